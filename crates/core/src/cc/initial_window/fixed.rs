@@ -1,0 +1,42 @@
+//! Fixed initial window: the same number of segments on every path.
+//! ## What it does
+//! Starts with `segments` segments whatever their size. After a lost SYN it starts with one.
+//! ## References
+//! RFC 5681 §3.1 (one segment after a lost SYN); ns-2.35, `windowInitOption_ 1`.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! `segments`: 1, the window of RFC 2581's time and of most ns-2 scripts.
+
+use crate::cc::InitialWindow;
+use crate::events::Established;
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn InitialWindow> = Entry {
+    name: "fixed",
+    summary: "the same number of segments on every path",
+    reference: "RFC 5681 §3.1",
+    params: &[Param {
+        name: "segments",
+        kind: Kind::Segments,
+        default: Default::Number(1.0),
+        bounds: (1.0, 1e6),
+        doc: "initial window; one segment, as before RFC 3390",
+    }],
+    build: |params| Ok(Box::new(Fixed { segments: params.number("segments") })),
+};
+
+/// A fixed initial window.
+#[derive(Debug)]
+pub struct Fixed {
+    segments: Segments,
+}
+
+impl InitialWindow for Fixed {
+    fn segments(&self, event: &Established) -> Segments {
+        // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
+        if event.syn_lost { 1.0 } else { self.segments }
+    }
+}

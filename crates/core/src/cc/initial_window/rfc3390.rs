@@ -1,0 +1,38 @@
+//! Initial window of RFC 3390: two to four segments.
+//! ## What it does
+//! Starts with min(4 · SMSS, max(2 · SMSS, 4380 bytes)). After a lost SYN it starts with one segment.
+//! ## References
+//! RFC 3390 §1; RFC 5681 §3.1 (one segment after a lost SYN).
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! None.
+
+use crate::cc::InitialWindow;
+use crate::events::Established;
+use crate::registry::Entry;
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn InitialWindow> = Entry {
+    name: "rfc3390",
+    summary: "min(4·SMSS, max(2·SMSS, 4380 B))",
+    reference: "RFC 3390 §1",
+    params: &[],
+    build: |_| Ok(Box::new(Rfc3390)),
+};
+
+/// The initial window of RFC 3390.
+#[derive(Debug)]
+pub struct Rfc3390;
+
+impl InitialWindow for Rfc3390 {
+    fn segments(&self, event: &Established) -> Segments {
+        if event.syn_lost {
+            return 1.0;
+        }
+        // RFC 3390 §1, equation 1.
+        let smss = event.smss.0 as f64;
+        (4.0 * smss).min((2.0 * smss).max(4_380.0)) / smss
+    }
+}

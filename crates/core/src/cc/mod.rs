@@ -1,0 +1,128 @@
+//! Congestion control: the contract with the transport, and the four axes of which a control is composed.
+//!
+//! A control is usually [`Composed`] of an initial window, a slow start, an avoidance and a loss response; an algorithm that does not
+//! decompose implements [`CongestionControl`] itself. Windows are real numbers of segments.
+
+mod composed;
+
+pub use composed::Composed;
+
+pub use crate::registry::{avoidance, initial_window, loss_response, slow_start};
+
+use std::fmt::Debug;
+
+use crate::events::{Ack, CongestionEvent, Established, Sent};
+use crate::units::{Instant, Rate, Segments};
+
+/// The congestion window and the slow start threshold, in segments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Congestion window (RFC 5681).
+    pub cwnd: Segments,
+    /// Slow start threshold (RFC 5681); infinite while there is none.
+    pub ssthresh: Segments,
+}
+
+/// In which part of its life a control is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Looking for the capacity.
+    SlowStart,
+    /// At the capacity, probing for more.
+    Avoidance,
+}
+
+/// What a slow start makes of an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Grow the window by so many segments.
+    Grow(Segments),
+    /// Leave slow start with this threshold.
+    Exit {
+        /// The new slow start threshold.
+        ssthresh: Segments,
+    },
+}
+
+/// What simulator, kernel runs and other stacks drive.
+pub trait CongestionControl: Debug + Send + Sync {
+    /// The SYN was acknowledged: open the initial window.
+    fn on_established(&mut self, event: &Established);
+    /// A segment was sent.
+    fn on_sent(&mut self, _sent: &Sent) {}
+    /// New data was acknowledged outside loss recovery.
+    fn on_ack(&mut self, ack: &Ack);
+    /// An ACK arrived at which the window may not grow: a duplicate, a partial one, or the one that ends recovery.
+    fn on_ack_in_recovery(&mut self, _ack: &Ack) {}
+    /// Congestion was noticed: once per recovery period.
+    fn on_congestion(&mut self, event: &CongestionEvent);
+    /// All that was outstanding at the congestion has been acknowledged.
+    fn on_recovery_end(&mut self, _now: Instant) {}
+    /// The last congestion event was spurious: restore what it took.
+    fn on_spurious(&mut self, _now: Instant) {}
+    /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
+    fn deflate(&mut self, _by: Segments) {}
+    /// The window now.
+    fn window(&self) -> Window;
+    /// The rate at which to pace, where the control paces.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    /// The phase now.
+    fn phase(&self) -> Phase;
+    /// The algorithm's own quantities, for traces: pulled by the recorder, never logged.
+    fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// The window with which a connection starts (axis `initial_window`).
+pub trait InitialWindow: Debug + Send + Sync {
+    /// The window in segments after the handshake.
+    fn segments(&self, event: &Established) -> Segments;
+}
+
+/// Growth while `cwnd < ssthresh` (axis `slow_start`).
+pub trait SlowStart: Debug + Send + Sync {
+    /// An upper bound of the first `ssthresh`; infinite unless the algorithm sets one.
+    fn initial_ssthresh(&self) -> Segments {
+        Segments::INFINITY
+    }
+    /// Sees every ACK, also those at which the window may not grow.
+    fn observe(&mut self, _ack: &Ack, _window: &Window) {}
+    /// Decides on an ACK of new data in slow start.
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
+    /// Growth per ACK, in segments, below which avoidance shall not fall; zero for all but algorithms that live on beyond `ssthresh`
+    /// (ns-2's limited slow start).
+    fn floor(&self, _window: &Window) -> Segments {
+        0.0
+    }
+    /// Congestion was noticed; `window` is the window before the response.
+    fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// Own quantities, for traces.
+    fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// Growth from `ssthresh` on (axis `avoidance`).
+pub trait Avoidance: Debug + Send + Sync {
+    /// Sees every ACK, also those at which the window may not grow.
+    fn observe(&mut self, _ack: &Ack, _window: &Window) {}
+    /// The window after an ACK of new data in avoidance.
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments;
+    /// The algorithm's own response to congestion; Reno's unless it has another.
+    fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
+        loss_response::halve::halve(event.window)
+    }
+    /// The window was reduced to `window`, by whichever response.
+    fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// Own quantities, for traces.
+    fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// Reduction at congestion (axis `loss_response`); overrides the avoidance's own.
+pub trait LossResponse: Debug + Send + Sync {
+    /// Sees every ACK, also those at which the window may not grow.
+    fn observe(&mut self, _ack: &Ack, _window: &Window) {}
+    /// The window after congestion. After a timeout only its `ssthresh` counts.
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window;
+    /// Own quantities, for traces.
+    fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}

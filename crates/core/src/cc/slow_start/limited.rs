@@ -1,0 +1,77 @@
+//! Limited slow start: standard up to `max_ssthresh`, then at most half of that a round trip.
+//! ## What it does
+//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K per ACK with K = ⌊cwnd / (max_ssthresh/2)⌋, which grows the
+//! window by at most `max_ssthresh`/2 segments a round trip and so bounds the loss when the path's capacity is overshot.
+//! ## References
+//! RFC 3742 §2.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
+
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::Ack;
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::units::Segments;
+
+/// The parameter of limited slow start.
+pub(super) const MAX_SSTHRESH: Param = Param {
+    name: "max_ssthresh",
+    kind: Kind::Segments,
+    default: Default::Number(100.0),
+    bounds: (2.0, 1e9),
+    doc: "window from which growth is limited; RFC 3742 §2 recommends 100 segments",
+};
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "limited",
+    summary: "standard up to max_ssthresh, then at most max_ssthresh/2 a round trip",
+    reference: "RFC 3742 §2",
+    params: &[MAX_SSTHRESH],
+    build: |params| Ok(Box::new(Limited { max_ssthresh: params.number("max_ssthresh") })),
+};
+
+/// Limited slow start.
+#[derive(Debug)]
+pub struct Limited {
+    max_ssthresh: Segments,
+}
+
+/// RFC 3742 §2: 1/K segments per ACK with K = ⌊cwnd / (max_ssthresh/2)⌋; for windows of `max_ssthresh` and more.
+pub(super) fn limited_growth(cwnd: Segments, max_ssthresh: Segments) -> Segments {
+    1.0 / libm::floor(cwnd / (0.5 * max_ssthresh))
+}
+
+impl SlowStart for Limited {
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+        if window.cwnd < self.max_ssthresh {
+            Step::Grow(ack.counted)
+        } else {
+            Step::Grow(ack.counted * limited_growth(window.cwnd, self.max_ssthresh))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_falls_by_steps_of_half_the_threshold() {
+        // RFC 3742 §2: K = 2 from 100, 3 from 150, 4 from 200.
+        let growth = [100.0, 149.9, 150.0, 200.0].map(|cwnd| limited_growth(cwnd, 100.0));
+        assert_eq!(growth, [1.0 / 2.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0]);
+    }
+
+    #[test]
+    fn at_most_half_the_threshold_in_a_round_trip() {
+        for start in [100.0, 180.0, 1234.0_f64] {
+            let mut cwnd = start;
+            for _ in 0..start as u32 {
+                cwnd += limited_growth(cwnd, 100.0);
+            }
+            assert!(cwnd - start <= 50.0 + 1e-9, "{start} grew by {}", cwnd - start);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Limited slow start as ns-2.35 has it: a floor under congestion avoidance.
+//! ## What it does
+//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/⌊cwnd / (max_ssthresh/2)⌋ per ACK,
+//! as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off until the next timeout.
+//! ## References
+//! ns-2.35, `max_ssthresh_`, read off its runs; RFC 3742 §2.
+//! ## Differs from the document
+//! From RFC 3742: growth beyond `ssthresh` is limited even where slow start would be over, a fast retransmit ends it, and after a timeout
+//! a window between `max_ssthresh`/2 and `max_ssthresh` grows by a whole segment per ACK although it is past `ssthresh`. From ns-2:
+//! nothing.
+//! ## Parameters
+//! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
+
+use crate::cc::slow_start::limited::MAX_SSTHRESH;
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::{Ack, Cause, CongestionEvent};
+use crate::registry::Entry;
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "limited_ns2",
+    summary: "ns-2's limited slow start: a floor under avoidance until a fast retransmit",
+    reference: "ns-2.35 max_ssthresh_; RFC 3742",
+    params: &[MAX_SSTHRESH],
+    build: |params| Ok(Box::new(LimitedNs2 { max_ssthresh: params.number("max_ssthresh"), active: true })),
+};
+
+/// ns-2's limited slow start.
+#[derive(Debug)]
+pub struct LimitedNs2 {
+    max_ssthresh: Segments,
+    /// Whether the last reduction, if any, was a timeout.
+    active: bool,
+}
+
+impl SlowStart for LimitedNs2 {
+    fn initial_ssthresh(&self) -> Segments {
+        self.max_ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
+        Step::Grow(ack.counted)
+    }
+
+    fn floor(&self, window: &Window) -> Segments {
+        let round = libm::floor(window.cwnd / (0.5 * self.max_ssthresh));
+        if self.active && round >= 1.0 { 1.0 / round } else { 0.0 }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {
+        self.active = event.cause == Cause::Timeout;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measured_growth_with_a_threshold_of_fifty() {
+        // ns-2.35 with max_ssthresh_ 50: +0.5 from 50, +0.333 from 75, and +1 from 25 after a timeout.
+        let part = LimitedNs2 { max_ssthresh: 50.0, active: true };
+        let floor = [24.0, 25.0, 50.0, 75.0].map(|cwnd| part.floor(&Window { cwnd, ssthresh: 2.0 }));
+        assert_eq!(floor, [0.0, 1.0, 0.5, 1.0 / 3.0]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Staged slow start: growth by zones of the window, fast at first and slower later (Advanced Slow Start, ASS).
+//! ## What it does
+//! Adds a number of segments per ACK that depends on the zone in which the window lies: below 25 segments, 25 to 50, 50 to 75, 75 to 100.
+//! From the last boundary on it is limited slow start. ASS is algorithm 2; algorithms 1, 3 and 4 are the paper's rivals.
+//! ## References
+//! Petrov & Janevski, *Novel slow start algorithm*, §2.2, algorithms 2–4, and §5; RFC 3742 §2 (limited slow start).
+//! ## Differs from the document
+//! Nothing. Where the paper's listing and its conclusion leave a choice, the scenario file says which was taken.
+//! ## Parameters
+//! `algorithm`: 2, the one the paper proposes. `increments`, `boundaries`: own zones instead of an algorithm's, empty by default.
+//! `max_ssthresh`: 100 segments, as in the paper and RFC 3742.
+
+use crate::cc::slow_start::limited::{MAX_SSTHRESH, limited_growth};
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::Ack;
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "staged",
+    summary: "Advanced Slow Start: growth by zones of the window, then limited slow start",
+    reference: "Petrov & Janevski, Novel slow start algorithm, §2.2",
+    params: &[
+        Param {
+            name: "algorithm",
+            kind: Kind::Word(&["1", "2", "3", "4"]),
+            default: Default::Word("2"),
+            bounds: (0.0, 0.0),
+            doc: "the paper's algorithm; 2 is Advanced Slow Start, 1 is standard slow start",
+        },
+        Param {
+            name: "increments",
+            kind: Kind::Numbers,
+            default: Default::Numbers(&[]),
+            bounds: (0.0, 1e3),
+            doc: "segments per ACK in each zone, instead of the algorithm's; empty: the algorithm's",
+        },
+        Param {
+            name: "boundaries",
+            kind: Kind::Numbers,
+            default: Default::Numbers(&BOUNDARIES),
+            bounds: (1.0, 1e9),
+            doc: "upper ends of the zones in segments, rising; the paper's",
+        },
+        MAX_SSTHRESH,
+    ],
+    build,
+};
+
+/// The paper's zones: below 25 segments, 25–50, 50–75, 75–100.
+const BOUNDARIES: [Segments; 4] = [25.0, 50.0, 75.0, 100.0];
+
+/// Segments per ACK in each zone, for algorithms 1 to 4 (§2.2).
+const INCREMENTS: [[Segments; 4]; 4] = [[1.0, 1.0, 1.0, 1.0], [3.0, 2.0, 1.0, 0.5], [2.0, 1.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0]];
+
+/// Staged slow start.
+#[derive(Debug)]
+pub struct Staged {
+    /// Upper end of each zone and the growth per ACK in it.
+    zones: Vec<(Segments, Segments)>,
+    max_ssthresh: Segments,
+}
+
+fn build(params: &Params) -> Result<Box<dyn SlowStart>, String> {
+    let algorithm = params.word("algorithm").bytes().next().map_or(1, |digit| usize::from(digit - b'1'));
+    let own = params.numbers("increments");
+    let increments = if own.is_empty() { &INCREMENTS[algorithm][..] } else { own };
+    let boundaries = params.numbers("boundaries");
+    if boundaries.len() != increments.len() {
+        let (zones, growths) = (boundaries.len(), increments.len());
+        return Err(format!("boundaries has {zones} zones but increments has {growths}: one increment for each zone"));
+    }
+    if !boundaries.is_sorted_by(|a, b| a < b) {
+        return Err("boundaries must rise".to_owned());
+    }
+    let zones = boundaries.iter().copied().zip(increments.iter().copied()).collect();
+    Ok(Box::new(Staged { zones, max_ssthresh: params.number("max_ssthresh") }))
+}
+
+impl SlowStart for Staged {
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+        let zone = self.zones.iter().find(|(end, _)| window.cwnd < *end);
+        let growth = match zone {
+            Some((_, increment)) => *increment,
+            None if window.cwnd < self.max_ssthresh => 1.0,
+            None => limited_growth(window.cwnd, self.max_ssthresh),
+        };
+        Step::Grow(ack.counted * growth)
+    }
+}

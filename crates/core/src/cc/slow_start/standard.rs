@@ -1,0 +1,33 @@
+//! Standard slow start: one segment for each acknowledgement, so that the window doubles in a round trip.
+//! ## What it does
+//! Adds one segment per ACK that counts. Ends when the window reaches `ssthresh` or loss strikes.
+//! ## References
+//! RFC 5681 §3.1, equation 2; Jacobson, *Congestion avoidance and control*, 1988.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! None.
+
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::Ack;
+use crate::registry::Entry;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "standard",
+    summary: "one segment per ACK: the window doubles in a round trip",
+    reference: "RFC 5681 §3.1",
+    params: &[],
+    build: |_| Ok(Box::new(Standard)),
+};
+
+/// Standard slow start.
+#[derive(Debug)]
+pub struct Standard;
+
+impl SlowStart for Standard {
+    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
+        // RFC 5681 equation 2.
+        Step::Grow(ack.counted)
+    }
+}

@@ -1,0 +1,82 @@
+//! What a transport tells a congestion control: everything an algorithm may need, computed once.
+
+use crate::units::{Bytes, Duration, Instant, Rate, Segments};
+
+/// The connection is established: the SYN has been acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Established {
+    /// When the acknowledgement of the SYN arrived.
+    pub now: Instant,
+    /// Sender maximum segment size (RFC 5681 §2), headers excluded.
+    pub smss: Bytes,
+    /// Whether the SYN had to be sent again.
+    pub syn_lost: bool,
+}
+
+/// A segment was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When it was sent.
+    pub now: Instant,
+    /// Segments outstanding, this one included.
+    pub flight_size: u32,
+    /// Whether it had been sent before.
+    pub retransmission: bool,
+}
+
+/// An acknowledgement of new data arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Instant,
+    /// Segments it newly acknowledges.
+    pub acked: u32,
+    /// Segments by which it counts for growth: 1 where every ACK counts alike (ns-2), or the acknowledged segments within the limit of
+    /// appropriate byte counting (RFC 3465). The host decides; a growth rule multiplies by it.
+    pub counted: Segments,
+    /// Segments outstanding after it.
+    pub flight_size: u32,
+    /// Round-trip time of the segment that caused it, where it was measured.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time, once there is one.
+    pub srtt: Option<Duration>,
+    /// Smallest round-trip time so far.
+    pub min_rtt: Option<Duration>,
+    /// Delivery rate over the last round trip, where the host samples it.
+    pub delivery_rate: Option<Rate>,
+    /// Round trips since the start of the connection.
+    pub round: u64,
+    /// Whether the congestion window was what limited sending. A window that is not used must not grow (RFC 9002 §7.8, RFC 7661);
+    /// ns-2 lets it grow all the same, so its host profile always says yes.
+    pub cwnd_limited: bool,
+    /// Whether the ACK carries an ECN echo (RFC 3168).
+    pub ecn_echo: bool,
+}
+
+/// Why the network is thought to be congested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Duplicate acknowledgements reached the threshold.
+    DupAck,
+    /// The retransmission timer expired.
+    Timeout,
+    /// An ECN echo arrived.
+    EcnCe,
+}
+
+/// A sign of congestion: at most one in a recovery period.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When it was noticed.
+    pub now: Instant,
+    /// What it was.
+    pub cause: Cause,
+    /// The window in force: `cwnd` with its inflation by duplicate ACKs, at most the receiver's window.
+    pub window: Segments,
+    /// Segments outstanding.
+    pub flight_size: u32,
+    /// Whether the host's recovery starts over from one segment (Tahoe after duplicate ACKs; every host after a timeout).
+    pub restart: bool,
+    /// Smallest round-trip time so far.
+    pub min_rtt: Option<Duration>,
+}

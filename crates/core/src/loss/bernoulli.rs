@@ -1,0 +1,62 @@
+//! Bernoulli loss: every packet is lost with the same probability.
+//! ## What it does
+//! Draws one number for each packet, the SYN included, and loses the packet if the number is below the rate. Packets are lost
+//! independently of one another and of their size.
+//! ## References
+//! ns-2.35, `ErrorModel` with unit `pkt` and a uniform random variable.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! `rate`: probability of loss; no default, since a loss model without a rate means nothing: 0 %.
+
+use crate::loss::LossModel;
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn LossModel> = Entry {
+    name: "bernoulli",
+    summary: "every packet is lost with the same probability",
+    reference: "ns-2.35 ErrorModel, unit pkt",
+    params: &[Param {
+        name: "rate",
+        kind: Kind::Probability,
+        default: Default::Number(0.0),
+        bounds: (0.0, 1.0),
+        doc: "probability that a packet is lost",
+    }],
+    build: |params| Ok(Box::new(Bernoulli { rate: params.number("rate") })),
+};
+
+/// Independent losses with one probability.
+#[derive(Debug)]
+pub struct Bernoulli {
+    rate: f64,
+}
+
+impl LossModel for Bernoulli {
+    fn loses(&mut self, random: &mut Generator) -> bool {
+        random.uniform() < self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loses_its_share() {
+        let mut model = Bernoulli { rate: 0.2 };
+        let mut random = Generator::derived(1, "test");
+        let lost = (0..100_000).filter(|_| model.loses(&mut random)).count();
+        // Five standard deviations of a binomial: 5·√(10⁵·0.2·0.8) ≈ 632.
+        assert!(lost.abs_diff(20_000) < 632, "{lost}");
+    }
+
+    #[test]
+    fn the_extremes_are_certain() {
+        let mut random = Generator::derived(1, "test");
+        assert!((0..1000).all(|_| !Bernoulli { rate: 0.0 }.loses(&mut random)));
+        assert!((0..1000).all(|_| Bernoulli { rate: 1.0 }.loses(&mut random)));
+    }
+}

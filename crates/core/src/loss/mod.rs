@@ -1,0 +1,13 @@
+//! Loss models: packets that a link loses for reasons other than its queue.
+
+pub use crate::registry::loss::*;
+
+use std::fmt::Debug;
+
+use crate::rng::Generator;
+
+/// Decides which packets are lost.
+pub trait LossModel: Debug + Send + Sync {
+    /// Whether the next packet is lost.
+    fn loses(&mut self, random: &mut Generator) -> bool;
+}

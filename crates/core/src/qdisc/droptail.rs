@@ -1,0 +1,75 @@
+//! `DropTail`: a first-in, first-out queue that drops what arrives when it is full.
+//! ## What it does
+//! Packets leave in the order in which they came. One that would make the queue reach its limit is dropped. The limit counts packets, or
+//! bytes with headers.
+//! ## References
+//! ns-2.35, `DropTail`.
+//! ## Differs from the document
+//! Nothing: as in ns-2 the arriving packet counts and the packet in transmission does not, so a limit of L packets holds L − 1 waiting
+//! packets, and a limit of 1 drops everything.
+//! ## Parameters
+//! `limit`: packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
+
+use crate::qdisc::{Admission, Arrival, Backlog, DropReason, Limit, Verdict};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Admission> = Entry {
+    name: "droptail",
+    summary: "first in, first out; drops what arrives when full",
+    reference: "ns-2.35 DropTail",
+    params: &[Param {
+        name: "limit",
+        kind: Kind::Limit,
+        default: Default::Limit(Limit::Packets(50)),
+        bounds: (1.0, 1e15),
+        doc: "capacity, the arriving packet included; ns-2's default",
+    }],
+    build: |params| Ok(Box::new(DropTail { limit: params.limit("limit") })),
+};
+
+/// A `DropTail` queue.
+#[derive(Debug)]
+pub struct DropTail {
+    limit: Limit,
+}
+
+impl Admission for DropTail {
+    fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
+        let full = match self.limit {
+            Limit::Packets(limit) => backlog.packets + 1 >= limit,
+            Limit::Bytes(limit) => backlog.bytes + arrival.size.0 >= limit,
+        };
+        if full { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Bytes, Instant};
+
+    fn admits(limit: Limit, backlog: Backlog) -> bool {
+        let arrival = Arrival { now: Instant::ZERO, size: Bytes(1040), flow: 0 };
+        DropTail { limit }.admit(&arrival, backlog, &mut Generator::derived(1, "")) == Verdict::Accept
+    }
+
+    #[test]
+    fn a_limit_of_five_packets_lets_four_wait() {
+        let waiting = |packets| Backlog { packets, bytes: packets * 1040 };
+        assert!(admits(Limit::Packets(5), waiting(3)));
+        assert!(!admits(Limit::Packets(5), waiting(4)));
+    }
+
+    #[test]
+    fn a_limit_of_one_packet_drops_everything() {
+        assert!(!admits(Limit::Packets(1), Backlog::default()));
+    }
+
+    #[test]
+    fn a_limit_in_bytes_counts_the_arriving_packet() {
+        assert!(admits(Limit::Bytes(2081), Backlog { packets: 1, bytes: 1040 }));
+        assert!(!admits(Limit::Bytes(2080), Backlog { packets: 1, bytes: 1040 }));
+    }
+}

@@ -1,0 +1,277 @@
+//! Every part there is: its name, its parameters with defaults and bounds, and how to build it.
+//!
+//! From here come the names a scenario may use, its JSON Schema, `ackclock list`, the reference pages and the tests that every part
+//! gets for free. To add a part, write its file in the axis' folder and add its name to the axis below: one file, one line.
+
+use crate::qdisc::Limit;
+
+/// What values a parameter takes, and in which unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A real number of segments.
+    Segments,
+    /// A plain real number.
+    Number,
+    /// A whole number.
+    Integer,
+    /// A time; built with seconds.
+    Duration,
+    /// A probability; built with 0 to 1, written in percent.
+    Probability,
+    /// Real numbers, in rising or falling order or none, as the parameter says.
+    Numbers,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// The capacity of a queue: "50 packets", "64 kB", "1 BDP".
+    Limit,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// For every numeric kind.
+    Number(f64),
+    /// For [`Kind::Numbers`].
+    Numbers(Vec<f64>),
+    /// For [`Kind::Word`].
+    Word(String),
+    /// For [`Kind::Limit`].
+    Limit(Limit),
+}
+
+/// The default of a parameter, as a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// For every numeric kind.
+    Number(f64),
+    /// For [`Kind::Numbers`].
+    Numbers(&'static [f64]),
+    /// For [`Kind::Word`].
+    Word(&'static str),
+    /// For [`Kind::Limit`].
+    Limit(Limit),
+}
+
+impl Default {
+    /// The default as a value.
+    pub fn value(&self) -> Value {
+        match *self {
+            Self::Number(number) => Value::Number(number),
+            Self::Numbers(numbers) => Value::Numbers(numbers.to_vec()),
+            Self::Word(word) => Value::Word(word.to_owned()),
+            Self::Limit(limit) => Value::Limit(limit),
+        }
+    }
+}
+
+/// One parameter of a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its key in a scenario.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it is when a scenario is silent.
+    pub default: Default,
+    /// Smallest and largest number allowed, both included.
+    pub bounds: (f64, f64),
+    /// What it means and where the default comes from: one line.
+    pub doc: &'static str,
+}
+
+/// Values for all parameters of a part, in the order of its declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params(pub Vec<(&'static str, Value)>);
+
+impl Params {
+    /// The defaults of `declared`.
+    pub fn defaults(declared: &[Param]) -> Self {
+        Self(declared.iter().map(|param| (param.name, param.default.value())).collect())
+    }
+
+    /// Sets a declared parameter.
+    ///
+    /// # Panics
+    /// If `name` is not declared: a broken invariant of the caller, which checks names against the registry.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let slot = self.0.iter_mut().find(|(key, _)| *key == name);
+        slot.unwrap_or_else(|| panic!("parameter {name} is not declared")).1 = value;
+    }
+
+    fn get(&self, name: &str) -> &Value {
+        let found = self.0.iter().find(|(key, _)| *key == name);
+        &found.unwrap_or_else(|| panic!("parameter {name} is not declared")).1
+    }
+
+    /// The number `name`.
+    ///
+    /// # Panics
+    /// If `name` is not declared or not a number: a mistake in a part, found by the tests every part gets.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Number(number) => *number,
+            other => panic!("parameter {name} is no number but {other:?}"),
+        }
+    }
+
+    /// The numbers `name`.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn numbers(&self, name: &str) -> &[f64] {
+        match self.get(name) {
+            Value::Numbers(numbers) => numbers,
+            other => panic!("parameter {name} is no list but {other:?}"),
+        }
+    }
+
+    /// The queue capacity `name`.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn limit(&self, name: &str) -> Limit {
+        match self.get(name) {
+            Value::Limit(limit) => *limit,
+            other => panic!("parameter {name} is no queue limit but {other:?}"),
+        }
+    }
+
+    /// The word `name`.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn word(&self, name: &str) -> &str {
+        match self.get(name) {
+            Value::Word(word) => word,
+            other => panic!("parameter {name} is no word but {other:?}"),
+        }
+    }
+}
+
+/// One part on one axis; `P` is the axis' trait object.
+#[derive(Debug)]
+pub struct Entry<P: ?Sized + 'static> {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is described: paper or RFC.
+    pub reference: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Checks what bounds of single parameters cannot say, and builds the part.
+    pub build: fn(&Params) -> Result<Box<P>, String>,
+}
+
+/// What is the same for the entries of all axes, for listings, documentation and validation.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub reference: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// The opening comment of its file, from which its page is made.
+    pub header: &'static str,
+}
+
+/// Finds an entry by name.
+pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Option<&'static Entry<P>> {
+    entries.iter().copied().find(|entry| entry.name == name)
+}
+
+/// Declares the files of an axis, and the tables of their entries.
+macro_rules! axis {
+    ($folder:literal, $part:ty: $($file:ident),+ $(,)?) => {
+        $(pub mod $file;)+
+        /// Every part of this axis, in the order in which listings show them.
+        pub static ENTRIES: &[&crate::registry::Entry<$part>] = &[$(&$file::ENTRY),+];
+
+        /// Describes every part of this axis.
+        pub fn describe() -> Vec<crate::registry::Description> {
+            let headers = [$(include_str!(concat!($folder, "/", stringify!($file), ".rs"))),+];
+            ENTRIES.iter().zip(headers).map(|(entry, header)| crate::registry::describe(entry, header)).collect()
+        }
+    };
+}
+
+fn describe<P: ?Sized>(entry: &'static Entry<P>, source: &'static str) -> Description {
+    let end = source.lines().take_while(|line| line.starts_with("//!")).map(|line| line.len() + 1).sum();
+    Description {
+        name: entry.name,
+        summary: entry.summary,
+        reference: entry.reference,
+        params: entry.params,
+        header: &source[..end],
+    }
+}
+
+/// Windows with which a connection starts.
+#[path = "cc/initial_window"]
+pub mod initial_window {
+    axis! { "cc/initial_window", dyn crate::cc::InitialWindow:
+        fixed,
+        rfc3390,
+        rfc6928,
+        ns2_table,
+    }
+}
+
+/// Growth below `ssthresh`.
+#[path = "cc/slow_start"]
+pub mod slow_start {
+    axis! { "cc/slow_start", dyn crate::cc::SlowStart:
+        standard,
+        limited,
+        limited_ns2,
+        staged,
+    }
+}
+
+/// Growth from `ssthresh` on.
+#[path = "cc/avoidance"]
+pub mod avoidance {
+    axis! { "cc/avoidance", dyn crate::cc::Avoidance:
+        reno,
+    }
+}
+
+/// Reduction at congestion.
+#[path = "cc/loss_response"]
+pub mod loss_response {
+    axis! { "cc/loss_response", dyn crate::cc::LossResponse:
+        halve,
+        staged,
+    }
+}
+
+/// Queue disciplines.
+#[path = "qdisc"]
+pub mod qdisc {
+    axis! { "qdisc", dyn crate::qdisc::Admission:
+        droptail,
+    }
+}
+
+/// Loss models.
+#[path = "loss"]
+pub mod loss {
+    axis! { "loss", dyn crate::loss::LossModel:
+        bernoulli,
+    }
+}
+
+/// An axis by its name in a scenario, with the description of its parts.
+pub fn axes() -> [(&'static str, Vec<Description>); 6] {
+    [
+        ("initial_window", initial_window::describe()),
+        ("slow_start", slow_start::describe()),
+        ("avoidance", avoidance::describe()),
+        ("loss_response", loss_response::describe()),
+        ("queue", qdisc::describe()),
+        ("loss", loss::describe()),
+    ]
+}

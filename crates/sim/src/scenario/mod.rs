@@ -1,0 +1,5 @@
+//! Scenarios: from a TOML file to what the engine runs.
+
+mod model;
+
+pub use model::*;

@@ -1,0 +1,217 @@
+//! The typed scenario: everything a run needs, all defaults filled in, all shorthands expanded.
+
+use std::sync::Arc;
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::registry::Params;
+use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
+
+/// A validated scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What tables and plots call it.
+    pub name: String,
+    /// The run ends here; events at this very time are no longer processed.
+    pub duration: Duration,
+    /// Seeds every generator of the run.
+    pub seed: u64,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Links, each in one direction.
+    pub links: Vec<LinkSpec>,
+    /// Flows, in the order of the file.
+    pub flows: Vec<FlowSpec>,
+    /// Which traces to record.
+    pub record: Vec<TraceKind>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// `from>to` with the names of its nodes.
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it reaches.
+    pub to: usize,
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// The queue in front of it; `None` is a queue without limit.
+    pub queue: Option<PartSpec>,
+    /// Packets lost for other reasons than the queue.
+    pub loss: Option<LossSpec>,
+}
+
+/// A part of the registry with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartSpec {
+    /// Its name in the registry.
+    pub name: &'static str,
+    /// Values for all its parameters.
+    pub params: Params,
+}
+
+/// A loss model on a link.
+#[derive(Clone, Debug)]
+pub struct LossSpec {
+    /// The model.
+    pub model: PartSpec,
+    /// Whether it sits before the queue or after the propagation.
+    pub position: LossPosition,
+    /// Where its random numbers come from.
+    pub generator: GeneratorSpec,
+}
+
+/// Where packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPosition {
+    /// In front of the queue.
+    BeforeQueue,
+    /// After queue, transmission and propagation: a lost packet has used the link.
+    AfterLink,
+}
+
+/// A random number generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeneratorSpec {
+    /// The default generator, derived from the run's seed and the link's name.
+    Derived,
+    /// ns-2's MRG32k3a with all six words `seed`, then `stream` streams ahead.
+    Mrg32k3a {
+        /// The six words.
+        seed: u32,
+        /// Jumps of 2¹²⁷ numbers.
+        stream: u32,
+    },
+}
+
+/// A flow: one connection with bulk data from `from` to `to`.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// What tables and plots call it.
+    pub name: String,
+    /// Index of the sender's node.
+    pub from: usize,
+    /// Index of the receiver's node.
+    pub to: usize,
+    /// When the application starts.
+    pub start: Instant,
+    /// When the application stops handing over data; what is outstanding is still delivered.
+    pub stop: Option<Instant>,
+    /// How many data packets the application sends; `None` is without end.
+    pub packets: Option<u64>,
+    /// The end hosts.
+    pub host: Ns2Host,
+    /// The sender's congestion control.
+    pub control: ControlSpec,
+}
+
+/// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
+#[derive(Clone, Debug)]
+pub struct Ns2Host {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Data in a packet, without the 40 bytes of headers.
+    pub packet_size: Bytes,
+    /// Receiver's window in packets.
+    pub rwnd: u32,
+    /// First slow start threshold in segments; infinite: none. ns-2's is the receiver's window.
+    pub initial_ssthresh: Segments,
+    /// Whether the receiver delays ACKs (every second packet, or after `delayed_ack_timeout`).
+    pub delayed_ack: bool,
+    /// Longest delay of an ACK.
+    pub delayed_ack_timeout: Duration,
+    /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
+    pub limited_transmit: bool,
+    /// Tick of the clock that measures round-trip times.
+    pub clock_granularity: Duration,
+    /// Phase of that clock: it ticks at multiples of the granularity less this.
+    pub clock_phase: Duration,
+    /// Smallest retransmission timeout.
+    pub min_rto: Duration,
+    /// Retransmission timeout before the first measurement.
+    pub initial_rto: Duration,
+    /// Largest retransmission timeout.
+    pub max_rto: Duration,
+}
+
+/// Loss recovery of the `ns2` host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast retransmit, then start over.
+    Tahoe,
+    /// Fast recovery (RFC 2581).
+    Reno,
+    /// Fast recovery with partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements with a pipe (RFC 3517, as ns-2's Sack1).
+    Sack,
+}
+
+/// Builds a congestion control that is not in the registry; called once for each flow.
+pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+
+/// A congestion control.
+#[derive(Clone)]
+pub enum ControlSpec {
+    /// One part on each axis.
+    Composed(ComposedSpec),
+    /// Made by the caller.
+    Custom(ControlFactory),
+}
+
+/// The parts of a composed congestion control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComposedSpec {
+    /// Axis `initial_window`.
+    pub initial_window: PartSpec,
+    /// Axis `slow_start`.
+    pub slow_start: PartSpec,
+    /// Axis `avoidance`.
+    pub avoidance: PartSpec,
+    /// Axis `loss_response`; `None`: the avoidance's own.
+    pub loss_response: Option<PartSpec>,
+}
+
+/// What a run can record, each a table of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceKind {
+    /// `cwnd` and `ssthresh` at every change.
+    Cwnd,
+    /// In-order delivery at the receiver.
+    Delivered,
+    /// Waiting packets and bytes of every limited queue at every change.
+    Queue,
+    /// Lost packets with the reason.
+    Drops,
+    /// Every data packet sent and every ACK received, at the sender.
+    Sequence,
+    /// Round-trip times and the retransmission timeout, at every measurement.
+    Rtt,
+    /// The congestion control's own quantities, at every ACK.
+    Internals,
+}
+
+impl TraceKind {
+    /// Every kind with its name in a scenario.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("cwnd", Self::Cwnd),
+        ("delivered", Self::Delivered),
+        ("queue", Self::Queue),
+        ("drops", Self::Drops),
+        ("sequence", Self::Sequence),
+        ("rtt", Self::Rtt),
+        ("internals", Self::Internals),
+    ];
+}
+
+impl std::fmt::Debug for ControlSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Composed(spec) => spec.fmt(f),
+            Self::Custom(_) => f.write_str("Custom"),
+        }
+    }
+}
