@@ -1,4 +1,11 @@
 //! The engine of Ackclock: scenarios, a deterministic packet-level simulator, TCP endpoints, traces.
 #![forbid(unsafe_code)]
 
+mod app;
+pub mod engine;
+mod net;
 pub mod scenario;
+mod tcp;
+pub mod trace;
+
+pub use tcp::ns2::{ExitReason, SlowStartExit};

@@ -1,0 +1,8 @@
+//! The engine: runs a scenario packet by packet.
+
+mod events;
+mod result;
+mod simulation;
+
+pub use result::{FlowResult, LinkResult, RunResult};
+pub use simulation::{RunError, run};

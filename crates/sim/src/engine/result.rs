@@ -1,0 +1,79 @@
+//! What a run gives: one row for each flow and each link, and the traces that were asked for.
+
+use ackclock_core::units::{Duration, Instant, Segments};
+
+use crate::tcp::ns2::ExitReason;
+use crate::trace::Traces;
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowResult {
+    /// Bytes delivered in order, headers and the SYN included, as ns-2's sink counts them.
+    pub delivered_bytes: u64,
+    /// Data packets delivered in order.
+    pub delivered_packets: u64,
+    /// Payload delivered in order, in bits per second from the flow's start to its completion or the end of the run.
+    pub goodput_bps: f64,
+    /// Packets sent, the SYN and retransmissions included.
+    pub sent_packets: u64,
+    /// Packets sent again.
+    pub retransmitted_packets: u64,
+    /// Expired retransmission timers.
+    pub timeouts: u64,
+    /// Reductions of the window.
+    pub window_reductions: u64,
+    /// Packets of the flow lost anywhere, ACKs included.
+    pub dropped_packets: u64,
+    /// Largest congestion window in segments.
+    pub cwnd_max: Segments,
+    /// Congestion window at the end.
+    pub cwnd_final: Segments,
+    /// Slow start threshold at the end; infinite: none.
+    pub ssthresh_final: Segments,
+    /// How the first slow start ended: reason, time, and `cwnd` before any reduction.
+    pub slow_start_exit: Option<(ExitReason, Instant, Segments)>,
+    /// Bandwidth-delay product of the path in packets of the flow: the lowest rate times the round-trip time without queues.
+    pub bdp_packets: f64,
+    /// Packets that the queue before the slowest link holds; `None`: without limit.
+    pub queue_packets: Option<f64>,
+    /// Segments lost among those sent until the first loss was noticed.
+    pub first_overshoot_losses: u64,
+    /// Bytes delivered in the first 1, 2, 5 and 10 s of the flow; `None` where the run is shorter.
+    pub delivered_after: [Option<u64>; 4],
+    /// Time from the start to the delivery of the last packet, for a flow of limited size that was delivered whole.
+    pub completion_time: Option<Duration>,
+    /// Smallest round-trip time.
+    pub min_rtt: Option<Duration>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkResult {
+    /// Packets that arrived at the queue.
+    pub arrivals: u64,
+    /// Packets that the queue dropped.
+    pub drops: u64,
+    /// Packets that the loss model took.
+    pub losses: u64,
+    /// Share of the run in which the link transmitted.
+    pub utilisation: f64,
+    /// Packets waiting, on average over the run.
+    pub queue_mean: f64,
+    /// Most packets that waited at once.
+    pub queue_max: u64,
+    /// When the queue first dropped a packet.
+    pub first_drop: Option<Instant>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// In the order of the scenario's flows.
+    pub flows: Vec<FlowResult>,
+    /// In the order of the scenario's links.
+    pub links: Vec<LinkResult>,
+    /// What was recorded.
+    pub traces: Traces,
+    /// Events processed.
+    pub events: u64,
+}

@@ -1,0 +1,4 @@
+//! The network: links and routes.
+
+pub(crate) mod link;
+pub(crate) mod route;

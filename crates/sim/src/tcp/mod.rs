@@ -1,0 +1,7 @@
+//! TCP end hosts, sans-IO: segments and timeouts in, segments out.
+
+pub(crate) mod ns2;
+pub(crate) mod packet;
+pub(crate) mod receiver;
+mod rto;
+mod scoreboard;

@@ -1,0 +1,53 @@
+//! Loss recovery: what the sender does with ACKs when segments are missing. Apart from congestion control, which only decides the window.
+
+use ackclock_core::units::Instant;
+
+use super::{DUP_THRESH, Permit, Segment, State, reno, sack, tahoe};
+
+/// One of the recoveries, with its state.
+#[derive(Debug)]
+pub(super) enum Policy {
+    Tahoe,
+    Reno,
+    NewReno(reno::Partial),
+    Sack(Box<sack::Sack>),
+}
+
+impl Policy {
+    /// Takes an ACK.
+    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, segment: &Segment<'_>) {
+        match self {
+            Self::Tahoe => tahoe::handle_ack(state, now, segment),
+            Self::Reno => reno::handle_ack(state, now, segment),
+            Self::NewReno(partial) => partial.handle_ack(state, now, segment),
+            Self::Sack(sack) => sack.handle_ack(state, now, segment),
+        }
+    }
+
+    /// The retransmission timer has expired: recovery is over.
+    pub(super) fn on_timeout(&mut self, state: &mut State) {
+        match self {
+            Self::Tahoe => {}
+            Self::Reno | Self::NewReno(_) => {
+                state.inflation = 0;
+                state.dupacks = 0;
+            }
+            Self::Sack(sack) => sack.on_timeout(state),
+        }
+    }
+
+    /// The next segment that the pipe allows.
+    pub(super) fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
+        match self {
+            Self::Sack(sack) => sack.next_by_pipe(state, now),
+            _ => None,
+        }
+    }
+}
+
+/// A duplicate ACK below the threshold releases a new segment (RFC 3042).
+pub(super) fn limited_transmit(state: &mut State) {
+    if state.limited_transmit && state.dupacks < DUP_THRESH {
+        state.permit = Permit::LimitedTransmit;
+    }
+}

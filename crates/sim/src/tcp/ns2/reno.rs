@@ -1,0 +1,104 @@
+//! Reno and NewReno: fast retransmit and fast recovery with a window inflated by duplicate ACKs.
+//!
+//! ## References
+//! RFC 2581 §3.2 (Reno); RFC 6582 (NewReno: partial ACKs); ns-2.35's agents, read off their runs.
+
+use ackclock_core::events::Cause;
+use ackclock_core::units::Instant;
+
+use super::recovery::limited_transmit;
+use super::{DUP_THRESH, Permit, Segment, State};
+
+/// Most segments a duplicate ACK may release in NewReno's recovery.
+const RECOVERY_BURST: u32 = 2;
+
+/// Reno.
+pub(super) fn handle_ack(state: &mut State, now: Instant, segment: &Segment<'_>) {
+    if segment.seq > state.snd_una {
+        leave(state, now);
+        state.acknowledge_and_grow(now, segment);
+    } else if segment.seq == state.snd_una {
+        duplicate(state, now, segment);
+    }
+    if state.dupacks == 0 || state.dupacks >= DUP_THRESH {
+        state.permit = Permit::Window(u32::MAX);
+    }
+}
+
+/// Ends fast recovery, if the sender is in it.
+fn leave(state: &mut State, now: Instant) {
+    if state.inflation > 0 {
+        state.inflation = 0;
+        state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
+        state.control.on_recovery_end(now);
+    }
+}
+
+/// A duplicate ACK: the third starts fast retransmit, later ones inflate the window.
+fn duplicate(state: &mut State, now: Instant, segment: &Segment<'_>) {
+    state.dupacks += 1;
+    state.observe(now, 0, segment);
+    if state.dupacks < DUP_THRESH {
+        limited_transmit(state);
+    } else if state.dupacks == DUP_THRESH && state.may_fast_retransmit() {
+        state.reduce(now, Cause::DupAck, false);
+        state.reset_timer(now);
+        state.retransmit = Some(state.snd_una);
+        state.inflation = DUP_THRESH;
+    } else if state.dupacks > DUP_THRESH && state.last_cause == Some(Cause::DupAck) {
+        state.inflation += 1;
+    }
+}
+
+/// NewReno, with what it remembers of partial ACKs.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    /// Whether this recovery has seen a partial ACK: only the first restarts the timer (RFC 6582 §3.2, the "impatient" variant).
+    seen: bool,
+}
+
+impl Partial {
+    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, segment: &Segment<'_>) {
+        if segment.seq > state.snd_una {
+            if segment.seq >= state.recovery_point || state.last_cause != Some(Cause::DupAck) {
+                self.full_ack(state, now, segment);
+            } else {
+                self.partial_ack(state, now, segment);
+            }
+        } else if segment.seq == state.snd_una {
+            duplicate(state, now, segment);
+        }
+        if state.dupacks == 0 {
+            state.permit = Permit::Window(u32::MAX);
+        } else if state.dupacks >= DUP_THRESH {
+            state.permit = Permit::Window(RECOVERY_BURST);
+        }
+    }
+
+    fn full_ack(&mut self, state: &mut State, now: Instant, segment: &Segment<'_>) {
+        leave(state, now);
+        self.seen = false;
+        state.acknowledge_and_grow(now, segment);
+    }
+
+    /// RFC 6582 §3.2 step 3: the next segment is missing as well; deflate by what left the network, send it, stay in recovery.
+    fn partial_ack(&mut self, state: &mut State, now: Instant, segment: &Segment<'_>) {
+        let acked = segment.seq - state.snd_una;
+        state.advance(segment.seq);
+        if state.inflation > acked {
+            state.inflation -= acked - 1;
+        } else {
+            state.control.deflate(f64::from(acked - state.inflation));
+            state.inflation = 1;
+        }
+        state.observe(now, acked, segment);
+        if !self.seen {
+            self.seen = true;
+            state.restart_timer(now);
+        }
+        if state.timed.take_if(|timed| segment.seq > timed.seq).is_some() {
+            state.rto.end_backoff();
+        }
+        state.retransmit = Some(segment.seq);
+    }
+}

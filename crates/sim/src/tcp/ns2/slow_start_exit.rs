@@ -1,0 +1,60 @@
+//! How the first slow start of a connection ended, and what its overshoot cost.
+
+use ackclock_core::units::{Instant, Segments};
+
+/// Why slow start ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// Duplicate ACKs reported a loss.
+    Loss,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The window reached `ssthresh`.
+    Threshold,
+    /// The slow start itself decided so.
+    Algorithm,
+}
+
+impl ExitReason {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Timeout => "timeout",
+            Self::Threshold => "threshold",
+            Self::Algorithm => "algorithm",
+        }
+    }
+}
+
+/// The end of the first slow start.
+#[derive(Clone, Debug, Default)]
+pub struct SlowStartExit {
+    exit: Option<(ExitReason, Instant, Segments)>,
+    /// One past the highest segment sent when the first loss was noticed.
+    first_loss: Option<u32>,
+}
+
+impl SlowStartExit {
+    /// Reason, time, and `cwnd` before any reduction.
+    pub fn get(&self) -> Option<(ExitReason, Instant, Segments)> {
+        self.exit
+    }
+
+    /// One past the highest segment that can belong to the first overshoot.
+    pub fn first_loss(&self) -> Option<u32> {
+        self.first_loss
+    }
+
+    pub(super) fn happened(&self) -> bool {
+        self.exit.is_some()
+    }
+
+    pub(super) fn note(&mut self, reason: ExitReason, now: Instant, cwnd: Segments) {
+        self.exit = Some((reason, now, cwnd));
+    }
+
+    pub(super) fn note_first_loss(&mut self, snd_max: u32) {
+        self.first_loss.get_or_insert(snd_max);
+    }
+}

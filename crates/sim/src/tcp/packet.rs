@@ -1,0 +1,119 @@
+//! What travels through the network.
+
+use std::num::NonZeroU32;
+
+use ackclock_core::units::{Bytes, Instant};
+
+/// Bytes of TCP and IP headers in every packet; an ACK is nothing else (ns-2: `tcpip_base_hdr_size_`).
+pub(crate) const HEADER: u16 = 40;
+/// Bytes that a SACK block adds to an ACK.
+pub(crate) const SACK_BLOCK: u16 = 8;
+/// Most SACK blocks in an ACK (RFC 2018 §3, with room for timestamps).
+pub(crate) const MAX_SACK_BLOCKS: usize = 3;
+
+/// A packet. Small, because a fast network holds many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// When the segment, or the segment that this acknowledges, was sent.
+    pub(crate) sent: Instant,
+    /// Twice the flow, plus one for an ACK.
+    route: u32,
+    /// A segment's number; an ACK's next expected number.
+    pub(crate) seq: u32,
+    /// Where the SACK blocks of an ACK are kept.
+    pub(crate) sack: Option<NonZeroU32>,
+    /// Size in bytes with headers.
+    size: u16,
+    /// How many links it has crossed.
+    pub(crate) hop: u16,
+}
+
+impl Packet {
+    /// A data packet of `flow`.
+    pub(crate) const fn data(flow: u32, seq: u32, size: u16, sent: Instant) -> Self {
+        Self { sent, route: 2 * flow, seq, sack: None, size, hop: 0 }
+    }
+
+    /// An ACK of `flow`, with `blocks` SACK blocks kept at `sack`.
+    pub(crate) const fn ack(flow: u32, seq: u32, blocks: u16, sack: Option<NonZeroU32>, sent: Instant) -> Self {
+        Self { sent, route: 2 * flow + 1, seq, sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
+    }
+
+    /// Index of its route.
+    pub(crate) const fn route(&self) -> usize {
+        self.route as usize
+    }
+
+    /// Index of its flow.
+    pub(crate) const fn flow(&self) -> usize {
+        (self.route / 2) as usize
+    }
+
+    /// Whether it is an ACK.
+    pub(crate) const fn is_ack(&self) -> bool {
+        self.route % 2 == 1
+    }
+
+    /// Its size with headers.
+    pub(crate) const fn size(&self) -> Bytes {
+        Bytes(self.size as u64)
+    }
+}
+
+/// SACK blocks: `[start, end)` each, the most recent first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SackBlocks {
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// The blocks.
+    pub(crate) fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Adds a block at the end, if there is room.
+    pub(crate) fn push(&mut self, block: (u32, u32)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+}
+
+/// Keeps the SACK blocks of ACKs under way, so that packets without them stay small.
+#[derive(Debug)]
+pub(crate) struct SackStore {
+    /// Slot 0 is never handed out.
+    slots: Vec<SackBlocks>,
+    free: Vec<NonZeroU32>,
+}
+
+impl Default for SackStore {
+    fn default() -> Self {
+        Self { slots: vec![SackBlocks::default()], free: Vec::new() }
+    }
+}
+
+impl SackStore {
+    /// Keeps `blocks`; nothing is kept, and no slot used, where there are none.
+    pub(crate) fn keep(&mut self, blocks: SackBlocks) -> Option<NonZeroU32> {
+        if blocks.len == 0 {
+            return None;
+        }
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot.get() as usize] = blocks;
+            return Some(slot);
+        }
+        self.slots.push(blocks);
+        NonZeroU32::new(self.slots.len() as u32 - 1)
+    }
+
+    /// Gives the blocks of a packet back and frees their slot.
+    pub(crate) fn take(&mut self, sack: Option<NonZeroU32>) -> SackBlocks {
+        let Some(slot) = sack else { return SackBlocks::default() };
+        self.free.push(slot);
+        self.slots[slot.get() as usize]
+    }
+}

@@ -1,0 +1,236 @@
+//! The receiver of the `ns2` host: acknowledges every packet, or every second one, with SACK blocks if the sender wants them.
+//!
+//! ## References
+//! RFC 2018 §4 (which blocks an ACK carries); RFC 5681 §4.2 (delayed ACKs); ns-2.35's sinks, read off their runs.
+
+use std::collections::VecDeque;
+
+use ackclock_core::units::{Duration, Instant};
+
+use crate::tcp::packet::{HEADER, MAX_SACK_BLOCKS, Packet, SackBlocks};
+
+/// Seconds after the start at which the delivered bytes are noted.
+pub(crate) const CHECKPOINTS: [u64; 4] = [1, 2, 5, 10];
+
+/// An ACK the receiver wants to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Acknowledgement {
+    /// Next expected number.
+    pub(crate) seq: u32,
+    /// When the segment that caused it was sent.
+    pub(crate) echo: Instant,
+    /// SACK blocks.
+    pub(crate) sack: SackBlocks,
+}
+
+/// Receiver of one flow.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next expected number.
+    next: u32,
+    /// Blocks received above `next`, rising, not adjacent: `[start, end)`.
+    blocks: VecDeque<(u32, u32)>,
+    /// Most recent blocks first, for SACK.
+    recent: SackBlocks,
+    sack: bool,
+    /// Longest delay of an ACK; `None`: ACKs are not delayed.
+    delay: Option<Duration>,
+    /// A delayed ACK: when it must go, and the echo it will carry.
+    delayed: Option<(Instant, Instant)>,
+    /// Wire bytes delivered in order, the SYN included, as ns-2's sink counts them.
+    pub(crate) delivered_bytes: u64,
+    /// When the last packet was delivered in order.
+    pub(crate) delivered_at: Instant,
+    start: Instant,
+    /// Bytes delivered up to each checkpoint that has passed.
+    checkpoints: [u64; CHECKPOINTS.len()],
+    passed: usize,
+    /// Next checkpoint.
+    checkpoint: Instant,
+    packet_size: u16,
+}
+
+impl Receiver {
+    /// A receiver of packets of `packet_size` bytes with headers, for a flow that starts at `start`.
+    pub(crate) fn new(sack: bool, delay: Option<Duration>, packet_size: u16, start: Instant) -> Self {
+        let mut receiver = Self {
+            next: 0,
+            blocks: VecDeque::new(),
+            recent: SackBlocks::default(),
+            sack,
+            delay,
+            delayed: None,
+            delivered_bytes: 0,
+            delivered_at: start,
+            start,
+            checkpoints: [0; CHECKPOINTS.len()],
+            passed: 0,
+            checkpoint: Instant::MAX,
+            packet_size,
+        };
+        receiver.checkpoint = receiver.next_checkpoint();
+        receiver
+    }
+
+    /// Data packets delivered in order, the SYN not counted.
+    pub(crate) fn delivered_packets(&self) -> u64 {
+        u64::from(self.next.saturating_sub(1))
+    }
+
+    /// Bytes delivered in order up to each checkpoint that had passed at `end`.
+    pub(crate) fn checkpoints(&mut self, end: Instant) -> [Option<u64>; CHECKPOINTS.len()] {
+        self.pass_checkpoints(end);
+        std::array::from_fn(|index| (index < self.passed).then_some(self.checkpoints[index]))
+    }
+
+    fn next_checkpoint(&self) -> Instant {
+        let seconds = CHECKPOINTS.get(self.passed);
+        seconds.map_or(Instant::MAX, |&seconds| self.start + Duration::from_millis(seconds * 1000))
+    }
+
+    fn pass_checkpoints(&mut self, now: Instant) {
+        while now >= self.checkpoint && self.passed < CHECKPOINTS.len() {
+            self.checkpoints[self.passed] = self.delivered_bytes;
+            self.passed += 1;
+            self.checkpoint = self.next_checkpoint();
+        }
+    }
+
+    /// Takes a data packet; gives the ACK to send, if one is due.
+    pub(crate) fn handle_segment(&mut self, now: Instant, packet: &Packet) -> Option<Acknowledgement> {
+        if now >= self.checkpoint {
+            self.pass_checkpoints(now);
+        }
+        let seq = packet.seq;
+        let before = self.next;
+        if seq == self.next && self.blocks.is_empty() {
+            self.next += 1;
+        } else if seq >= self.next {
+            self.insert(seq);
+        }
+        if self.next > before {
+            self.deliver(now, before);
+        }
+        let in_order = seq + 1 == self.next;
+        if let Some(delay) = self.delay {
+            if in_order && self.delayed.is_none() {
+                self.delayed = Some((now + delay, packet.sent));
+                return None;
+            }
+            self.delayed = None;
+        }
+        Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq) })
+    }
+
+    fn deliver(&mut self, now: Instant, before: u32) {
+        let syn = u64::from(before == 0);
+        let packets = u64::from(self.next - before) - syn;
+        self.delivered_bytes += packets * u64::from(self.packet_size) + syn * u64::from(HEADER);
+        self.delivered_at = now;
+    }
+
+    /// When a delayed ACK must go.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.delayed.map(|(deadline, _)| deadline)
+    }
+
+    /// The delay of an ACK is over.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Option<Acknowledgement> {
+        let (_, echo) = self.delayed.take_if(|(deadline, _)| *deadline <= now)?;
+        Some(Acknowledgement { seq: self.next, echo, sack: self.recent })
+    }
+
+    /// Notes a segment beyond the next expected one, or the next expected one when blocks wait above it.
+    fn insert(&mut self, seq: u32) {
+        let above = self.blocks.partition_point(|&(start, _)| start <= seq);
+        if above > 0 && seq < self.blocks[above - 1].1 {
+            return;
+        }
+        let joins_below = above > 0 && self.blocks[above - 1].1 == seq;
+        let joins_above = above < self.blocks.len() && self.blocks[above].0 == seq + 1;
+        match (joins_below, joins_above) {
+            (true, true) => {
+                self.blocks[above - 1].1 = self.blocks[above].1;
+                self.blocks.remove(above);
+            }
+            (true, false) => self.blocks[above - 1].1 = seq + 1,
+            (false, true) => self.blocks[above].0 = seq,
+            (false, false) => self.blocks.insert(above, (seq, seq + 1)),
+        }
+        if let Some(&(start, end)) = self.blocks.front()
+            && start == self.next
+        {
+            self.next = end;
+            self.blocks.pop_front();
+        }
+    }
+
+    /// RFC 2018 §4: the block of the packet just received first, then the most recently reported ones.
+    fn sack_blocks(&mut self, seq: u32) -> SackBlocks {
+        if !self.sack || self.blocks.is_empty() {
+            self.recent = SackBlocks::default();
+            return self.recent;
+        }
+        let mut blocks = SackBlocks::default();
+        let newest = (seq >= self.next).then(|| self.blocks[self.blocks.partition_point(|&(start, _)| start <= seq) - 1]);
+        if let Some(block) = newest {
+            blocks.push(block);
+        }
+        for &(start, end) in self.recent.as_slice() {
+            let merged = newest.is_some_and(|(left, right)| left <= start && right >= end);
+            if !merged && start >= self.next && blocks.as_slice().len() < MAX_SACK_BLOCKS {
+                blocks.push((start, end));
+            }
+        }
+        self.recent = blocks;
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive(receiver: &mut Receiver, seq: u32) -> (u32, Vec<(u32, u32)>) {
+        let ack = receiver.handle_segment(Instant::ZERO, &Packet::data(0, seq, 1040, Instant::ZERO)).unwrap();
+        (ack.seq, ack.sack.as_slice().to_vec())
+    }
+
+    #[test]
+    fn every_other_segment_lost() {
+        // RFC 2018 §4, case 3: the second, fourth, sixth and eighth (of eight) segments are lost.
+        let mut receiver = Receiver::new(true, None, 1040, Instant::ZERO);
+        assert_eq!(receive(&mut receiver, 0), (1, vec![]));
+        assert_eq!(receive(&mut receiver, 2), (1, vec![(2, 3)]));
+        assert_eq!(receive(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
+        assert_eq!(receive(&mut receiver, 6), (1, vec![(6, 7), (4, 5), (2, 3)]));
+        // Then the fourth is received: its block joins two others.
+        assert_eq!(receive(&mut receiver, 3), (1, vec![(2, 5), (6, 7)]));
+        // And the second: the cumulative ACK moves on.
+        assert_eq!(receive(&mut receiver, 1), (5, vec![(6, 7)]));
+        assert_eq!(receive(&mut receiver, 5), (7, vec![]));
+    }
+
+    #[test]
+    fn delivered_bytes_count_as_ns2s_sink() {
+        let mut receiver = Receiver::new(false, None, 1040, Instant::ZERO);
+        for seq in [0, 1, 3, 2, 2] {
+            receive(&mut receiver, seq);
+        }
+        assert_eq!(receiver.delivered_packets(), 3);
+        assert_eq!(receiver.delivered_bytes, 40 + 3 * 1040);
+    }
+
+    #[test]
+    fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), 1040, Instant::ZERO);
+        assert_eq!(receiver.handle_segment(at(0), &Packet::data(0, 0, 40, at(0))), None);
+        assert_eq!(receiver.handle_timeout(at(99)), None);
+        assert_eq!(receiver.handle_timeout(at(100)).unwrap().seq, 1);
+        assert_eq!(receiver.handle_segment(at(110), &Packet::data(0, 1, 1040, at(50))), None);
+        assert_eq!(receiver.handle_segment(at(111), &Packet::data(0, 2, 1040, at(51))).unwrap().seq, 3);
+        // Out of order: at once.
+        assert_eq!(receiver.handle_segment(at(112), &Packet::data(0, 4, 1040, at(52))).unwrap().seq, 3);
+    }
+}

@@ -1,0 +1,46 @@
+//! Recording: what a run writes down as it goes. The recorder is a type parameter of the engine, so recording nothing costs nothing.
+
+mod tables;
+
+pub use tables::{Traces, CwndTrace, DeliveredTrace, DropsTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace};
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::qdisc::{Backlog, DropReason};
+use ackclock_core::units::{Duration, Instant};
+
+pub(crate) use crate::net::link::Entering;
+
+/// Sees what happens. Times of one link, and of one flow, never go back; those of different ones may.
+pub(crate) trait Recorder {
+    /// Whether anything is recorded at all.
+    const ON: bool;
+    /// A packet was lost on `link`.
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: DropReason);
+    /// What waits at `link` has changed.
+    fn queue(&mut self, at: Instant, link: u32, backlog: Backlog);
+    /// The window of `flow` after an event.
+    fn window(&mut self, at: Instant, flow: u32, window: Window);
+    /// The round-trip time that an ACK of `flow` shows, and what the timer makes of it.
+    fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration));
+    /// The sender of `flow` sent or received segment `seq`.
+    fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind);
+    /// In-order delivery to the receiver of `flow` has reached `bytes`.
+    fn delivered(&mut self, at: Instant, flow: u32, bytes: u64);
+    /// The control of `flow` after an ACK.
+    fn internals(&mut self, at: Instant, flow: u32, control: &dyn CongestionControl);
+}
+
+/// Records nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Off;
+
+impl Recorder for Off {
+    const ON: bool = false;
+    fn dropped(&mut self, _: Instant, _: u32, _: &Entering, _: DropReason) {}
+    fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
+    fn window(&mut self, _: Instant, _: u32, _: Window) {}
+    fn rtt(&mut self, _: Instant, _: u32, _: Duration, _: (Option<Duration>, Duration)) {}
+    fn segment(&mut self, _: Instant, _: u32, _: u32, _: SequenceKind) {}
+    fn delivered(&mut self, _: Instant, _: u32, _: u64) {}
+    fn internals(&mut self, _: Instant, _: u32, _: &dyn CongestionControl) {}
+}

@@ -1,0 +1,136 @@
+//! Scenarios that the reference data of ns-2.35 were made with.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::{Params, Value};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, LossSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
+
+/// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
+pub(crate) const CHAIN_CLOCK_PHASE: Duration = Duration::from_nanos(5_558_807);
+
+/// A part with its defaults.
+pub(crate) fn part(name: &'static str) -> PartSpec {
+    PartSpec { name, params: Params(Vec::new()) }
+}
+
+/// A part with parameters.
+pub(crate) fn part_with(name: &'static str, params: Vec<(&'static str, Value)>) -> PartSpec {
+    PartSpec { name, params: Params(params) }
+}
+
+/// `DropTail` with a limit in packets.
+pub(crate) fn droptail(packets: u64) -> PartSpec {
+    part_with("droptail", vec![("limit", Value::Limit(Limit::Packets(packets)))])
+}
+
+/// A fixed initial window.
+pub(crate) fn fixed(segments: f64) -> PartSpec {
+    part_with("fixed", vec![("segments", Value::Number(segments))])
+}
+
+/// ns-2's `windowInitOption_ 2`.
+pub(crate) fn ns2_table() -> PartSpec {
+    part_with("ns2_table", vec![("after_syn_loss", Value::Number(2.0))])
+}
+
+/// The parts of ns-2's own congestion control.
+pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
+    ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance: part("reno"), loss_response: None })
+}
+
+/// An ns-2 host with its defaults, but a window of 1000 packets.
+pub(crate) fn host(recovery: Recovery) -> Ns2Host {
+    Ns2Host {
+        recovery,
+        packet_size: Bytes(1000),
+        rwnd: 1000,
+        initial_ssthresh: 1000.0,
+        delayed_ack: false,
+        delayed_ack_timeout: Duration::from_millis(100),
+        limited_transmit: true,
+        clock_granularity: Duration::from_millis(10),
+        clock_phase: CHAIN_CLOCK_PHASE,
+        min_rto: Duration::from_millis(200),
+        initial_rto: Duration::from_millis(3000),
+        max_rto: Duration::from_millis(60_000),
+    }
+}
+
+fn link(from: usize, to: usize, rate: u64, delay: u64) -> LinkSpec {
+    LinkSpec {
+        name: format!("n{from}>n{to}"),
+        from,
+        to,
+        rate: Rate::from_bits_per_sec(rate).unwrap(),
+        delay: Duration::from_millis(delay),
+        queue: None,
+        loss: None,
+    }
+}
+
+/// Index of the bottleneck in [`chain`].
+pub(crate) const BOTTLENECK: usize = 2;
+
+/// `n0 – n1 – n2 – n3` with 10 ms a link and one flow from end to end for 250 s.
+pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: ControlSpec) -> Scenario {
+    let mut links = Vec::new();
+    for (a, b, rate) in [(0, 1, access), (1, 2, rate), (2, 3, access)] {
+        links.push(link(a, b, rate, 10));
+        links.push(link(b, a, rate, 10));
+    }
+    links[BOTTLENECK].queue = Some(droptail(queue));
+    let flow = FlowSpec { name: "flow0".to_owned(), from: 0, to: 3, start: Instant::ZERO, stop: None, packets: None, host, control };
+    Scenario {
+        name: "chain".to_owned(),
+        duration: Duration::from_millis(250_000),
+        seed: 1,
+        nodes: (0..4).map(|node| format!("n{node}")).collect(),
+        links,
+        flows: vec![flow],
+        record: vec![TraceKind::Drops],
+    }
+}
+
+/// Bernoulli loss on the bottleneck.
+pub(crate) fn with_loss(mut scenario: Scenario, loss: LossSpec) -> Scenario {
+    scenario.links[BOTTLENECK].loss = Some(loss);
+    scenario
+}
+
+/// The recovery of an ns-2 agent.
+pub(crate) fn recovery(agent: &str) -> Recovery {
+    match agent {
+        "Tahoe" => Recovery::Tahoe,
+        "Reno" => Recovery::Reno,
+        "Newreno" => Recovery::NewReno,
+        "Sack1" => Recovery::Sack,
+        other => panic!("no agent {other}"),
+    }
+}
+
+/// `0.3Mb` in bits per second.
+pub(crate) fn rate(text: &str) -> u64 {
+    (text.trim_end_matches("Mb").parse::<f64>().unwrap() * 1e6) as u64
+}
+
+/// A row of a small table, by column name.
+pub(crate) struct Row<'a> {
+    header: Vec<&'a str>,
+    cells: Vec<&'a str>,
+}
+
+impl Row<'_> {
+    /// The cell in column `name`.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        let column = self.header.iter().position(|column| *column == name);
+        self.cells[column.unwrap_or_else(|| panic!("no column {name}"))]
+    }
+}
+
+/// The rows of a table with a header.
+pub(crate) fn rows(csv: &str) -> impl Iterator<Item = Row<'_>> {
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    lines.map(move |line| Row { header: header.clone(), cells: line.split(',').collect() })
+}
