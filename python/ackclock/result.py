@@ -1,0 +1,291 @@
+"""Results of runs, in memory and on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ackclock import _core, storage
+from ackclock.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars
+
+FLOW_KEYS = (
+    "name", "from", "to", "control", "recovery", "start_s", "delivered_bytes", "delivered_packets", "goodput_bps",
+    "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets", "cwnd_max", "cwnd_final",
+    "ssthresh_final", "bdp_packets", "first_overshoot_losses", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s",
+    "completion_time",
+)  # fmt: skip
+EXIT_KEYS = {
+    "reason": "slow_start_exit_reason",
+    "time": "slow_start_exit_time",
+    "cwnd": "slow_start_exit_cwnd",
+    "ratio": "slow_start_exit_ratio",
+}
+
+
+class ArrowTable(Protocol):
+    """Anything that hands over an Arrow table by the PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the Arrow C stream."""
+        ...
+
+
+class AnyResult(Protocol):
+    """A result, fresh or read from disk: what plots need."""
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        ...
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        ...
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+        ...
+
+    @property
+    def flows(self) -> ArrowTable:
+        """One row per flow."""
+        ...
+
+    @property
+    def links(self) -> ArrowTable:
+        """One row per link."""
+        ...
+
+    def trace(self, name: str) -> ArrowTable:
+        """Give a recorded trace."""
+        ...
+
+
+def frame(table: ArrowTable) -> polars.DataFrame:
+    """Read an Arrow table as a polars frame, without a copy where polars allows it."""
+    import polars
+
+    return polars.DataFrame(table)
+
+
+def rows(table: ArrowTable) -> list[dict[str, Any]]:
+    """Read an Arrow table as one dictionary per row; NaN and infinities are None, as JSON has neither."""
+    finite: Callable[[Any], Any] = lambda value: None if isinstance(value, float) and value - value != 0 else value  # noqa: E731
+    return [{key: finite(value) for key, value in row.items()} for row in frame(table).iter_rows(named=True)]
+
+
+class Result:
+    """What a run produced.
+
+    Tables are Arrow tables of the compiled core; ``polars.DataFrame(result.flows)`` and ``pyarrow.table(result.flows)`` read them.
+    """
+
+    __slots__ = ("_core", "scenario")
+
+    def __init__(self, scenario: Scenario, core: _core.RunResult) -> None:
+        self.scenario = scenario
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return self.scenario.name
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        return self.scenario.duration
+
+    @property
+    def flows(self) -> _core.Table:
+        """One row per flow: bytes, goodput in bits per second, retransmissions, the end of slow start and more."""
+        return self._core.flows
+
+    @property
+    def links(self) -> _core.Table:
+        """One row per link and direction: drops, utilisation, queue."""
+        return self._core.links
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+        return self._core.traces
+
+    @property
+    def events(self) -> int:
+        """Events processed."""
+        return self._core.events
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of the run, in seconds."""
+        return self._core.cpu_seconds
+
+    @property
+    def trace_hash(self) -> str:
+        """Hash over everything that happened: equal for equal runs."""
+        return self._core.trace_hash
+
+    def trace(self, name: str) -> _core.Table:
+        """Give a recorded trace.
+
+        Parameters
+        ----------
+        name
+            One of `traces`.
+
+        Raises
+        ------
+        KeyError
+            If it was not recorded.
+        """
+        if name not in self._core.traces:
+            raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self._core.traces) or 'none'}")
+        return self._core.trace(name)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The whole result but its traces, as `ackclock run --json` prints it."""
+        return {
+            "scenario": self.name,
+            "seed": self.scenario.seed,
+            "hash": self.scenario.hash,
+            "flows": [_flow_summary(row) for row in rows(self.flows)],
+            "links": rows(self.links),
+            "events": self.events,
+            "cpu_seconds": self.cpu_seconds,
+        }
+
+    def write(self, directory: str | Path, labels: dict[str, str] | None = None) -> Path:
+        """Write tables, traces and the scenario with all defaults into a directory.
+
+        The directory appears at once, complete: everything is written beside it and then renamed.
+
+        Parameters
+        ----------
+        directory
+            Where to; replaced if an earlier result is there.
+        labels
+            Noted in the manifest: which variant of a sweep it is.
+
+        Returns
+        -------
+        Path
+            The directory.
+
+        Raises
+        ------
+        FileExistsError
+            If something other than an earlier result is there.
+        """
+        directory = Path(directory)
+        with storage.replacing(directory, kind="run") as folder:
+            (folder / "scenario.toml").write_text(self.scenario.to_toml(), encoding="utf-8")
+            frame(self.flows).write_parquet(folder / "flows.parquet")
+            frame(self.links).write_parquet(folder / "links.parquet")
+            for name in self.traces:
+                frame(self.trace(name)).write_parquet(folder / f"trace-{name}.parquet")
+            storage.write_manifest(folder, "run", self._manifest(labels))
+        return directory
+
+    def _manifest(self, labels: dict[str, str] | None) -> dict[str, Any]:
+        return {
+            "scenario": self.name,
+            "labels": labels or {},
+            "duration": self.duration,
+            "seed": self.scenario.seed,
+            "hash": self.scenario.hash,
+            "traces": self.traces,
+            "trace_hash": self.trace_hash,
+            "python_controls": bool(self.scenario.controls),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.name!r}: {len(self.flows)} flows, traces: {', '.join(self.traces) or 'none'}>"
+
+
+def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
+    left = {key: row[key] for key in FLOW_KEYS if key in row}
+    exits = {key: row.get(column) for key, column in EXIT_KEYS.items()}
+    left["slow_start_exit"] = exits if exits["reason"] is not None else None
+    return left
+
+
+class StoredResult:
+    """A result read back from the directory that `Result.write` made."""
+
+    __slots__ = ("directory", "manifest")
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.manifest: dict[str, Any] = storage.read_manifest(directory, "run")
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario, with the labels of its variant."""
+        labels = " ".join(self.manifest["labels"].values())
+        return labels or str(self.manifest["scenario"])
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        return float(self.manifest["duration"])
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+        return list(self.manifest["traces"])
+
+    @property
+    def flows(self) -> polars.DataFrame:
+        """One row per flow."""
+        return self._read("flows")
+
+    @property
+    def links(self) -> polars.DataFrame:
+        """One row per link and direction."""
+        return self._read("links")
+
+    def trace(self, name: str) -> polars.DataFrame:
+        """Give a recorded trace.
+
+        Raises
+        ------
+        KeyError
+            If it was not recorded.
+        """
+        if name not in self.traces:
+            raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self.traces) or 'none'}")
+        return self._read(f"trace-{name}")
+
+    def _read(self, name: str) -> polars.DataFrame:
+        import polars
+
+        return polars.read_parquet(self.directory / f"{name}.parquet")
+
+
+def read(directory: str | Path) -> list[StoredResult]:
+    """Read what ``ackclock run --out`` wrote: one result, or one for each variant of a sweep in its order.
+
+    Parameters
+    ----------
+    directory
+        The directory given to ``--out`` or `Result.write`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it holds no result.
+    """
+    directory = Path(directory)
+    manifest = json.loads(storage.manifest_text(directory))
+    if manifest.get("kind") == "sweep":
+        return [StoredResult(directory / name) for name in manifest["runs"]]
+    return [StoredResult(directory)]
