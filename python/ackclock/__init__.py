@@ -4,13 +4,14 @@
 >>> result = ackclock.run(ackclock.load("scenario.toml"))   # doctest: +SKIP
 >>> result.summary["flows"][0]["goodput_bps"]               # doctest: +SKIP
 
-Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pyarrow.table(result.flows)`` reads them without copying.
+Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pyarrow.table(result.flows)`` reads them
+without copying.
 """
 
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
-from ackclock.running import Interrupted, run, run_many
 from ackclock.result import Result, StoredResult, read
+from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
 
 __all__ = [

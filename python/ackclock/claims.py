@@ -1,9 +1,10 @@
 """Verdicts on claims: a paper's words as data, judged on measured samples.
 
-A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are paired: run by run with
-the same seed or the same start time. The relative difference of two variants is their difference over the larger of their means. It has an
-interval: Student's t over seeds, from the smallest to the largest over start times. Several comparisons of one claim share its probability
-of error (Bonferroni). With the tolerance τ:
+A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
+paired: run by run with the same seed or the same start time. The relative difference of two variants is their
+difference over the larger of their means. It has an interval: Student's t over seeds, from the smallest to the
+largest over start times. Several comparisons of one claim share its probability of error (Bonferroni). With the
+tolerance τ:
 
 =====================  ==========================  ==================================  =======================
 the claim says         holds                       does not hold                       cannot tell
@@ -14,8 +15,8 @@ A and B overlap        interval within ±τ          interval apart from ±τ   
 ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
 =====================  ==========================  ==================================  =======================
 
-A claim holds if all its comparisons hold, does not if one does not, and cannot be told otherwise. With ``quantifier = "any"`` it holds as
-soon as it holds somewhere, and does not if it does not anywhere.
+A claim holds if all its comparisons hold, does not if one does not, and cannot be told otherwise. With ``quantifier =
+"any"`` it holds as soon as it holds somewhere, and does not if it does not anywhere.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Claim:
     id, text, source : str
         Its name, the paper's words, and where they stand.
     kind : {"order", "equal", "bound"}
-        ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter. ``bound``: the ratio of
-        two variants lies between `low` and `high`.
+        ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
+        ``bound``: the ratio of two variants lies between `low` and `high`.
     axis : str
         Label in which the compared variants differ.
     where : dict

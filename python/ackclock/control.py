@@ -20,7 +20,7 @@ class Ack(Protocol):
 
     @property
     def counted(self) -> float:
-        """Segments by which it counts for growth: 1 where every ACK counts alike, or the acknowledged segments (RFC 3465)."""
+        """Segments by which it counts for growth: 1 if every ACK counts alike, or those acknowledged (RFC 3465)."""
         ...
 
     @property
@@ -100,8 +100,9 @@ class Established(Protocol):
 class CongestionControl:
     """A congestion control; subclass it and name the class in a flow.
 
-    After every call the simulator reads `cwnd` and `ssthresh`. This base class is Reno's: slow start by one segment per ACK, congestion
-    avoidance by one segment per round trip, and halving at congestion, so that a subclass overrides only what differs.
+    After every call the simulator reads `cwnd` and `ssthresh`. This base class is Reno's: slow start by one segment
+    per ACK, congestion avoidance by one segment per round trip, and halving at congestion, so that a subclass
+    overrides only what differs.
 
     Attributes
     ----------

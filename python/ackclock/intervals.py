@@ -1,4 +1,4 @@
-"""Means with their uncertainty: Student's t for random samples, the range for a deterministic run under other start times."""
+"""Means with their uncertainty: Student's t for random samples, the range for deterministic runs."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
     sample
         Measured values.
     sampling
-        ``"seed"``: independent random runs; the interval is Student's t. ``"offset"``: deterministic runs that differ in their start
-        time; the interval goes from the smallest to the largest value and is no confidence interval.
+        ``"seed"``: independent random runs; the interval is Student's t. ``"offset"``: deterministic runs that differ
+        in their start time; the interval goes from the smallest to the largest value and is no confidence interval.
     confidence
         Probability that the t interval covers the mean.
 

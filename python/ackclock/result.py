@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 FLOW_KEYS = (
     "name", "from", "to", "control", "recovery", "start_s", "delivered_bytes", "delivered_packets", "goodput_bps",
-    "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets", "cwnd_max", "cwnd_final",
-    "ssthresh_final", "bdp_packets", "first_overshoot_losses", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s",
-    "completion_time",
+    "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets", "cwnd_max",
+    "cwnd_final", "ssthresh_final", "bdp_packets", "first_overshoot_losses", "delivered_1s", "delivered_2s",
+    "delivered_5s", "delivered_10s", "completion_time",
 )  # fmt: skip
 EXIT_KEYS = {
     "reason": "slow_start_exit_reason",
@@ -77,14 +77,18 @@ def frame(table: ArrowTable) -> polars.DataFrame:
 
 def rows(table: ArrowTable) -> list[dict[str, Any]]:
     """Read an Arrow table as one dictionary per row; NaN and infinities are None, as JSON has neither."""
-    finite: Callable[[Any], Any] = lambda value: None if isinstance(value, float) and value - value != 0 else value  # noqa: E731
-    return [{key: finite(value) for key, value in row.items()} for row in frame(table).iter_rows(named=True)]
+    return [{key: _finite(value) for key, value in row.items()} for row in frame(table).iter_rows(named=True)]
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Result:
     """What a run produced.
 
-    Tables are Arrow tables of the compiled core; ``polars.DataFrame(result.flows)`` and ``pyarrow.table(result.flows)`` read them.
+    Tables are Arrow tables of the compiled core; ``polars.DataFrame(result.flows)`` and
+    ``pyarrow.table(result.flows)`` read them.
     """
 
     __slots__ = ("_core", "scenario")

@@ -135,7 +135,8 @@ def map_threads(
             cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             if isinstance(error, KeyboardInterrupt):
-                raise Interrupted([_finished(future) for future in futures]) from None
+                finished: list[R | None] = [_finished(future) for future in futures]
+                raise Interrupted(finished) from None
             raise
     return [future.result() for future in futures]
 

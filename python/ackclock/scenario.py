@@ -46,8 +46,8 @@ class Scenario:
     name
         What tables and plots call it.
     **document
-        The keys of a scenario file: ``duration="30 s"``, ``topology={...}``, ``flow=[{...}]``. Values carry their units, as in a file.
-        ``congestion_control`` of a flow may be a class, see `ackclock.CongestionControl`.
+        The keys of a scenario file: ``duration="30 s"``, ``topology={...}``, ``flow=[{...}]``. Values carry their
+        units, as in a file. ``congestion_control`` of a flow may be a class, see `ackclock.CongestionControl`.
 
     Raises
     ------
