@@ -1,5 +1,158 @@
 //! Scenarios: from a TOML file to what the engine runs.
+//!
+//! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod build;
+mod check;
+mod error;
+mod freeze;
 mod model;
+mod part;
+mod route;
+mod schema;
+mod spec;
+mod sweep;
+mod topology;
+mod unit;
+mod value;
 
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::scenario::build::{Built, Context, build};
+use crate::scenario::error::Problems;
+use crate::scenario::value::{Data, Node, Origin, Setting, read_json, read_setting, read_toml};
+
+pub use error::{Problem, ScenarioError};
 pub use model::*;
+pub use part::registry_json;
+pub use schema::schema;
+
+/// A parsed scenario, not yet validated: a tree of values in which each knows where it was written.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The file's name, for messages.
+    file: Arc<str>,
+    /// Whether it comes from the Python API.
+    python: bool,
+    /// Shared by the variants of a sweep, which differ in their settings only.
+    tree: Arc<Node>,
+    /// What is still to be set in the tree.
+    settings: Vec<Arc<Setting>>,
+}
+
+/// One run of a sweep.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// For each axis of the sweep its name and the label of this run's value.
+    pub labels: Vec<(String, String)>,
+    /// The scenario, without `[sweep]`.
+    pub document: Document,
+}
+
+impl Document {
+    /// Reads TOML; `name` is the file's name for messages.
+    ///
+    /// # Errors
+    /// If `text` is not TOML: every line that is wrong.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        let mut problems = Problems::default();
+        let tree = Arc::new(read_toml(text, &mut problems));
+        problems.unless_any(name, Self { file: name.into(), python: false, tree, settings: Vec::new() })
+    }
+
+    /// Reads JSON, in which the Python API hands over scenarios; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// If `text` is not a JSON object.
+    pub fn from_json(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        let mut problems = Problems::default();
+        let tree = Arc::new(read_json(text, &mut problems));
+        problems.unless_any(name, Self { file: name.into(), python: true, tree, settings: Vec::new() })
+    }
+
+    /// Sets the value at a dotted path: `flow.0.rwnd`, `flow.rwnd` (of every flow), `topology.bottleneck.queue.limit`. `value` is TOML, or
+    /// else text.
+    ///
+    /// # Errors
+    /// If the path leads through something that is no table or list. Whether the key exists and takes the value is checked later, by
+    /// [`Document::scenario`].
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        let mut problems = Problems::default();
+        let origin = Origin::Setting(format!("--set {key}={value}").into());
+        let value = read_setting(value, &origin, &mut problems);
+        let mut tree = self.tree(&mut problems);
+        if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
+            problems.add(&origin, key, message);
+        }
+        let tree = problems.unless_any(&self.file, tree)?;
+        self.tree = Arc::new(tree);
+        self.settings.clear();
+        Ok(())
+    }
+
+    /// Validates the document, fills in all defaults, and expands shorthands. `[sweep]` is checked, but plays no part.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        self.build().map(|built| built.scenario)
+    }
+
+    /// The scenario as TOML with every default written out and everything expanded to nodes, links and flows. Reading it gives an equal
+    /// scenario, unless a congestion control is a Python object, which no file can hold.
+    ///
+    /// # Errors
+    /// As [`Document::scenario`].
+    pub fn frozen(&self) -> Result<String, ScenarioError> {
+        self.build().map(|built| freeze::freeze(&built))
+    }
+
+    /// The runs of `[sweep]`: every combination of its axes' values in the order of the file, the last axis changing fastest. Without
+    /// `[sweep]` one without labels.
+    ///
+    /// # Errors
+    /// If `[sweep]` is wrong, or makes more than a million runs. The runs themselves are checked by [`Document::scenario`] of each.
+    pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
+        let mut problems = Problems::default();
+        let mut base = self.tree(&mut problems);
+        let sweep = base.take("sweep").unwrap_or_else(|| Node::new(Data::Table(Vec::new())));
+        let axes = sweep::axes(&sweep, &base, &mut problems);
+        let axes = problems.unless_any(&self.file, axes)?;
+        let document = Self { file: self.file.clone(), python: self.python, tree: Arc::new(base), settings: Vec::new() };
+        let variant = |values: Vec<&sweep::Value>| Variant {
+            labels: axes.iter().zip(&values).map(|(axis, value)| (axis.name.clone(), value.label.clone())).collect(),
+            document: Self { settings: values.iter().flat_map(|value| value.settings.clone()).collect(), ..document.clone() },
+        };
+        Ok(sweep::grid(&axes).into_iter().map(variant).collect())
+    }
+
+    /// The tree with all settings.
+    fn tree(&self, problems: &mut Problems) -> Node {
+        let mut tree = Node::clone(&self.tree);
+        for setting in &self.settings {
+            if let Err(message) = setting.apply(&mut tree) {
+                problems.add(&setting.value.origin, setting.path.as_str(), message);
+            }
+        }
+        tree
+    }
+
+    fn build(&self) -> Result<Built, ScenarioError> {
+        let mut problems = Problems::default();
+        let mut tree = self.tree(&mut problems);
+        if let Some(sweep) = tree.take("sweep") {
+            sweep::axes(&sweep, &tree, &mut problems);
+        }
+        let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        let built = build(&tree, Context { name: stem, python: self.python }, &mut problems);
+        // Nothing is built only if something was wrong.
+        match problems.unless_any(&self.file, built)? {
+            Some(built) => Ok(built),
+            None => unreachable!("a scenario without problems is built"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! From checked tables to the typed scenario: expands `count`, finds routes, and checks what concerns several keys at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Bytes, Duration, Instant};
+
+use crate::scenario::check::{Checked, Field, Record, check};
+use crate::scenario::error::{Problems, quoted};
+use crate::scenario::model::{ComposedSpec, ControlSpec, FlowSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
+use crate::scenario::part::Axis;
+use crate::scenario::route::{self, Ends};
+use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, ROOT};
+use crate::scenario::topology::{self, Network, part};
+use crate::scenario::unit::{Measure, Quantity};
+use crate::scenario::value::Node;
+
+/// Bytes of headers that ns-2 counts for TCP and IP.
+const HEADERS: u64 = 40;
+
+/// A scenario and which of its flows leave their congestion control to Python.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// The scenario.
+    pub(crate) scenario: Scenario,
+    /// For each flow whether its congestion control is made in Python.
+    pub(crate) python: Vec<bool>,
+}
+
+/// What is fixed about a document besides its values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    /// The scenario's name if it gives itself none.
+    pub(crate) name: &'a str,
+    /// Whether it comes from the Python API.
+    pub(crate) python: bool,
+}
+
+/// Builds the scenario; it is worth something only if there are no problems.
+pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) -> Option<Built> {
+    let root = check(root, ROOT, problems);
+    let flows: Vec<&Record> = root.tables("flow").collect();
+    for flow in &flows {
+        check_flow(flow, context, problems);
+    }
+    let count = flows.iter().map(|flow| flow.integer("count").unwrap_or(1)).fold(0, u64::saturating_add);
+    if count > MAX_FLOWS {
+        problems.add(&root.field("flow").origin, "flow", format!("makes {count} flows; at most {MAX_FLOWS} are possible"));
+        return None;
+    }
+    // A topology that is wrong would make every flow's nodes wrong.
+    if problems.concern("topology") {
+        return None;
+    }
+    let mut network = topology::expand(root.table("topology")?, count, problems)?;
+    if problems.concern("topology") {
+        return None;
+    }
+    let seed = root.integer("seed").unwrap_or(1);
+    let expanded = expand_flows(&flows, &network, seed, problems);
+    resolve_routes(&mut network, &flows, &expanded, problems);
+    let scenario = Scenario {
+        name: root.text("name").unwrap_or(context.name).to_owned(),
+        duration: time(&root, "duration"),
+        seed,
+        nodes: network.nodes,
+        links: network.links.into_iter().map(|pipe| pipe.spec).collect(),
+        flows: expanded.iter().map(|(_, flow)| flow.clone()).collect(),
+        record: traces(&root),
+    };
+    let python = expanded.iter().map(|(index, _)| flows[*index].field("congestion_control").given).collect();
+    Some(Built { scenario, python })
+}
+
+/// The traces to record, each once.
+fn traces(root: &Record) -> Vec<TraceKind> {
+    let named = |item: &Field| match &item.value {
+        Checked::Text(name) => TraceKind::ALL.iter().find(|(known, _)| known == name).map(|(_, kind)| *kind),
+        _ => None,
+    };
+    let kinds: BTreeSet<TraceKind> = root.list("record").iter().filter_map(named).collect();
+    kinds.into_iter().collect()
+}
+
+/// Checks what concerns several keys of one flow.
+fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
+    let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
+    let last_start = ["start", "start_spread", "start_jitter"].iter().filter_map(|key| flow.whole(key)).fold(0, u64::saturating_add);
+    if flow.whole("stop").is_some_and(|stop| stop <= last_start) {
+        refuse("stop", "must be later than start, start_spread and start_jitter together".to_owned());
+    }
+    if flow.whole("clock_phase") >= flow.whole("clock_granularity") {
+        refuse("clock_phase", "must be below clock_granularity".to_owned());
+    }
+    if flow.whole("min_rto") > flow.whole("max_rto") {
+        refuse("min_rto", "must not be above max_rto".to_owned());
+    }
+    if flow.text("from").is_some() && flow.text("from") == flow.text("to") {
+        refuse("to", "must differ from from: a flow goes from one node to another".to_owned());
+    }
+    if flow.field("congestion_control").given {
+        if !context.python {
+            let parts = CONTROL_AXES.join(", ");
+            refuse("congestion_control", format!("only the Python API can set this; a file composes it of {parts}"));
+        }
+        for axis in CONTROL_AXES.into_iter().filter(|axis| flow.field(axis).given) {
+            refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
+        }
+    }
+}
+
+/// Every flow with the index of its table.
+fn expand_flows(tables: &[&Record], network: &Network, seed: u64, problems: &mut Problems) -> Vec<(usize, FlowSpec)> {
+    let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+    let mut names = BTreeSet::new();
+    let mut flows: Vec<(usize, FlowSpec)> = Vec::new();
+    for (index, table) in tables.iter().enumerate() {
+        let [from, to] = ["from", "to"].map(|end| topology::find(&indices, (table, end), "node", problems));
+        let count = table.integer("count").unwrap_or(1);
+        let like = prototype(table);
+        let mut twice = false;
+        for number in 0..count {
+            let name = match table.text("name") {
+                Some(name) if table.field("count").given => format!("{name}{number}"),
+                Some(name) => name.to_owned(),
+                None => format!("flow{}", flows.len()),
+            };
+            if !names.insert(name.clone()) && !std::mem::replace(&mut twice, true) {
+                problems.add(&table.field("name").origin, table.key("name"), format!("there is a flow {} already", quoted(&name)));
+            }
+            let usual = network.pairs.get(flows.len() % network.pairs.len().max(1)).copied().unwrap_or_default();
+            let start = start(table, (number, count), (seed, &name));
+            let flow = FlowSpec { name, from: from.unwrap_or(usual.0), to: to.unwrap_or(usual.1), start, ..like.clone() };
+            flows.push((index, flow));
+        }
+    }
+    flows
+}
+
+fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str)) -> Instant {
+    let nanos = |key| table.whole(key).unwrap_or(0);
+    let spread = u128::from(nanos("start_spread")) * u128::from(number) / u128::from(count.max(1));
+    let jitter = match nanos("start_jitter") {
+        0 => 0,
+        jitter => (Generator::derived(seed, &format!("flow/{name}/start")).uniform() * jitter as f64) as u64,
+    };
+    Instant::from_nanos(nanos("start")) + Duration::from_nanos(spread as u64) + Duration::from_nanos(jitter)
+}
+
+/// The flow of `table` without name, nodes and start.
+fn prototype(table: &Record) -> FlowSpec {
+    let host = host(table);
+    let packets = table.quantity("size").map(|size| match size {
+        Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size.0.max(1)),
+        Quantity::Whole(_, packets) => packets,
+        Quantity::Real(..) | Quantity::Word(_) => 0,
+    });
+    FlowSpec {
+        name: String::new(),
+        from: 0,
+        to: 0,
+        start: Instant::ZERO,
+        stop: table.whole("stop").map(Instant::from_nanos),
+        packets,
+        host,
+        control: ControlSpec::Composed(control(table)),
+    }
+}
+
+fn host(table: &Record) -> Ns2Host {
+    let rwnd = table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX);
+    let recovery = table.text("recovery").unwrap_or_default();
+    Ns2Host {
+        recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
+        packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
+        rwnd,
+        initial_ssthresh: match table.quantity("initial_ssthresh") {
+            Some(Quantity::Real(_, segments)) => segments,
+            Some(Quantity::Word("unlimited")) => f64::INFINITY,
+            _ => f64::from(rwnd),
+        },
+        delayed_ack: table.flag("delayed_ack"),
+        delayed_ack_timeout: time(table, "delayed_ack_timeout"),
+        limited_transmit: table.flag("limited_transmit"),
+        clock_granularity: time(table, "clock_granularity"),
+        clock_phase: time(table, "clock_phase"),
+        min_rto: time(table, "min_rto"),
+        initial_rto: time(table, "initial_rto"),
+        max_rto: time(table, "max_rto"),
+    }
+}
+
+/// Recoveries with their names in a scenario.
+pub(crate) const RECOVERIES: [(&str, Recovery); 4] =
+    [("tahoe", Recovery::Tahoe), ("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)];
+
+fn control(table: &Record) -> ComposedSpec {
+    let chosen = |axis| table.part(axis).map(part);
+    let usual = |axis| {
+        Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::registry::Params(Vec::new()) }, Axis::usual_part)
+    };
+    let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
+    ComposedSpec {
+        initial_window: some("initial_window"),
+        slow_start: some("slow_start"),
+        avoidance: some("avoidance"),
+        loss_response: chosen("loss_response"),
+    }
+}
+
+fn time(table: &Record, name: &str) -> Duration {
+    Duration::from_nanos(table.whole(name).unwrap_or(0))
+}
+
+/// Checks that every flow has routes, and turns limits of 1 BDP into packets.
+fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, FlowSpec)], problems: &mut Problems) {
+    let mut packets: BTreeMap<Ends, u64> = BTreeMap::new();
+    for (_, flow) in flows {
+        let packet = packets.entry((flow.from, flow.to)).or_default();
+        *packet = (*packet).max(flow.host.packet_size.0 + HEADERS);
+    }
+    let routes = route::routes(network, &packets.keys().copied().collect());
+    let mut reported = BTreeSet::new();
+    for (index, flow) in flows {
+        let table = tables[*index];
+        if flow.from == flow.to {
+            if table.text("from") != table.text("to") && reported.insert(index) {
+                problems.add(&table.origin, table.path.clone(), format!("goes from {} to itself", quoted(&network.nodes[flow.from])));
+            }
+            continue;
+        }
+        let lost = [(flow.from, flow.to), (flow.to, flow.from)].into_iter().find(|ends| routes.get(ends).is_none_or(Option::is_none));
+        if let Some((from, to)) = lost
+            && reported.insert(index)
+        {
+            let [from, to] = [from, to].map(|node| quoted(&network.nodes[node]));
+            let what = "data goes one way and ACKs the other";
+            problems.add(&table.origin, table.path.clone(), format!("there is no route from {from} to {to}: {what}"));
+        }
+    }
+    route::resolve_bdp(network, &routes, &packets);
+}

@@ -1,0 +1,487 @@
+//! Checks a tree of values against the declared keys and fills in the defaults; what it hands on holds only values of the right kind.
+
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::{self, Description, Param, Params, Value};
+
+use crate::scenario::error::{Problems, listed, nearest, quoted, unknown};
+use crate::scenario::part::{self, Axis};
+use crate::scenario::spec::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::unit::{Dimension, Quantity};
+use crate::scenario::value::{Data, Node, Origin};
+
+/// A checked value.
+#[derive(Clone, Debug)]
+pub(crate) enum Checked {
+    /// Absent, or wrong and reported.
+    None,
+    /// For [`Kind::Bool`].
+    Bool(bool),
+    /// For [`Kind::Integer`].
+    Integer(u64),
+    /// For texts and words.
+    Text(String),
+    /// For [`Kind::Quantity`].
+    Quantity(Quantity),
+    /// For lists.
+    List(Vec<Field>),
+    /// For tables.
+    Table(Record),
+    /// For [`Kind::Part`].
+    Part(Choice),
+}
+
+/// A checked value and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    /// The value.
+    pub(crate) value: Checked,
+    /// Where it was written.
+    pub(crate) origin: Origin,
+    /// Whether it was written at all, or is a default.
+    pub(crate) given: bool,
+}
+
+/// A checked table: every declared key has a field.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// Its dotted path.
+    pub(crate) path: String,
+    /// Where it was written.
+    pub(crate) origin: Origin,
+    /// For [`Kind::Variants`] which one.
+    pub(crate) kind: &'static str,
+    fields: Vec<(&'static str, Field)>,
+}
+
+/// A part of the registry with all its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its parameters.
+    pub(crate) params: Params,
+    /// Limits that are multiples of the bandwidth-delay product, which needs the network.
+    pub(crate) bdp: Vec<(&'static str, f64)>,
+    /// The other keys of its table.
+    pub(crate) extra: Record,
+}
+
+static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
+
+/// Accessors are total: a field of the wrong kind was reported, so that the scenario is refused whatever they return.
+impl Record {
+    /// The field `name`.
+    pub(crate) fn field(&self, name: &str) -> &Field {
+        self.fields.iter().find(|(key, _)| *key == name).map_or(&ABSENT, |(_, field)| field)
+    }
+
+    /// The dotted path of its key `name`.
+    pub(crate) fn key(&self, name: &str) -> String {
+        joined(&self.path, name)
+    }
+
+    /// A text, if present.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match &self.field(name).value {
+            Checked::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A number, if present.
+    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
+        match self.field(name).value {
+            Checked::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether it is true.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(self.field(name).value, Checked::Bool(true))
+    }
+
+    /// A quantity, if present.
+    pub(crate) fn quantity(&self, name: &str) -> Option<Quantity> {
+        match self.field(name).value {
+            Checked::Quantity(quantity) => Some(quantity),
+            _ => None,
+        }
+    }
+
+    /// A quantity in whole base units, if present.
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+        match self.quantity(name) {
+            Some(Quantity::Whole(_, number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The items of a list; empty if absent.
+    pub(crate) fn list(&self, name: &str) -> &[Field] {
+        match &self.field(name).value {
+            Checked::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The tables of a list; empty if absent.
+    pub(crate) fn tables(&self, name: &str) -> impl Iterator<Item = &Self> {
+        self.list(name).iter().filter_map(|item| if let Checked::Table(record) = &item.value { Some(record) } else { None })
+    }
+
+    /// A table, if present.
+    pub(crate) fn table(&self, name: &str) -> Option<&Self> {
+        if let Checked::Table(record) = &self.field(name).value { Some(record) } else { None }
+    }
+
+    /// A part, unless it is none.
+    pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
+        if let Checked::Part(choice) = &self.field(name).value { Some(choice) } else { None }
+    }
+}
+
+/// `name` below `path`.
+pub(crate) fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The entries of a table; none if it is no table, which is reported elsewhere.
+fn entries(node: &Node) -> impl Iterator<Item = &(String, Node)> {
+    if let Data::Table(entries) = &node.data { entries.iter() } else { [].iter() }
+}
+
+/// Checks `root` against `keys`.
+pub(crate) fn check(root: &Node, keys: &'static [Key], problems: &mut Problems) -> Record {
+    Checker { problems }.record(root, keys, "")
+}
+
+struct Checker<'a> {
+    problems: &'a mut Problems,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, node: &Node, path: &str, message: impl Into<String>) -> Checked {
+        self.problems.add(&node.origin, path, message);
+        Checked::None
+    }
+
+    /// Checks the table `node`.
+    fn record(&mut self, node: &Node, keys: &'static [Key], path: &str) -> Record {
+        let known: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        for (name, value) in entries(node).filter(|(name, _)| !known.contains(&name.as_str())) {
+            self.report(value, &joined(path, name), unknown("key", name, &known));
+        }
+        self.fields(node, keys, path)
+    }
+
+    /// The fields of the table `node` for `keys`.
+    fn fields(&mut self, node: &Node, keys: &'static [Key], path: &str) -> Record {
+        let fields = keys.iter().map(|key| (key.name, self.field(node, key, path))).collect();
+        Record { path: path.to_owned(), origin: node.origin.clone(), kind: "", fields }
+    }
+
+    fn field(&mut self, table: &Node, key: &'static Key, path: &str) -> Field {
+        let path = joined(path, key.name);
+        let unit = if let Fallback::Text(text) = key.fallback { text.split_once(' ').map(|(_, unit)| unit) } else { None };
+        if let Some(node) = table.get(key.name) {
+            let value = self.value(node, &key.kind, &path, unit);
+            if !matches!(value, Checked::None) {
+                return Field { value, origin: node.origin.clone(), given: true };
+            }
+        } else if let Fallback::Required(example) = key.fallback {
+            self.problems.add(&table.origin, path.as_str(), format!("is missing; an example: {example}"));
+        }
+        let data = match key.fallback {
+            Fallback::Required(_) | Fallback::Absent(_) => return Field { origin: table.origin.clone(), ..ABSENT.clone() },
+            Fallback::Text(text) => Data::Text(text.to_owned()),
+            Fallback::Integer(number) => Data::Integer(number.into()),
+            Fallback::Bool(value) => Data::Bool(value),
+            Fallback::Empty => Data::List(Vec::new()),
+            Fallback::Table => Data::Table(Vec::new()),
+        };
+        let node = Node { origin: table.origin.clone(), data };
+        Field { value: self.value(&node, &key.kind, &path, unit), origin: node.origin, given: false }
+    }
+
+    fn value(&mut self, node: &Node, kind: &'static Kind, path: &str, unit: Option<&str>) -> Checked {
+        match (kind, &node.data) {
+            (Kind::Text, Data::Text(text)) if !text.trim().is_empty() => Checked::Text(text.clone()),
+            (Kind::Text, Data::Text(_)) => self.report(node, path, "must not be empty"),
+            (Kind::Bool, Data::Bool(value)) => Checked::Bool(*value),
+            (Kind::Integer(low, high), Data::Integer(number)) => match u64::try_from(*number) {
+                Ok(number) if (*low..=*high).contains(&number) => Checked::Integer(number),
+                _ => self.report(node, path, format!("must be a whole number from {low} to {high}, but is {number}")),
+            },
+            (Kind::Quantity(dimension, bounds), data) => self.quantity(node, path, (dimension, unit, data), bounds),
+            (Kind::Word(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
+            (Kind::Word(words), Data::Text(text)) => {
+                let name = path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path);
+                self.report(node, path, unknown(&name.replace('_', " "), text, words))
+            }
+            (Kind::List(kind), Data::List(items)) => {
+                let fields = items.iter().enumerate().map(|(index, item)| {
+                    let value = self.value(item, kind, &format!("{path}.{index}"), None);
+                    Field { value, origin: item.origin.clone(), given: true }
+                });
+                Checked::List(fields.collect())
+            }
+            (Kind::Table(keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
+            (Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
+            (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
+            (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
+            (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
+            (Kind::Variants(variants), Data::Table(_)) => self.variant(node, variants, path),
+            (Kind::Part(axis, extra), _) => match Axis::find(axis) {
+                Some(axis) => self.part(node, axis, extra, path),
+                None => Checked::None,
+            },
+            (Kind::Sweep, Data::Table(_)) => Checked::None,
+            _ => self.report(node, path, format!("must be {}, but is {}", expected(kind), node.data.noun())),
+        }
+    }
+
+    fn tables(&mut self, items: &[Node], keys: &'static [Key], path: &str, whole: &Node) -> Checked {
+        if items.is_empty() {
+            return self.report(whole, path, format!("at least one is needed: [[{path}]]"));
+        }
+        let mut fields = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{path}.{index}");
+            let value = if let Data::Table(_) = item.data {
+                Checked::Table(self.record(item, keys, &path))
+            } else {
+                self.report(item, &path, format!("must be a table, but is {}", item.data.noun()))
+            };
+            fields.push(Field { value, origin: item.origin.clone(), given: true });
+        }
+        Checked::List(fields)
+    }
+
+    fn variant(&mut self, node: &Node, variants: &'static [Variant], path: &str) -> Checked {
+        let kinds: Vec<&str> = variants.iter().map(|variant| variant.kind).collect();
+        let variant = match node.get("kind").map(|kind| (kind, &kind.data)) {
+            None => variants.first(),
+            Some((kind, Data::Text(text))) => {
+                let found = variants.iter().find(|variant| variant.kind == text);
+                if found.is_none() {
+                    self.report(kind, &joined(path, "kind"), unknown(path, text, &kinds));
+                }
+                found
+            }
+            Some((kind, data)) => {
+                self.report(kind, &joined(path, "kind"), format!("must be a text, but is {}", data.noun()));
+                None
+            }
+        };
+        let Some(variant) = variant else { return Checked::None };
+        let known: Vec<&str> = std::iter::once("kind").chain(variant.keys.iter().map(|key| key.name)).collect();
+        for (name, value) in entries(node).filter(|(name, _)| !known.contains(&name.as_str())) {
+            let owners = variants.iter().filter(|variant| variant.keys.iter().any(|key| key.name == name));
+            let owners: Vec<&str> = owners.map(|variant| variant.kind).collect();
+            let message = if owners.is_empty() {
+                unknown("key", name, &known)
+            } else {
+                format!(
+                    "a {path} of kind {:?} has no {name:?}; kinds that have it: {} ({})",
+                    variant.kind,
+                    owners.join(", "),
+                    listed(&known)
+                )
+            };
+            self.report(value, &joined(path, name), message);
+        }
+        Checked::Table(Record { kind: variant.kind, ..self.fields(node, variant.keys, path) })
+    }
+
+    fn quantity(&mut self, node: &Node, path: &str, read: (&'static Dimension, Option<&str>, &Data), bounds: &Bounds) -> Checked {
+        let (dimension, unit, data) = read;
+        let read = parse(dimension, data, unit);
+        let checked = read.and_then(|quantity| {
+            let bound = |text| dimension.parse(text, "").ok().and_then(Quantity::magnitude);
+            let (Some(value), Some(low), Some(high)) = (quantity.magnitude(), bound(bounds.low), bound(bounds.high)) else {
+                return Ok(quantity);
+            };
+            if value < low || bounds.above && value <= low {
+                let at = if bounds.above { "above" } else { "at least" };
+                return Err(format!("{} here must be {at} {}, but is {}", dimension.noun, bounds.low, quoted(&node.label())));
+            }
+            if value > high {
+                return Err(format!("{} here must be at most {}, but is {}", dimension.noun, bounds.high, quoted(&node.label())));
+            }
+            Ok(quantity)
+        });
+        checked.map_or_else(|message| self.report(node, path, message), Checked::Quantity)
+    }
+
+    fn part(&mut self, node: &Node, axis: &'static Axis, extra: &'static [Key], path: &str) -> Checked {
+        let data = match (&node.data, axis.shorthand) {
+            (Data::Text(text), _) if axis.none == Some(text.trim()) => return Checked::Text(text.trim().to_owned()),
+            (Data::Text(text), _) => axis.promote(text),
+            (Data::Table(_), _) => node.data.clone(),
+            (Data::Integer(_) | Data::Float(_), Some((dimension, ..))) => {
+                return self.report(node, path, dimension.needs_unit(&node.label(), dimension.unit));
+            }
+            (other, _) => {
+                return self.report(
+                    node,
+                    path,
+                    format!("must be the name of a {} or a table with its kind, but is {}", axis.noun, other.noun()),
+                );
+            }
+        };
+        // Problems of a text point to the text itself, not to the keys for which it is short.
+        let short = !matches!(node.data, Data::Table(_));
+        let at = |name: &str| if short { path.to_owned() } else { joined(path, name) };
+        let place = |found: &Node| if short { node.origin.clone() } else { found.origin.clone() };
+        let table = Node { origin: node.origin.clone(), data };
+        let part = match table.get("kind").map(|kind| (kind, &kind.data)) {
+            None => axis.part(axis.usual),
+            Some((kind, Data::Text(name))) => {
+                let part = axis.part(name);
+                if part.is_none() {
+                    self.problems.add(&place(kind), at("kind"), unknown(axis.noun, name, &axis.words()));
+                }
+                part
+            }
+            Some((kind, other)) => self.report_none(kind, &at("kind"), format!("must be a text, but is {}", other.noun())),
+        };
+        let Some(part) = part else { return Checked::None };
+        self.unknown_params(&table, (axis, part), extra, path);
+        let mut choice =
+            Choice { name: part.name, params: Params::defaults(part.params), bdp: Vec::new(), extra: self.fields(&table, extra, path) };
+        let mut sound = true;
+        for param in part.params {
+            let Some(given) = table.get(param.name) else { continue };
+            if let Err(message) = choice.set(param, &given.data) {
+                self.problems.add(&place(given), at(param.name), message);
+                sound = false;
+            }
+        }
+        if sound && let Err(message) = axis.try_build(part.name, &choice.params) {
+            return self.report(node, path, message);
+        }
+        Checked::Part(choice)
+    }
+
+    fn report_none<T>(&mut self, node: &Node, path: &str, message: String) -> Option<T> {
+        self.report(node, path, message);
+        None
+    }
+
+    fn unknown_params(&mut self, table: &Node, (axis, part): (&Axis, &Description), extra: &[Key], path: &str) {
+        let known: Vec<&str> = part.params.iter().map(|param| param.name).chain(extra.iter().map(|key| key.name)).collect();
+        for (name, value) in entries(table).filter(|(name, _)| name != "kind" && !known.contains(&name.as_str())) {
+            let owners = axis.parts().iter().filter(|part| part.params.iter().any(|param| param.name == name));
+            let owners: Vec<&str> = owners.map(|part| part.name).collect();
+            let hint = match nearest(name, known.iter().copied()) {
+                _ if !owners.is_empty() => format!("; kinds that have it: {}", owners.join(", ")),
+                Some(right) => format!("; did you mean {right:?}?"),
+                None => String::new(),
+            };
+            let message = format!("the {} {:?} has no parameter {}{hint} ({})", axis.noun, part.name, quoted(name), listed(&known));
+            self.report(value, &joined(path, name), message);
+        }
+    }
+}
+
+impl Choice {
+    /// Sets `param` to what `data` says.
+    fn set(&mut self, param: &Param, data: &Data) -> Result<(), String> {
+        let value = match (param.kind, data) {
+            (registry::Kind::Word(words), Data::Text(_) | Data::Integer(_)) => {
+                let word = Node::new(data.clone()).label();
+                if !words.contains(&word.as_str()) {
+                    return Err(unknown(param.name, &word, words));
+                }
+                Value::Word(word)
+            }
+            (registry::Kind::Numbers, Data::List(items)) => {
+                let numbers: Result<Vec<f64>, String> = items.iter().map(|item| number(&item.data)).collect();
+                let numbers = numbers?;
+                numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
+                Value::Numbers(numbers)
+            }
+            (registry::Kind::Number, _) => Value::Number(number(data)?),
+            (registry::Kind::Integer, Data::Integer(_)) => Value::Number(number(data)?),
+            (kind, _) => match part::dimension(kind) {
+                None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
+                Some(dimension) => {
+                    let quantity = parse(dimension, data, None)?;
+                    if let (registry::Kind::Limit, Quantity::Real(_, multiples)) = (kind, quantity) {
+                        if !(multiples > 0.0 && multiples <= 1e9) {
+                            return Err("a queue limit must be above 0 BDP and at most 1e9 BDP".to_owned());
+                        }
+                        self.bdp.push((param.name, multiples));
+                        return Ok(());
+                    }
+                    part::value(kind, quantity).ok_or_else(|| format!("must be {}", expected_param(kind)))?
+                }
+            },
+        };
+        match &value {
+            Value::Number(number) => in_bounds(param, *number)?,
+            Value::Limit(Limit::Packets(size) | Limit::Bytes(size)) => in_bounds(param, *size as f64)?,
+            Value::Numbers(_) | Value::Word(_) => {}
+        }
+        self.bdp.retain(|(name, _)| *name != param.name);
+        self.params.set(param.name, value);
+        Ok(())
+    }
+}
+
+fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
+    let (low, high) = param.bounds;
+    if (low..=high).contains(&number) {
+        return Ok(());
+    }
+    let (low, high) = part::bounds(param).unwrap_or(param.bounds);
+    let unit = match param.kind {
+        registry::Kind::Duration => " s",
+        registry::Kind::Limit => "",
+        _ => part::unit(param).unwrap_or_default(),
+    };
+    let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
+    Err(format!("must be from {low} to {high}{space}{unit}"))
+}
+
+fn number(data: &Data) -> Result<f64, String> {
+    match data {
+        Data::Integer(number) => Ok(*number as f64),
+        Data::Float(number) if number.is_finite() => Ok(*number),
+        Data::Float(number) => Err(format!("must be a finite number, but is {number}")),
+        other => Err(format!("must be a number, but is {}", other.noun())),
+    }
+}
+
+fn parse(dimension: &'static Dimension, data: &Data, unit: Option<&str>) -> Result<Quantity, String> {
+    // A default that is a word has no unit to suggest.
+    let unit = unit.unwrap_or(dimension.unit);
+    match data {
+        Data::Text(text) => dimension.parse(text, unit),
+        Data::Integer(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
+        Data::Float(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
+        other => Err(format!("must be {} such as \"10 {unit}\", but is {}", dimension.noun, other.noun())),
+    }
+}
+
+const fn expected(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Text | Kind::Word(_) | Kind::Quantity(..) => "a text",
+        Kind::Bool => "true or false",
+        Kind::Integer(..) => "a whole number",
+        Kind::List(_) => "a list",
+        Kind::Table(_) | Kind::Variants(_) | Kind::Sweep | Kind::Part(..) => "a table",
+        Kind::Tables(_) => "a list of tables",
+        Kind::WordOrTable(..) => "\"none\" or a table",
+    }
+}
+
+const fn expected_param(kind: registry::Kind) -> &'static str {
+    match kind {
+        registry::Kind::Integer => "a whole number",
+        registry::Kind::Numbers => "a list of numbers",
+        registry::Kind::Word(_) => "a text",
+        _ => "a number with its unit",
+    }
+}

@@ -1,0 +1,134 @@
+//! What is wrong with a scenario, said so that it can be put right: where, which key, why, and the nearest right thing.
+
+use std::fmt;
+
+use crate::scenario::value::Origin;
+
+/// One problem of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Line of the file, from 1.
+    pub line: Option<usize>,
+    /// Column of the file, from 1; only for text that is no TOML or JSON.
+    pub column: Option<usize>,
+    /// The setting it stems from, such as `--set flow.rwnd=5`, instead of a line.
+    pub setting: Option<String>,
+    /// Dotted path of the key; empty for the file as a whole.
+    pub key: String,
+    /// What is wrong, why, and what would be right.
+    pub message: String,
+}
+
+/// Everything that is wrong with a scenario, in the order of the lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file's name.
+    pub file: String,
+    /// At least one problem.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            match &problem.setting {
+                Some(setting) => f.write_str(setting)?,
+                None => f.write_str(&self.file)?,
+            }
+            for place in [problem.line, problem.column].into_iter().flatten() {
+                write!(f, ":{place}")?;
+            }
+            if !problem.key.is_empty() {
+                write!(f, ": {}", problem.key)?;
+            }
+            write!(f, ": {}", problem.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// Collects problems.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Adds the problem `message` of the key `key`, whose value comes from `origin`.
+    pub(crate) fn add(&mut self, origin: &Origin, key: impl Into<String>, message: impl Into<String>) {
+        let (line, setting) = match origin {
+            Origin::Nowhere => (None, None),
+            Origin::Line(line) => (Some(*line), None),
+            Origin::Setting(text) => (None, Some(text.to_string())),
+        };
+        self.0.push(Problem { line, column: None, setting, key: key.into(), message: message.into() });
+    }
+
+    /// Adds a problem of the text at a line and column.
+    pub(crate) fn add_syntax(&mut self, (line, column): (usize, usize), message: impl Into<String>) {
+        let (line, column) = (Some(line), Some(column));
+        self.0.push(Problem { line, column, setting: None, key: String::new(), message: message.into() });
+    }
+
+    /// Whether a problem's key starts with the top-level key `top`.
+    pub(crate) fn concern(&self, top: &str) -> bool {
+        self.0.iter().any(|problem| problem.key.split('.').next() == Some(top))
+    }
+
+    /// `value`, unless there are problems.
+    pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
+        if self.0.is_empty() {
+            return Ok(value);
+        }
+        self.0.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+        self.0.dedup();
+        Err(ScenarioError { file: file.to_owned(), problems: self.0 })
+    }
+}
+
+/// Longest text of the user that a message repeats.
+const SHOWN: usize = 60;
+
+/// `text` in quotes for a message, shortened if long.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.chars().count() > SHOWN {
+        let start: String = text.chars().take(SHOWN).collect();
+        format!("{:?}", start + "…")
+    } else {
+        format!("{text:?}")
+    }
+}
+
+/// The candidate that `word` was probably meant to be.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Case and hyphens are what people get wrong most; beyond that, four letters in ten.
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
+    let word = plain(word);
+    if word.chars().count() > SHOWN {
+        return None;
+    }
+    let scored = candidates.into_iter().map(|candidate| (strsim::normalized_damerau_levenshtein(&word, &plain(candidate)), candidate));
+    let best = scored.fold(None, |best: Option<(f64, &str)>, next| if best.is_some_and(|b| b.0 >= next.0) { best } else { Some(next) });
+    best.filter(|(score, _)| *score >= 0.6).map(|(_, candidate)| candidate)
+}
+
+/// `there is no <what> "word"; did you mean "…"? (known: …)`.
+pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
+    let hint = nearest(word, known.iter().copied()).map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
+    format!("there is no {what} {}{hint} ({})", quoted(word), listed(known))
+}
+
+/// Most names that a message lists.
+const LISTED: usize = 24;
+
+/// `known: a, b, c`.
+pub(crate) fn listed(known: &[&str]) -> String {
+    match known {
+        [] => "known: none".to_owned(),
+        _ if known.len() > LISTED => format!("known: {}, and {} more", known[..LISTED].join(", "), known.len() - LISTED),
+        _ => format!("known: {}", known.join(", ")),
+    }
+}

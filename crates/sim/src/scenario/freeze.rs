@@ -1,0 +1,130 @@
+//! Writes a scenario with every default and every expansion, so that the file alone says what was run.
+
+use std::fmt::Write;
+
+use ackclock_core::units::Duration;
+use serde_json::{Map, Value as Json, json};
+
+use crate::scenario::build::{Built, RECOVERIES};
+use crate::scenario::model::{ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, PartSpec, Scenario, TraceKind};
+use crate::scenario::part::Axis;
+use crate::scenario::unit::{write_rate, write_time};
+
+/// The scenario as TOML; reading it gives an equal one.
+pub(crate) fn freeze(built: &Built) -> String {
+    let scenario = &built.scenario;
+    let names = TraceKind::ALL.iter().filter(|(_, kind)| scenario.record.contains(kind)).map(|(name, _)| *name);
+    let mut text = String::new();
+    let root = json!({
+        "name": scenario.name,
+        "duration": write_time(scenario.duration),
+        "seed": scenario.seed,
+        "record": names.collect::<Vec<_>>(),
+    });
+    table(&mut text, "", &root);
+    table(&mut text, "[topology]", &json!({ "kind": "explicit", "node": scenario.nodes }));
+    for spec in &scenario.links {
+        table(&mut text, "[[topology.link]]", &link(spec, &scenario.nodes));
+    }
+    for (spec, python) in scenario.flows.iter().zip(&built.python) {
+        table(&mut text, "[[flow]]", &flow(spec, scenario, *python));
+    }
+    text
+}
+
+fn table(text: &mut String, header: &str, entries: &Json) {
+    if !header.is_empty() {
+        let _ = writeln!(text, "\n{header}");
+    }
+    for (key, value) in entries.as_object().into_iter().flatten() {
+        let _ = writeln!(text, "{key} = {}", inline(value));
+    }
+}
+
+/// A value on one line of TOML. Texts, numbers and lists are written as in JSON but for DEL, which TOML wants escaped.
+fn inline(value: &Json) -> String {
+    match value {
+        Json::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Json::Object(entries) => {
+            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        other => other.to_string().replace('\u{7f}', "\\u007f"),
+    }
+}
+
+/// `part`, or the word for none.
+fn part(axis: &str, part: Option<&PartSpec>) -> Json {
+    Axis::find(axis).map_or(Json::Null, |axis| part.map_or_else(|| json!(axis.none), |part| axis.write(part)))
+}
+
+fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
+    let mut loss = part("loss", spec.loss.as_ref().map(|loss| &loss.model));
+    if let (Some(spec), Json::Object(table)) = (&spec.loss, &mut loss) {
+        let position = if spec.position == LossPosition::BeforeQueue { "before" } else { "after" };
+        table.insert("position".to_owned(), json!(position));
+        let generator = match spec.generator {
+            GeneratorSpec::Derived => vec![("generator", json!("default"))],
+            GeneratorSpec::Mrg32k3a { seed, stream } => {
+                vec![("generator", json!("mrg32k3a")), ("seed", json!(seed)), ("stream", json!(stream))]
+            }
+        };
+        table.extend(generator.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    }
+    json!({
+        "from": nodes[spec.from],
+        "to": nodes[spec.to],
+        "rate": write_rate(spec.rate),
+        "delay": write_time(spec.delay),
+        "queue": part("queue", spec.queue.as_ref()),
+        "loss": loss,
+        // Every direction is a link of its own.
+        "reverse": "none",
+    })
+}
+
+fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
+    let mut table = Map::new();
+    let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
+    put("name", json!(spec.name));
+    put("from", json!(scenario.nodes[spec.from]));
+    put("to", json!(scenario.nodes[spec.to]));
+    put("start", json!(write_time(Duration::from_nanos(spec.start.as_nanos()))));
+    if let Some(stop) = spec.stop {
+        put("stop", json!(write_time(Duration::from_nanos(stop.as_nanos()))));
+    }
+    if let Some(packets) = spec.packets {
+        put("size", json!(format!("{packets} packets")));
+    }
+    put("profile", json!("ns2"));
+    let host = &spec.host;
+    put("recovery", json!(RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name)));
+    put("packet_size", json!(format!("{} B", host.packet_size.0)));
+    put("rwnd", json!(format!("{} packets", host.rwnd)));
+    let unlimited = host.initial_ssthresh.is_infinite();
+    put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", host.initial_ssthresh)) });
+    put("delayed_ack", json!(host.delayed_ack));
+    put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));
+    put("limited_transmit", json!(host.limited_transmit));
+    let times = [
+        ("clock_granularity", host.clock_granularity),
+        ("clock_phase", host.clock_phase),
+        ("min_rto", host.min_rto),
+        ("initial_rto", host.initial_rto),
+        ("max_rto", host.max_rto),
+    ];
+    for (key, time) in times {
+        put(key, json!(write_time(time)));
+    }
+    match &spec.control {
+        ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) if !python => {
+            put("initial_window", part("initial_window", Some(initial_window)));
+            put("slow_start", part("slow_start", Some(slow_start)));
+            put("avoidance", part("avoidance", Some(avoidance)));
+            put("loss_response", part("loss_response", loss_response.as_ref()));
+        }
+        // No file can say what a Python object does: reading this one says so.
+        _ => drop(put("congestion_control", json!("python"))),
+    }
+    Json::Object(table)
+}

@@ -1,0 +1,220 @@
+//! The axes of the registry as keys of a scenario: "staged", or { kind = "staged", algorithm = "3" }, or a shorthand such as "50 packets".
+
+use std::sync::LazyLock;
+
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::{self, Description, Kind, Param, Params, Value};
+use ackclock_core::units::Duration;
+use serde_json::{Value as Json, json};
+
+use crate::scenario::model::PartSpec;
+use crate::scenario::unit::{self, Dimension, Quantity};
+use crate::scenario::value::{Data, Node};
+
+/// An axis of parts.
+#[derive(Debug)]
+pub(crate) struct Axis {
+    /// Its key in a scenario and its name in the registry.
+    pub(crate) name: &'static str,
+    /// What one of its parts is called in messages.
+    pub(crate) noun: &'static str,
+    /// A quantity alone stands for this part with this parameter.
+    pub(crate) shorthand: Option<(&'static Dimension, &'static str, &'static str)>,
+    /// The word for no part.
+    pub(crate) none: Option<&'static str>,
+    /// The part of a table without `kind`.
+    pub(crate) usual: &'static str,
+}
+
+/// Every axis.
+static AXES: [Axis; 6] = [
+    Axis {
+        name: "initial_window",
+        noun: "initial window",
+        shorthand: Some((&unit::SEGMENTS, "fixed", "segments")),
+        none: None,
+        usual: "ns2_table",
+    },
+    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, usual: "standard" },
+    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, usual: "reno" },
+    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), usual: "halve" },
+    Axis { name: "queue", noun: "queue", shorthand: Some((&unit::LIMIT, "droptail", "limit")), none: Some("unlimited"), usual: "droptail" },
+    Axis {
+        name: "loss",
+        noun: "loss model",
+        shorthand: Some((&unit::PROBABILITY, "bernoulli", "rate")),
+        none: Some("none"),
+        usual: "bernoulli",
+    },
+];
+
+static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| registry::axes().into());
+
+impl Axis {
+    /// The axis whose key is `name`.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        AXES.iter().find(|axis| axis.name == name)
+    }
+
+    /// Its parts.
+    pub(crate) fn parts(&self) -> &'static [Description] {
+        DESCRIPTIONS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, parts)| parts)
+    }
+
+    /// The part `name`.
+    pub(crate) fn part(&self, name: &str) -> Option<&'static Description> {
+        self.parts().iter().find(|part| part.name == name)
+    }
+
+    /// What a text may be: the parts, and the word for none.
+    pub(crate) fn words(&self) -> Vec<&'static str> {
+        self.parts().iter().map(|part| part.name).chain(self.none).collect()
+    }
+
+    /// The table for which `text` is short.
+    pub(crate) fn promote(&self, text: &str) -> Data {
+        let entry = |key: &str, text: &str| (key.to_owned(), Node::text(text));
+        let text = text.trim();
+        if self.none == Some(text) {
+            return Data::Table(Vec::new());
+        }
+        match self.shorthand {
+            Some((_, part, param)) if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+                Data::Table(vec![entry("kind", part), entry(param, text)])
+            }
+            _ => Data::Table(vec![entry("kind", text)]),
+        }
+    }
+
+    /// Lets the registry check what the bounds of single parameters cannot say.
+    pub(crate) fn try_build(&self, name: &str, params: &Params) -> Result<(), String> {
+        fn build<P: ?Sized>(entries: &'static [&'static registry::Entry<P>], name: &str, params: &Params) -> Result<(), String> {
+            registry::find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
+        }
+        match self.name {
+            "initial_window" => build(registry::initial_window::ENTRIES, name, params),
+            "slow_start" => build(registry::slow_start::ENTRIES, name, params),
+            "avoidance" => build(registry::avoidance::ENTRIES, name, params),
+            "loss_response" => build(registry::loss_response::ENTRIES, name, params),
+            "queue" => build(registry::qdisc::ENTRIES, name, params),
+            _ => build(registry::loss::ENTRIES, name, params),
+        }
+    }
+
+    /// The part with all its defaults.
+    pub(crate) fn usual_part(&self) -> PartSpec {
+        let part = self.part(self.usual);
+        let params = part.map_or(&[][..], |part| part.params);
+        PartSpec { name: self.usual, params: Params::defaults(params) }
+    }
+
+    /// `part` as a table that reads as the same part again.
+    pub(crate) fn write(&self, part: &PartSpec) -> Json {
+        let declared = self.part(part.name).map_or(&[][..], |part| part.params);
+        let mut table = serde_json::Map::new();
+        table.insert("kind".to_owned(), json!(part.name));
+        for ((name, value), param) in part.params.0.iter().zip(declared) {
+            table.insert((*name).to_owned(), write(value, param.kind));
+        }
+        Json::Object(table)
+    }
+}
+
+/// The dimension of a parameter with a unit.
+pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
+    match kind {
+        Kind::Segments => Some(&unit::SEGMENTS),
+        Kind::Duration => Some(&unit::TIME),
+        Kind::Probability => Some(&unit::PROBABILITY),
+        Kind::Limit => Some(&unit::LIMIT),
+        Kind::Number | Kind::Integer | Kind::Numbers | Kind::Word(_) => None,
+    }
+}
+
+/// What a part takes for `quantity`; `None` for multiples of the bandwidth-delay product, which need the network.
+pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
+    match (kind, quantity) {
+        (Kind::Duration, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
+        (Kind::Limit, Quantity::Whole(unit::Measure::Bytes, bytes)) => Some(Value::Limit(Limit::Bytes(bytes))),
+        (Kind::Limit, Quantity::Whole(_, packets)) => Some(Value::Limit(Limit::Packets(packets))),
+        (Kind::Limit, _) => None,
+        _ => quantity.magnitude().map(Value::Number),
+    }
+}
+
+/// A parameter's value as a scenario has it.
+fn write(value: &Value, kind: Kind) -> Json {
+    match (value, kind) {
+        (Value::Number(number), Kind::Segments) => json!(format!("{number} segments")),
+        (Value::Number(seconds), Kind::Duration) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
+        (Value::Number(number), Kind::Probability) => json!(unit::write_probability(*number)),
+        (Value::Number(number), Kind::Integer) => json!(*number as i64),
+        (Value::Number(number), _) => json!(number),
+        (Value::Numbers(numbers), _) => json!(numbers),
+        (Value::Word(word), _) => json!(word),
+        (Value::Limit(Limit::Packets(packets)), _) => json!(format!("{packets} packets")),
+        (Value::Limit(Limit::Bytes(bytes)), _) => json!(format!("{bytes} B")),
+    }
+}
+
+/// The default of a parameter as a scenario has it.
+pub(crate) fn default(param: &Param) -> Json {
+    write(&param.default.value(), param.kind)
+}
+
+/// The bounds of a parameter in the unit of the scenario: seconds, percent, or plain.
+pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
+    match param.kind {
+        Kind::Word(_) => None,
+        Kind::Probability => Some((param.bounds.0 * 100.0, param.bounds.1 * 100.0)),
+        _ => Some(param.bounds),
+    }
+}
+
+/// The unit of a parameter, for listings.
+pub(crate) fn unit(param: &Param) -> Option<&'static str> {
+    dimension(param.kind).map(|dimension| dimension.unit)
+}
+
+/// Every part there is: for each axis its parts with name, summary, reference, parameters and the header of their file.
+pub fn registry_json() -> Json {
+    let axes = AXES.iter().map(|axis| {
+        let parts: Vec<Json> = axis.parts().iter().map(describe).collect();
+        (axis.name.to_owned(), Json::Array(parts))
+    });
+    Json::Object(axes.collect())
+}
+
+fn describe(part: &Description) -> Json {
+    let params: Vec<Json> = part.params.iter().map(describe_param).collect();
+    let header: Vec<&str> = part.header.lines().map(|line| line.trim_start_matches("//!")).collect();
+    json!({
+        "name": part.name,
+        "summary": part.summary,
+        "reference": part.reference,
+        "params": params,
+        "header": header.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+fn describe_param(param: &Param) -> Json {
+    let (kind, words) = match param.kind {
+        Kind::Segments => ("segments", None),
+        Kind::Number => ("number", None),
+        Kind::Integer => ("integer", None),
+        Kind::Duration => ("duration", None),
+        Kind::Probability => ("probability", None),
+        Kind::Numbers => ("numbers", None),
+        Kind::Word(words) => ("word", Some(words)),
+        Kind::Limit => ("limit", None),
+    };
+    json!({
+        "name": param.name,
+        "kind": kind,
+        "words": words,
+        "unit": unit(param),
+        "default": default(param),
+        "bounds": bounds(param).map(|(low, high)| [low, high]),
+        "doc": param.doc,
+    })
+}

@@ -1,0 +1,132 @@
+//! The JSON Schema of a scenario file, for editors: made from the declared keys and the registry.
+
+use ackclock_core::registry::{self, Description, Param};
+use serde_json::{Map, Value as Json, json};
+
+use crate::scenario::part::{self, Axis};
+use crate::scenario::spec::{Bounds, Fallback, Key, Kind, ROOT, Variant};
+
+/// The JSON Schema (2020-12) of a scenario file.
+pub fn schema() -> Json {
+    let mut schema = table(ROOT, None);
+    if let Json::Object(entries) = &mut schema {
+        entries.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        entries.insert("title".to_owned(), json!("Ackclock scenario"));
+    }
+    schema
+}
+
+/// A table with `keys`, and with `kind`, if it has one, and whether that must be given.
+fn table(keys: &[Key], kind: Option<(&str, bool)>) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    if let Some((kind, needed)) = kind {
+        properties.insert("kind".to_owned(), json!({ "const": kind }));
+        required.extend(needed.then_some("kind"));
+    }
+    for key in keys {
+        properties.insert(key.name.to_owned(), property(key));
+        required.extend(matches!(key.fallback, Fallback::Required(_)).then_some(key.name));
+    }
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = value(&key.kind);
+    let mut doc = key.doc.to_owned();
+    let default = match key.fallback {
+        Fallback::Text(text) => Some(json!(text)),
+        Fallback::Integer(number) => Some(json!(number)),
+        Fallback::Bool(value) => Some(json!(value)),
+        Fallback::Empty => Some(json!([])),
+        Fallback::Table => Some(json!({})),
+        Fallback::Required(_) => None,
+        Fallback::Absent(meaning) => {
+            doc = format!("{doc} Default: {meaning}.");
+            None
+        }
+    };
+    if let Kind::Quantity(_, Bounds { low, above, high }) = key.kind {
+        doc = format!("{doc} {} {low}, at most {high}.", if above { "Above" } else { "At least" });
+    }
+    if let Json::Object(entries) = &mut schema {
+        entries.insert("description".to_owned(), json!(doc));
+        entries.extend(default.map(|default| ("default".to_owned(), default)));
+    }
+    schema
+}
+
+fn value(kind: &Kind) -> Json {
+    match kind {
+        Kind::Text => json!({ "type": "string", "minLength": 1 }),
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
+        Kind::Table(keys) => table(keys, None),
+        Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
+        Kind::Variants(variants) => {
+            let tables = variants.iter().enumerate().map(|(index, variant)| variant_table(variant, index > 0));
+            json!({ "oneOf": tables.collect::<Vec<_>>() })
+        }
+        Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
+        Kind::Part(axis, extra) => Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra)),
+        Kind::Sweep => sweep(),
+    }
+}
+
+fn variant_table(variant: &Variant, needs_kind: bool) -> Json {
+    let mut schema = table(variant.keys, Some((variant.kind, needs_kind)));
+    if let Json::Object(entries) = &mut schema {
+        entries.insert("description".to_owned(), json!(variant.doc));
+    }
+    schema
+}
+
+fn part(axis: &Axis, extra: &[Key]) -> Json {
+    let shorthand = axis.shorthand.map(|(dimension, ..)| json!({ "type": "string", "pattern": dimension.pattern() }));
+    let tables = axis.parts().iter().map(|part| part_table(axis, part, extra));
+    let forms: Vec<Json> = std::iter::once(json!({ "enum": axis.words() })).chain(shorthand).chain(tables).collect();
+    json!({ "oneOf": forms })
+}
+
+fn part_table(axis: &Axis, part: &Description, extra: &[Key]) -> Json {
+    let mut schema = table(extra, Some((part.name, part.name != axis.usual)));
+    for param in part.params {
+        schema["properties"][param.name] = parameter(param);
+    }
+    schema["description"] = json!(format!("{} ({})", part.summary, part.reference));
+    schema
+}
+
+fn parameter(param: &Param) -> Json {
+    let (low, high) = param.bounds;
+    let mut schema = match param.kind {
+        registry::Kind::Number => json!({ "type": "number", "minimum": low, "maximum": high }),
+        registry::Kind::Integer => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        registry::Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
+        registry::Kind::Word(words) => {
+            let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
+            json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
+        }
+        kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
+    };
+    schema["description"] = json!(param.doc);
+    schema["default"] = part::default(param);
+    schema
+}
+
+fn sweep() -> Json {
+    let range = json!({
+        "type": "object",
+        "properties": { "from": { "type": "integer" }, "to": { "type": "integer" }, "step": { "type": "integer", "minimum": 1 } },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    });
+    let labelled = json!({ "type": "object", "additionalProperties": { "type": ["object", "array"] }, "minProperties": 1 });
+    json!({
+        "type": "object",
+        "additionalProperties": { "anyOf": [{ "type": "array", "minItems": 1 }, range, labelled] },
+    })
+}

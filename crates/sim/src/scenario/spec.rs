@@ -1,0 +1,330 @@
+//! The keys of a scenario file, declared once: reader, defaults, suggestions, schema and documentation are made from these tables.
+
+use crate::scenario::model::TraceKind;
+use crate::scenario::unit::{self, Dimension};
+
+/// One key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it takes.
+    pub(crate) kind: Kind,
+    /// What it is when the file is silent.
+    pub(crate) fallback: Fallback,
+    /// What it means.
+    pub(crate) doc: &'static str,
+}
+
+/// What a key takes.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A text that is not empty.
+    Text,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number in these bounds.
+    Integer(u64, u64),
+    /// A number with its unit.
+    Quantity(&'static Dimension, Bounds),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list.
+    List(&'static Kind),
+    /// A table.
+    Table(&'static [Key]),
+    /// A list of tables, or a single one.
+    Tables(&'static [Key]),
+    /// A table whose keys depend on its `kind`; the first is the default.
+    Variants(&'static [Variant]),
+    /// This word, or a table.
+    WordOrTable(&'static str, &'static [Key]),
+    /// A part of the registry's axis of this name, whose table may have these keys besides the part's parameters.
+    Part(&'static str, &'static [Key]),
+    /// The tables of `[sweep]`, which are no keys of a run.
+    Sweep,
+}
+
+/// One kind of table.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// Its `kind`.
+    pub(crate) kind: &'static str,
+    /// Its keys besides `kind`.
+    pub(crate) keys: &'static [Key],
+    /// What it is.
+    pub(crate) doc: &'static str,
+}
+
+/// The bounds of a quantity, as texts that a message can repeat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Smallest.
+    pub(crate) low: &'static str,
+    /// Whether the smallest is itself out of bounds.
+    pub(crate) above: bool,
+    /// Largest.
+    pub(crate) high: &'static str,
+}
+
+/// What a key is when the file is silent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fallback {
+    /// The key must be given; with an example.
+    Required(&'static str),
+    /// Nothing, which means this.
+    Absent(&'static str),
+    /// This text, read as if it stood in the file.
+    Text(&'static str),
+    /// This number.
+    Integer(u64),
+    /// This.
+    Bool(bool),
+    /// An empty list.
+    Empty,
+    /// A table with all its defaults.
+    Table,
+}
+
+const fn from(low: &'static str, high: &'static str) -> Bounds {
+    Bounds { low, above: false, high }
+}
+
+const fn above(low: &'static str, high: &'static str) -> Bounds {
+    Bounds { low, above: true, high }
+}
+
+const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"));
+const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
+const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
+const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
+
+/// Most like flows of one entry, and most flows of a scenario.
+pub(crate) const MAX_FLOWS: u64 = 2_000_000;
+/// Most links of a scenario, each direction counted.
+pub(crate) const MAX_LINKS: u64 = 10_000_000;
+
+const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {
+    Key { name, kind, fallback, doc }
+}
+
+/// The names of all traces.
+const TRACES: [&str; TraceKind::ALL.len()] = {
+    let mut names = [""; TraceKind::ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = TraceKind::ALL[index].0;
+        index += 1;
+    }
+    names
+};
+
+/// The file.
+pub(crate) static ROOT: &[Key] = &[
+    key("name", Kind::Text, Fallback::Absent("the file's name without its ending"), "What tables and plots call the scenario."),
+    key(
+        "duration",
+        Kind::Quantity(&unit::TIME, above("0 s", "1e9 s")),
+        Fallback::Required("\"30 s\""),
+        "The run ends here; what happens at this very time is no longer simulated.",
+    ),
+    key("seed", Kind::Integer(0, u64::MAX), Fallback::Integer(1), "Seeds every random number generator of the run."),
+    key("record", Kind::List(&Kind::Word(&TRACES)), Fallback::Empty, "Which traces to record, each a table of its own."),
+    key("topology", Kind::Variants(TOPOLOGIES), Fallback::Table, "The network: nodes and links."),
+    key("flow", Kind::Tables(FLOW), Fallback::Required("[[flow]]"), "The flows: each a TCP connection with bulk data."),
+    key("sweep", Kind::Sweep, Fallback::Absent("one run"), "Varies keys: every combination of the axes' values is a run."),
+];
+
+const QUEUE_DOC: &str = "Queue in front of the link: a limit alone is a droptail queue with it.";
+const LOSS_DOC: &str = "Packets lost for other reasons than the queue: a probability alone is independent loss with it.";
+
+const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
+    [
+        key("rate", RATE, Fallback::Text(rate), "Transmission rate."),
+        key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
+        key("queue", Kind::Part("queue", &[]), Fallback::Text(queue), QUEUE_DOC),
+        key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+        key(
+            "reverse",
+            Kind::Table(REVERSE),
+            Fallback::Table,
+            "The other direction, where it differs: without this it has the same rate and delay, an unlimited queue and no loss.",
+        ),
+    ]
+}
+
+static ACCESS: [Key; 5] = link("100 Mbit/s", "unlimited");
+static BOTTLENECK: [Key; 5] = link("10 Mbit/s", "50 packets");
+
+static REVERSE: &[Key] = &[
+    key("rate", RATE, Fallback::Absent("as in the other direction"), "Transmission rate."),
+    key("delay", DELAY, Fallback::Absent("as in the other direction"), "Propagation delay."),
+    key("queue", Kind::Part("queue", &[]), Fallback::Text("unlimited"), QUEUE_DOC),
+    key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+];
+
+static LOSS: &[Key] = &[
+    key(
+        "position",
+        Kind::Word(&["after", "before"]),
+        Fallback::Text("after"),
+        "after: a lost packet has used queue and link, as with ns-2's link-lossmodel; before: it never enters the queue.",
+    ),
+    key(
+        "generator",
+        Kind::Word(&["default", "mrg32k3a"]),
+        Fallback::Text("default"),
+        "default: derived from the scenario's seed and the link's name; mrg32k3a: ns-2's, to draw the same losses as ns-2.",
+    ),
+    key("seed", Kind::Integer(1, 4_294_944_442), Fallback::Integer(1), "All six words of the state of mrg32k3a."),
+    key("stream", Kind::Integer(0, u32::MAX as u64), Fallback::Integer(1), "Stream of mrg32k3a: jumps of 2^127 numbers."),
+];
+
+static EXPLICIT_LINK: &[Key] = &[
+    key("from", Kind::Text, Fallback::Required("a node's name"), "The node it leaves."),
+    key("to", Kind::Text, Fallback::Required("a node's name"), "The node it reaches."),
+    key("rate", RATE, Fallback::Text("10 Mbit/s"), "Transmission rate."),
+    key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
+    key("queue", Kind::Part("queue", &[]), Fallback::Text("50 packets"), QUEUE_DOC),
+    key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
+    key(
+        "reverse",
+        Kind::WordOrTable("none", REVERSE),
+        Fallback::Table,
+        "The other direction, where it differs; \"none\" for a link in one direction only.",
+    ),
+];
+
+const ACCESS_DOC: &str = "The links between hosts and routers, data's direction first.";
+const BOTTLENECK_DOC: &str = "The links between routers, data's direction first.";
+
+const fn access() -> Key {
+    key("access", Kind::Table(&ACCESS), Fallback::Table, ACCESS_DOC)
+}
+
+const fn bottleneck() -> Key {
+    key("bottleneck", Kind::Table(&BOTTLENECK), Fallback::Table, BOTTLENECK_DOC)
+}
+
+static TOPOLOGIES: &[Variant] = &[
+    Variant {
+        kind: "chain",
+        doc: "Nodes n0, n1, … in a row: access, bottleneck, access; or any number of links.",
+        keys: &[
+            access(),
+            bottleneck(),
+            key(
+                "links",
+                Kind::Tables(&BOTTLENECK),
+                Fallback::Absent("access, bottleneck, access"),
+                "The links of a chain of any length, instead of access and bottleneck.",
+            ),
+        ],
+    },
+    Variant {
+        kind: "dumbbell",
+        doc: "Senders s0, s1, … and receivers d0, d1, … around the bottleneck between the routers r1 and r2.",
+        keys: &[
+            key("pairs", Kind::Integer(1, MAX_FLOWS), Fallback::Absent("the number of flows"), "Pairs of sender and receiver."),
+            access(),
+            bottleneck(),
+            key(
+                "access_delays",
+                Kind::List(&DELAY),
+                Fallback::Absent("the access links' delay"),
+                "Delay of each pair's access links, instead of access.delay; repeated if there are more pairs.",
+            ),
+        ],
+    },
+    Variant {
+        kind: "parking-lot",
+        doc: "Routers r0, r1, … in a row; s0 to d0 crosses all hops, s1 to d1 the first hop, s2 to d2 the second, and so on.",
+        keys: &[key("hops", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(2), "Bottlenecks in a row."), access(), bottleneck()],
+    },
+    Variant {
+        kind: "explicit",
+        doc: "Nodes and links as they are listed.",
+        keys: &[
+            key("node", Kind::List(&Kind::Text), Fallback::Required("[\"a\", \"b\"]"), "The nodes' names."),
+            key("link", Kind::Tables(EXPLICIT_LINK), Fallback::Required("[[topology.link]]"), "The links."),
+        ],
+    },
+];
+
+/// The axes of a composed congestion control.
+pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
+
+static FLOW: &[Key] = &[
+    key("name", Kind::Text, Fallback::Absent("flow0, flow1, …"), "What tables and plots call the flow; with `count` its number is added."),
+    key("count", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(1), "So many like flows."),
+    key("from", Kind::Text, Fallback::Absent("the topology's sender for this flow"), "The sender's node."),
+    key("to", Kind::Text, Fallback::Absent("the topology's receiver for this flow"), "The receiver's node."),
+    key("start", POINT, Fallback::Text("0 s"), "When the application starts."),
+    key("start_spread", POINT, Fallback::Text("0 s"), "Like flow i of `count` n starts later by i/n of this."),
+    key(
+        "start_jitter",
+        POINT,
+        Fallback::Text("0 s"),
+        "Starts later by a random time below this, drawn from the scenario's seed and the flow's name.",
+    ),
+    key("stop", POINT, Fallback::Absent("never"), "When the application stops handing over data; what is outstanding is still delivered."),
+    key(
+        "size",
+        Kind::Quantity(&unit::AMOUNT, from("1 packet", "1e15 packets")),
+        Fallback::Absent("without end"),
+        "How much data the application sends; bytes are rounded up to packets.",
+    ),
+    key("profile", Kind::Word(&["ns2"]), Fallback::Text("ns2"), "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35."),
+    key(
+        "recovery",
+        Kind::Word(&["tahoe", "reno", "newreno", "sack"]),
+        Fallback::Text("sack"),
+        "Loss recovery: fast retransmit only; RFC 2581; RFC 6582; RFC 3517 as ns-2's Sack1.",
+    ),
+    key(
+        "packet_size",
+        Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")),
+        Fallback::Text("1000 B"),
+        "Data in a packet, without the 40 bytes of headers.",
+    ),
+    key(
+        "rwnd",
+        Kind::Quantity(&unit::PACKETS, from("1 packet", "1e9 packets")),
+        Fallback::Text("1000 packets"),
+        "Receiver's window; ns-2's own default is 20 packets.",
+    ),
+    key(
+        "initial_ssthresh",
+        Kind::Quantity(&unit::THRESHOLD, from("1 segment", "1e9 segments")),
+        Fallback::Text("rwnd"),
+        "First slow start threshold; rwnd is ns-2's choice.",
+    ),
+    key("delayed_ack", Kind::Bool, Fallback::Bool(false), "Whether the receiver delays ACKs: every second packet, or after the timeout."),
+    key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK."),
+    key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first two duplicate ACKs release a new packet each (RFC 3042)."),
+    key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times."),
+    key(
+        "clock_phase",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Phase of that clock, below its granularity: it ticks at multiples of the granularity less this.",
+    ),
+    key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
+    key("initial_rto", TIMER, Fallback::Text("3 s"), "Retransmission timeout before the first measurement."),
+    key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
+    key(
+        "initial_window",
+        Kind::Part("initial_window", &[]),
+        Fallback::Text("ns2_table"),
+        "The window with which the connection starts; segments alone are a fixed one.",
+    ),
+    key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Growth below ssthresh."),
+    key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Growth from ssthresh on."),
+    key("loss_response", Kind::Part("loss_response", &[]), Fallback::Text("own"), "Reduction at congestion; own is the avoidance's."),
+    key(
+        "congestion_control",
+        Kind::Word(&["python"]),
+        Fallback::Absent("composed of the four parts above"),
+        "Set by the Python API when the congestion control is a Python object, instead of the four parts.",
+    ),
+];

@@ -1,0 +1,161 @@
+//! `[sweep]`: the grid of all combinations of the values of some axes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::scenario::error::{Problems, quoted};
+use crate::scenario::spec::ROOT;
+use crate::scenario::value::{Data, Node, Setting};
+
+/// One axis: its name, and its values with their labels.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// What tables and plots call it.
+    pub(crate) name: String,
+    /// At least one value.
+    pub(crate) values: Vec<Value>,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    /// What tables and plots call it.
+    pub(crate) label: String,
+    /// The keys it sets.
+    pub(crate) settings: Vec<Arc<Setting>>,
+}
+
+/// Most variants of a sweep.
+pub(crate) const MAX_VARIANTS: usize = 1_000_000;
+
+/// The axes of `sweep`, tried on `base`, which is the scenario without it.
+pub(crate) fn axes(sweep: &Node, base: &Node, problems: &mut Problems) -> Vec<Axis> {
+    let Data::Table(entries) = &sweep.data else {
+        problems.add(&sweep.origin, "sweep", format!("must be a table, but is {}", sweep.data.noun()));
+        return Vec::new();
+    };
+    let mut axes = Vec::new();
+    for (name, node) in entries {
+        read_axis(name, node, &mut axes, problems);
+    }
+    for axis in &axes {
+        check_axis(axis, sweep, problems);
+        // Whether a path leads anywhere does not depend on the value.
+        let mut tried = BTreeSet::new();
+        for setting in axis.values.iter().flat_map(|value| &value.settings).filter(|setting| tried.insert(setting.path.as_str())) {
+            if let Err(message) = setting.apply(&mut base.clone()) {
+                problems.add(&setting.value.origin, format!("sweep.{}", setting.path), message);
+            }
+        }
+    }
+    let count = axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));
+    if count > MAX_VARIANTS {
+        problems.add(&sweep.origin, "sweep", format!("makes more than {MAX_VARIANTS} variants"));
+    }
+    axes
+}
+
+fn check_axis(axis: &Axis, sweep: &Node, problems: &mut Problems) {
+    let key = format!("sweep.{}", axis.name);
+    let origin = sweep.get(&axis.name).map_or(&sweep.origin, |node| &node.origin);
+    if axis.values.is_empty() {
+        problems.add(origin, key.as_str(), "has no values");
+    }
+    let mut labels: Vec<&str> = axis.values.iter().map(|value| value.label.as_str()).collect();
+    labels.sort_unstable();
+    if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        problems.add(origin, key, format!("has {} twice", quoted(twice[0])));
+    }
+}
+
+/// Reads the axis `name`; a key's path may also be written as nested tables, which is what TOML makes of one without quotes.
+fn read_axis(name: &str, node: &Node, axes: &mut Vec<Axis>, problems: &mut Problems) {
+    let key = || format!("sweep.{name}");
+    let of_run = ROOT.iter().any(|key| name.split('.').next() == Some(key.name));
+    match &node.data {
+        Data::List(items) => {
+            axes.push(Axis { name: name.to_owned(), values: items.iter().map(|item| value(name, item.clone())).collect() })
+        }
+        Data::Table(entries) if is_range(entries) => match range(node) {
+            Ok(items) => axes.push(Axis { name: name.to_owned(), values: items.into_iter().map(|item| value(name, item)).collect() }),
+            Err(message) => problems.add(&node.origin, key(), message),
+        },
+        Data::Table(entries) if of_run => {
+            for (step, below) in entries {
+                read_axis(&format!("{name}.{step}"), below, axes, problems);
+            }
+        }
+        Data::Table(entries) => {
+            let mut values = Vec::new();
+            for (label, settings) in entries {
+                if let Data::Table(settings) = &settings.data {
+                    let mut found = Vec::new();
+                    settings.iter().for_each(|(path, value)| flatten(path, value, &mut found));
+                    values.push(Value { label: label.clone(), settings: found });
+                } else {
+                    let message = format!(
+                        "must be a table of settings such as {{ \"flow.rwnd\" = \"20 packets\" }}, but is {}",
+                        settings.data.noun()
+                    );
+                    problems.add(&settings.origin, format!("sweep.{name}.{label}"), message);
+                }
+            }
+            axes.push(Axis { name: name.to_owned(), values });
+        }
+        other => problems.add(
+            &node.origin,
+            key(),
+            format!("must be a list of values or a range {{ from = 1, to = 30 }}, but is {}", other.noun()),
+        ),
+    }
+}
+
+fn value(path: &str, value: Node) -> Value {
+    Value { label: value.label(), settings: vec![Arc::new(Setting { path: path.to_owned(), value })] }
+}
+
+/// Settings may be nested where a path was written without quotes; a table with a `kind` is a value.
+fn flatten(path: &str, value: &Node, found: &mut Vec<Arc<Setting>>) {
+    match &value.data {
+        Data::Table(entries) if value.get("kind").is_none() && !entries.is_empty() => {
+            entries.iter().for_each(|(step, below)| flatten(&format!("{path}.{step}"), below, found));
+        }
+        _ => found.push(Arc::new(Setting { path: path.to_owned(), value: value.clone() })),
+    }
+}
+
+fn is_range(entries: &[(String, Node)]) -> bool {
+    let known = |(key, node): &(String, Node)| {
+        ["from", "to", "step"].contains(&key.as_str()) && !matches!(node.data, Data::Table(_) | Data::List(_))
+    };
+    !entries.is_empty() && entries.iter().all(known)
+}
+
+fn range(node: &Node) -> Result<Vec<Node>, String> {
+    let number = |key| match node.get(key).map(|node| &node.data) {
+        Some(Data::Integer(number)) => i64::try_from(*number).ok(),
+        None if key == "step" => Some(1),
+        _ => None,
+    };
+    let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step")) else {
+        return Err("a range needs whole numbers: { from = 1, to = 30 }".to_owned());
+    };
+    if step < 1 || to < from {
+        return Err("a range must rise: from ≤ to, step ≥ 1".to_owned());
+    }
+    if (i128::from(to) - i128::from(from)) / i128::from(step) >= MAX_VARIANTS as i128 {
+        return Err(format!("has more than {MAX_VARIANTS} values"));
+    }
+    let numbers = (from..=to).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    Ok(numbers.map(|number| Node { origin: node.origin.clone(), data: Data::Integer(number.into()) }).collect())
+}
+
+/// Every combination of the axes' values; the last axis changes fastest.
+pub(crate) fn grid(axes: &[Axis]) -> Vec<Vec<&Value>> {
+    let mut rows = vec![Vec::with_capacity(axes.len())];
+    for axis in axes {
+        let longer = |row: &Vec<_>| axis.values.iter().map(|value| row.iter().copied().chain([value]).collect()).collect::<Vec<_>>();
+        rows = rows.iter().flat_map(longer).collect();
+    }
+    rows
+}

@@ -1,0 +1,617 @@
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::Value;
+use proptest::prelude::*;
+
+use super::*;
+
+fn document(text: &str) -> Document {
+    Document::from_toml(text, "t.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn scenario(text: &str) -> Scenario {
+    document(text).scenario().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn errors(text: &str) -> String {
+    let result = Document::from_toml(text, "t.toml").and_then(|document| document.scenario());
+    result.map_or_else(|error| error.to_string(), |_| panic!("this is a sound scenario:\n{text}"))
+}
+
+fn limit(link: &LinkSpec) -> Limit {
+    link.queue.as_ref().unwrap().params.limit("limit")
+}
+
+fn link_names(scenario: &Scenario) -> Vec<&str> {
+    scenario.links.iter().map(|link| link.name.as_str()).collect()
+}
+
+fn composed(flow: &FlowSpec) -> &ComposedSpec {
+    match &flow.control {
+        ControlSpec::Composed(spec) => spec,
+        ControlSpec::Custom(_) => panic!("custom"),
+    }
+}
+
+const ONE: &str = "duration = \"10 s\"\n[flow]\n";
+
+/// A scenario with its only flow's key, and with the message about it; every kind of mistake is here.
+#[test]
+fn mistakes() {
+    let flow = |line: &str| format!("{ONE}{line}");
+    let bottleneck = |entries: &str| format!("duration = \"1 s\"\ntopology.bottleneck = {{ {entries} }}\n[flow]\n");
+    let cases: Vec<(String, &str)> = vec![
+        ("flow = {}".to_owned(), "t.toml: duration: is missing; an example: \"30 s\""),
+        ("duration = \"1 s\"".to_owned(), "t.toml: flow: is missing; an example: [[flow]]"),
+        ("duration = 30\nflow = {}".to_owned(), "t.toml:1: duration: a time needs a unit; did you mean \"30 s\"?"),
+        ("duration = \"0 s\"\nflow = {}".to_owned(), "t.toml:1: duration: a time here must be above 0 s, but is \"0 s\""),
+        ("duration = \"1e10 s\"\nflow = {}".to_owned(), "t.toml:1: duration: a time here must be at most 1e9 s, but is \"1e10 s\""),
+        (
+            flow("slow_start = \"standart\""),
+            "t.toml:3: flow.0.slow_start: there is no slow start \"standart\"; did you mean \"standard\"? (known: standard, limited, limited_ns2, staged)",
+        ),
+        (
+            flow("slow_start = 3"),
+            "t.toml:3: flow.0.slow_start: must be the name of a slow start or a table with its kind, but is the number 3",
+        ),
+        (flow("initial_window = 10"), "t.toml:3: flow.0.initial_window: a number of segments needs a unit; did you mean \"10 segments\"?"),
+        (flow("initial_window = \"0 segments\""), "t.toml:3: flow.0.initial_window: must be from 1 to 1000000 segments"),
+        (
+            flow("slow_start = { kind = \"limited\", max_ssthresh = 50 }"),
+            "t.toml:3: flow.0.slow_start.max_ssthresh: a number of segments needs a unit; did you mean \"50 segments\"?",
+        ),
+        (
+            flow("slow_start = { kind = \"limited\", max_sstresh = \"50 segments\" }"),
+            "t.toml:3: flow.0.slow_start.max_sstresh: the slow start \"limited\" has no parameter \"max_sstresh\"; did you mean \"max_ssthresh\"? (known: max_ssthresh)",
+        ),
+        (
+            flow("slow_start = { max_ssthresh = \"50 segments\" }"),
+            "t.toml:3: flow.0.slow_start.max_ssthresh: the slow start \"standard\" has no parameter \"max_ssthresh\"; kinds that have it: limited, limited_ns2, staged (known: none)",
+        ),
+        (
+            flow("slow_start = { kind = \"staged\", algorithm = 5 }"),
+            "t.toml:3: flow.0.slow_start.algorithm: there is no algorithm \"5\" (known: 1, 2, 3, 4)",
+        ),
+        (
+            flow("slow_start = { kind = \"staged\", increments = [1.0, nan] }"),
+            "t.toml:3: flow.0.slow_start.increments: must be a finite number, but is NaN",
+        ),
+        (flow("slow_start = { kind = \"staged\", boundaries = [5, 4, 6, 7] }"), "t.toml:3: flow.0.slow_start: boundaries must rise"),
+        (flow("rwnd = 20"), "t.toml:3: flow.0.rwnd: a number of packets needs a unit; did you mean \"20 packets\"?"),
+        (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
+        (
+            flow("rwmd = \"20 packets\""),
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, stop, size, profile, recovery, packet_size, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, limited_transmit, clock_granularity, clock_phase, min_rto, initial_rto, max_rto, initial_window, slow_start, and 3 more)",
+        ),
+        (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
+        (
+            flow("recovery = \"new_reno\""),
+            "t.toml:3: flow.0.recovery: there is no recovery \"new_reno\"; did you mean \"newreno\"? (known: tahoe, reno, newreno, sack)",
+        ),
+        (flow("count = 0"), "t.toml:3: flow.0.count: must be a whole number from 1 to 2000000, but is 0"),
+        (flow("count = 1.5"), "t.toml:3: flow.0.count: must be a whole number, but is the number 1.5"),
+        (flow("name = \" \""), "t.toml:3: flow.0.name: must not be empty"),
+        (
+            flow("packet_size = \"64 kbit/s\""),
+            "t.toml:3: flow.0.packet_size: a size has no unit \"kbit/s\" (known: B, kB, MB, GB, TB, KiB, MiB, GiB)",
+        ),
+        (flow("packet_size = \"70 kB\""), "t.toml:3: flow.0.packet_size: a size here must be at most 65495 B, but is \"70 kB\""),
+        (
+            flow("start = \"2 s\"\nstop = \"1 s\""),
+            "t.toml:4: flow.0.stop: must be later than start, start_spread and start_jitter together",
+        ),
+        (flow("start = \"-2 s\""), "t.toml:3: flow.0.start: a time cannot be negative, but is \"-2 s\""),
+        (flow("clock_phase = \"10 ms\""), "t.toml:3: flow.0.clock_phase: must be below clock_granularity"),
+        (flow("min_rto = \"61 s\""), "t.toml:3: flow.0.min_rto: must not be above max_rto"),
+        (flow("from = \"n9\""), "t.toml:3: flow.0.from: there is no node \"n9\" (known: n0, n1, n2, n3)"),
+        (flow("from = \"n1\"\nto = \"n1\""), "t.toml:4: flow.0.to: must differ from from: a flow goes from one node to another"),
+        (flow("from = \"n3\""), "t.toml:2: flow.0: goes from \"n3\" to itself"),
+        (
+            flow("congestion_control = \"python\""),
+            "t.toml:3: flow.0.congestion_control: only the Python API can set this; a file composes it of initial_window, slow_start, avoidance, loss_response",
+        ),
+        (bottleneck("rate = \"0 bit/s\""), "t.toml:2: topology.bottleneck.rate: a rate here must be above 0 bit/s, but is \"0 bit/s\""),
+        (
+            bottleneck("rate = \"10 Mb/s\""),
+            "t.toml:2: topology.bottleneck.rate: a rate has no unit \"Mb/s\"; did you mean \"Mbit/s\"? (known: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)",
+        ),
+        (bottleneck("delay = 5"), "t.toml:2: topology.bottleneck.delay: a time needs a unit; did you mean \"5 ms\"?"),
+        (bottleneck("delay = \"1e7 s\""), "t.toml:2: topology.bottleneck.delay: a time here must be at most 1e6 s, but is \"1e7 s\""),
+        (bottleneck("queue = 50"), "t.toml:2: topology.bottleneck.queue: a queue limit needs a unit; did you mean \"50 packets\"?"),
+        (bottleneck("queue = \"0 packets\""), "t.toml:2: topology.bottleneck.queue: must be from 1 to 1000000000000000"),
+        (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
+        (bottleneck("queue = \"redd\""), "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\" (known: droptail, unlimited)"),
+        (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit; did you mean \"0.1 %\"?"),
+        (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %"),
+        (
+            bottleneck("loss = { rate = \"1 %\", postion = \"after\" }"),
+            "t.toml:2: topology.bottleneck.loss.postion: the loss model \"bernoulli\" has no parameter \"postion\"; did you mean \"position\"? (known: rate, position, generator, seed, stream)",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\ntopology.kind = \"dumbell\"".to_owned(),
+            "t.toml:3: topology.kind: there is no topology \"dumbell\"; did you mean \"dumbbell\"? (known: chain, dumbbell, parking-lot, explicit)",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\ntopology.botleneck.rate = \"1 Mbit/s\"".to_owned(),
+            "t.toml:3: topology.botleneck: there is no key \"botleneck\"; did you mean \"bottleneck\"? (known: kind, access, bottleneck, links)",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\ntopology.links = []".to_owned(),
+            "t.toml:3: topology.links: at least one is needed: [[topology.links]]",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\ntopology.links = [{}]\ntopology.access.rate = \"1 Mbit/s\"".to_owned(),
+            "t.toml:4: topology.access: cannot stand beside links, which lists all links of the chain",
+        ),
+        (
+            "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", hops = 2000000 }\nflow = {}".to_owned(),
+            "t.toml:2: topology: has 12000004 links; at most 10000000 are possible",
+        ),
+        (
+            "duration = \"1 s\"\ntopology = { kind = \"dumbbell\", hops = 3 }\nflow = {}".to_owned(),
+            "t.toml:2: topology.hops: a topology of kind \"dumbbell\" has no \"hops\"; kinds that have it: parking-lot (known: kind, pairs, access, bottleneck, access_delays)",
+        ),
+        (
+            "duration = \"1 s\"\nflow = [{ count = 2000000 }, {}]".to_owned(),
+            "t.toml:2: flow: makes 2000001 flows; at most 2000000 are possible",
+        ),
+        ("duration = \"1 s\"\nflow = []".to_owned(), "t.toml:2: flow: at least one is needed: [[flow]]"),
+        (
+            "duration = \"1 s\"\nflow = [{ name = \"a\" }, { name = \"a\" }]".to_owned(),
+            "t.toml:2: flow.1.name: there is a flow \"a\" already",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\nrecord = [\"cwdn\"]".to_owned(),
+            "t.toml:3: record.0: there is no record \"cwdn\"; did you mean \"cwnd\"? (known: cwnd, delivered, queue, drops, sequence, rtt, internals)",
+        ),
+        (
+            "duration = \"1 s\"\nflow = {}\nseed = -1".to_owned(),
+            "t.toml:3: seed: must be a whole number from 0 to 18446744073709551615, but is -1",
+        ),
+        ("duration = \"1 s\"\nflow = {}\nsweep = 1".to_owned(), "t.toml:3: sweep: must be a table, but is the number 1"),
+        (
+            "duration = \"1 s\"\nflow = 1 2\n".to_owned(),
+            "t.toml:2:8: this is not TOML: string values must be quoted, expected literal string",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(errors(&text), expected, "\n{text}");
+    }
+}
+
+#[test]
+fn all_problems_come_at_once_in_the_order_of_the_lines() {
+    let text = "seed = \"x\"\nduration = 30\n[[flow]]\nrwnd = 1\nto = \"n7\"\n[[flow]]\nname = \"a\"\nslow_stat = \"staged\"\n";
+    let messages = errors(text);
+    let places: Vec<&str> = messages.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(places, ["seed", "duration", "flow.0.rwnd", "flow.0.to", "flow.1.slow_stat"], "{messages}");
+}
+
+#[test]
+fn explicit_topologies_are_checked() {
+    let text =
+        |links: &str| format!("duration = \"1 s\"\nflow = {{}}\n[topology]\nkind = \"explicit\"\nnode = [\"a\", \"b\", \"c\"]\n{links}");
+    let link = |from: &str, to: &str, rest: &str| format!("[[topology.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n{rest}");
+    let sound = link("a", "b", "") + &link("b", "c", "");
+    assert_eq!(link_names(&scenario(&text(&sound))), ["a>b", "b>a", "b>c", "c>b"]);
+    assert_eq!(errors(&text(&link("a", "d", ""))), "t.toml:8: topology.link.0.to: there is no node \"d\" (known: a, b, c)");
+    assert_eq!(
+        errors(&text(&(sound.clone() + &link("b", "a", "reverse = \"none\"\n")))),
+        "t.toml:12: topology.link.2: there is a link between these nodes already (line 6); a link goes both ways unless its reverse is \"none\""
+    );
+    assert_eq!(errors(&text(&link("a", "a", ""))), "t.toml:8: topology.link.0.to: must differ from from: a link joins two nodes");
+    assert_eq!(
+        errors(&text(&(link("a", "b", "") + &link("b", "c", "reverse = \"none\"\n")))),
+        "t.toml:2: flow.0: there is no route from \"c\" to \"a\": data goes one way and ACKs the other"
+    );
+    assert_eq!(
+        errors(&text(&link("a", "b", "reverse = \"nome\"\n"))),
+        "t.toml:9: topology.link.0.reverse: must be \"none\" or a table, but is the text \"nome\""
+    );
+    let twice =
+        "duration = \"1 s\"\nflow = {}\ntopology = { kind = \"explicit\", node = [\"a\", \"a\"], link = { from = \"a\", to = \"a\" } }";
+    assert!(errors(twice).starts_with("t.toml:3: topology.node.1: there is a node \"a\" already"));
+}
+
+#[test]
+fn defaults_make_a_chain_of_three_links() {
+    let scenario = scenario(ONE);
+    assert_eq!((scenario.name.as_str(), scenario.seed, scenario.duration.as_nanos()), ("t", 1, 10_000_000_000));
+    assert_eq!(link_names(&scenario), ["n0>n1", "n1>n0", "n1>n2", "n2>n1", "n2>n3", "n3>n2"]);
+    assert_eq!(limit(&scenario.links[2]), Limit::Packets(50));
+    assert!([0, 1, 3, 4, 5].iter().all(|index| scenario.links[*index].queue.is_none()));
+    assert_eq!(scenario.links[2].rate.as_bits_per_sec(), 10_000_000);
+    assert_eq!(scenario.links[0].rate.as_bits_per_sec(), 100_000_000);
+    let flow = &scenario.flows[0];
+    assert_eq!((flow.name.as_str(), flow.from, flow.to), ("flow0", 0, 3));
+    assert_eq!((flow.stop, flow.packets, flow.host.rwnd), (None, None, 1000));
+    assert!((flow.host.initial_ssthresh - 1000.0).abs() < 1e-9);
+    let control = composed(flow);
+    assert_eq!((control.initial_window.name, control.slow_start.name, control.avoidance.name), ("ns2_table", "standard", "reno"));
+    assert_eq!((&control.loss_response, flow.host.recovery), (&None, Recovery::Sack));
+}
+
+#[test]
+fn a_chain_may_have_any_links() {
+    let text = "duration = \"1 s\"\nflow = {}\n[[topology.links]]\nrate = \"1 Mbit/s\"\n[[topology.links]]\ndelay = \"1 ms\"\nreverse = { rate = \"2 Mbit/s\", queue = \"64 kB\" }";
+    let scenario = scenario(text);
+    assert_eq!(link_names(&scenario), ["n0>n1", "n1>n0", "n1>n2", "n2>n1"]);
+    assert_eq!(scenario.links[3].rate.as_bits_per_sec(), 2_000_000);
+    assert_eq!((scenario.links[3].delay.as_nanos(), limit(&scenario.links[3])), (1_000_000, Limit::Bytes(64_000)));
+    assert_eq!(scenario.flows[0].to, 2);
+}
+
+#[test]
+fn a_dumbbell_has_a_pair_for_each_flow() {
+    let text =
+        "duration = \"1 s\"\ntopology = { kind = \"dumbbell\", access_delays = [\"1 ms\", \"2 ms\"] }\nflow = { count = 3, name = \"f\" }";
+    let scenario = scenario(text);
+    assert_eq!(scenario.nodes, ["r1", "r2", "s0", "s1", "s2", "d0", "d1", "d2"]);
+    assert_eq!(link_names(&scenario)[..2], ["s0>r1", "r1>s0"]);
+    assert_eq!(link_names(&scenario)[6..9], ["r1>r2", "r2>r1", "r2>d0"]);
+    let delays: Vec<u64> = scenario.links.iter().step_by(2).map(|link| link.delay.as_nanos() / 1_000_000).collect();
+    assert_eq!(delays, [1, 2, 1, 10, 1, 2, 1]);
+    let flows: Vec<_> = scenario.flows.iter().map(|flow| (flow.name.as_str(), flow.from, flow.to)).collect();
+    assert_eq!(flows, [("f0", 2, 5), ("f1", 3, 6), ("f2", 4, 7)]);
+}
+
+#[test]
+fn a_parking_lot_has_a_long_pair_and_one_for_each_hop() {
+    let scenario = scenario("duration = \"1 s\"\ntopology.kind = \"parking-lot\"\nflow = { count = 4 }");
+    assert_eq!(scenario.nodes, ["r0", "r1", "r2", "s0", "d0", "s1", "d1", "s2", "d2"]);
+    let forward: Vec<&str> = link_names(&scenario).into_iter().step_by(2).collect();
+    assert_eq!(forward, ["r0>r1", "r1>r2", "s0>r0", "r2>d0", "s1>r0", "r1>d1", "s2>r1", "r2>d2"]);
+    let ends: Vec<_> = scenario.flows.iter().map(|flow| (flow.from, flow.to)).collect();
+    assert_eq!(ends, [(3, 4), (5, 6), (7, 8), (3, 4)]);
+}
+
+#[test]
+fn a_bandwidth_delay_product_is_that_of_the_longest_flow_on_the_link() {
+    // 10 Mbit/s × 60 ms = 75 000 B: 72.1 packets of 1040 B, 37.5 of 2000 B.
+    let limit_of = |queue: &str, flow: &str| {
+        let text = format!("duration = \"1 s\"\ntopology.bottleneck.queue = \"{queue}\"\nflow = {{ {flow} }}");
+        limit(&scenario(&text).links[2])
+    };
+    assert_eq!(limit_of("1 BDP", ""), Limit::Packets(73));
+    assert_eq!(limit_of("0.5 BDP", ""), Limit::Packets(37));
+    assert_eq!(limit_of("1 BDP", "packet_size = \"1960 B\""), Limit::Packets(38));
+    assert_eq!(limit_of("1 BDP", "packet_size = \"2960 B\""), Limit::Packets(25));
+    assert_eq!(limit_of("0.001 BDP", ""), Limit::Packets(2));
+    // On the first hop of a parking lot the long flow counts: 2 · (2 + 2) · 10 ms; on a link without flows all do.
+    let text = "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", bottleneck.queue = \"1 BDP\" }\nflow = { count = 2 }";
+    assert_eq!(
+        scenario(text).links.iter().filter_map(|link| link.queue.as_ref()).map(|queue| queue.params.limit("limit")).collect::<Vec<_>>(),
+        [Limit::Packets(97); 2]
+    );
+}
+
+#[test]
+fn flows_of_a_count_spread_their_starts() {
+    let scenario =
+        scenario("duration = \"1 s\"\nflow = [{ count = 4, start = \"1 s\", start_spread = \"2 s\" }, { start_jitter = \"1 s\" }]");
+    let starts: Vec<u64> = scenario.flows.iter().map(|flow| flow.start.as_nanos() / 1_000_000).collect();
+    assert_eq!(starts[..4], [1000, 1500, 2000, 2500]);
+    let jitter = ackclock_core::rng::Generator::derived(1, "flow/flow4/start").uniform();
+    assert_eq!(scenario.flows[4].start.as_nanos(), (jitter * 1e9) as u64);
+}
+
+#[test]
+fn parts_have_their_parameters() {
+    let text = format!(
+        "{ONE}slow_start = {{ kind = \"staged\", algorithm = 3 }}\nloss_response = \"halve\"\ninitial_window = \"10 segments\"\nsize = \"1500 B\""
+    );
+    let scenario = scenario(&text);
+    let control = composed(&scenario.flows[0]);
+    assert_eq!((control.slow_start.name, control.slow_start.params.word("algorithm")), ("staged", "3"));
+    assert_eq!(control.loss_response.as_ref().map(|part| part.name), Some("halve"));
+    assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
+    assert_eq!(scenario.flows[0].packets, Some(2));
+    // The parts are what the registry builds.
+    let halve = ackclock_core::registry::find(ackclock_core::registry::loss_response::ENTRIES, "halve").unwrap();
+    assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
+}
+
+#[test]
+fn losses_have_position_and_generator() {
+    let text = format!(
+        "duration = \"1 s\"\ntopology.bottleneck.loss = {}\nflow = {{}}",
+        "{ rate = \"20 %\", position = \"before\", generator = \"mrg32k3a\", stream = 7 }"
+    );
+    let scenario = scenario(&text);
+    let loss = scenario.links[2].loss.as_ref().unwrap();
+    assert_eq!((loss.position, loss.generator), (LossPosition::BeforeQueue, GeneratorSpec::Mrg32k3a { seed: 1, stream: 7 }));
+    assert_eq!(loss.model.params.0, [("rate", Value::Number(0.2))]);
+    assert!(scenario.links[3].loss.is_none());
+}
+
+#[test]
+fn settings_reach_every_depth() {
+    let mut document = document("duration = \"1 s\"\ntopology.bottleneck.queue = \"50 packets\"\n[[flow]]\n[[flow]]\n");
+    for (key, value) in [
+        ("flow.rwnd", "20 packets"),
+        ("flow.1.rwnd", "\"30 packets\""),
+        ("topology.bottleneck.queue.limit", "5 packets"),
+        ("topology.access.loss.rate", "1 %"),
+        ("flow.0.slow_start", "{ kind = 'limited' }"),
+        ("flow.0.slow_start.max_ssthresh", "60 segments"),
+        ("flow.1.initial_window", "4 segments"),
+        ("flow.1.initial_window.segments", "5 segments"),
+        ("seed", "9"),
+        ("topology.bottleneck.reverse.rate", "1 Mbit/s"),
+    ] {
+        document.set(key, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let scenario = document.scenario().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((scenario.flows[0].host.rwnd, scenario.flows[1].host.rwnd, scenario.seed), (20, 30, 9));
+    assert_eq!(limit(&scenario.links[2]), Limit::Packets(5));
+    assert!(scenario.links[0].loss.is_some());
+    assert!((composed(&scenario.flows[0]).slow_start.params.number("max_ssthresh") - 60.0).abs() < 1e-9);
+    assert!((composed(&scenario.flows[1]).initial_window.params.number("segments") - 5.0).abs() < 1e-9);
+    assert_eq!(scenario.links[3].rate.as_bits_per_sec(), 1_000_000);
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let set = |key: &str, value: &str| {
+        let mut document = document(ONE);
+        document.set(key, value).and_then(|()| document.scenario()).map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(set("flow.rwnd", "20"), "--set flow.rwnd=20: flow.0.rwnd: a number of packets needs a unit; did you mean \"20 packets\"?");
+    assert_eq!(set("flow.3.rwnd", "20"), "--set flow.3.rwnd=20: flow.3.rwnd: there is no 3 in flow");
+    assert_eq!(set("duration.x", "1"), "--set duration.x=1: duration.x: duration is the text \"10 s\", so it has no key \"x\"");
+    assert!(set("a..b", "1").contains("this is no path of a key"));
+    assert!(set("topology.botleneck.rate", "1 Mbit/s").contains("did you mean \"bottleneck\"?"));
+    assert_eq!(set("flow.0.recovery", "reno"), "");
+}
+
+#[test]
+fn a_sweep_is_a_grid_in_the_order_of_the_file() {
+    let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue.limit\" = [\"5 packets\", \"9 packets\"]\nseed = { from = 1, to = 3 }\n[sweep.algorithm]\n\"1\" = { \"flow.slow_start\" = \"limited\", \"flow.loss_response\" = \"halve\" }\n";
+    let variants = document(text).variants().unwrap_or_else(|error| panic!("{error}"));
+    let labels: Vec<String> =
+        variants.iter().map(|variant| variant.labels.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>().join("/")).collect();
+    assert_eq!(labels, ["5 packets/1/1", "5 packets/2/1", "5 packets/3/1", "9 packets/1/1", "9 packets/2/1", "9 packets/3/1"]);
+    let axes: Vec<&str> = variants[0].labels.iter().map(|(axis, _)| axis.as_str()).collect();
+    assert_eq!(axes, ["topology.bottleneck.queue.limit", "seed", "algorithm"]);
+    let last = variants[5].document.scenario().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((limit(&last.links[2]), last.seed, composed(&last.flows[0]).slow_start.name), (Limit::Packets(9), 3, "limited"));
+    assert_eq!(document(ONE).variants().map(|variants| variants.len()), Ok(1));
+    // A path without quotes is nested tables.
+    let nested = document(&format!("{ONE}[sweep]\ntopology.bottleneck.rate = [\"1 Mbit/s\"]\nflow.rwnd = [\"1 packet\", \"2 packets\"]\n"));
+    let variants = nested.variants().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        variants[1].labels,
+        [("topology.bottleneck.rate".to_owned(), "1 Mbit/s".to_owned()), ("flow.rwnd".to_owned(), "2 packets".to_owned())]
+    );
+}
+
+#[test]
+fn wrong_sweeps_are_named() {
+    let sweep =
+        |line: &str| document(&format!("{ONE}[sweep]\n{line}\n")).variants().map_or_else(|error| error.to_string(), |_| String::new());
+    assert_eq!(sweep("seed = []"), "t.toml:4: sweep.seed: has no values");
+    assert_eq!(sweep("seed = [1, 1]"), "t.toml:4: sweep.seed: has \"1\" twice");
+    assert_eq!(sweep("seed = { from = 3, to = 1 }"), "t.toml:4: sweep.seed: a range must rise: from ≤ to, step ≥ 1");
+    assert_eq!(sweep("seed = { from = 1 }"), "t.toml:4: sweep.seed: a range needs whole numbers: { from = 1, to = 30 }");
+    assert_eq!(sweep("seed = { from = 1, to = 9000000000000000000 }"), "t.toml:4: sweep.seed: has more than 1000000 values");
+    assert_eq!(sweep("seed = 3"), "t.toml:4: sweep.seed: must be a list of values or a range { from = 1, to = 30 }, but is the number 3");
+    assert_eq!(sweep("\"duration.x\" = [1]"), "t.toml:4: sweep.duration.x: duration is the text \"10 s\", so it has no key \"x\"");
+    assert_eq!(
+        sweep("seed = { from = 1, to = 1000 }\n\"flow.rwnd\" = { from = 1, to = 1000 }\nname = [\"a\", \"b\"]"),
+        "t.toml:3: sweep: makes more than 1000000 variants"
+    );
+    let variants = document(&format!("{ONE}[sweep]\n\"flow.rwnd\" = [\"1 packet\", 2]\n")).variants().unwrap();
+    let error = variants[1].document.scenario().map_or_else(|error| error.to_string(), |_| String::new());
+    assert_eq!(error, "t.toml:4: flow.0.rwnd: a number of packets needs a unit; did you mean \"2 packets\"?");
+}
+
+#[test]
+fn json_is_read_like_toml() {
+    let json = r#"{"duration": "10 s", "name": "t", "stop": null, "flow": [{"slow_start": {"kind": "staged", "algorithm": 3}}]}"#;
+    let toml = "duration = \"10 s\"\n[[flow]]\nslow_start = { kind = \"staged\", algorithm = \"3\" }\n";
+    let from_json = Document::from_json(json, "scenario").and_then(|document| document.frozen());
+    assert_eq!(from_json, document(toml).frozen());
+    let message = |json: &str| {
+        Document::from_json(json, "scenario")
+            .and_then(|document| document.scenario())
+            .map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(message("{\"duration\": 3, \"flow\": {}}"), "scenario: duration: a time needs a unit; did you mean \"3 s\"?");
+    assert_eq!(message("[]"), "scenario: a scenario must be a table (an object of JSON)");
+    assert!(message("{").starts_with("scenario:1:1: this is not JSON: "));
+    let python = r#"{"duration": "1 s", "flow": {"congestion_control": "python"}}"#;
+    assert_eq!(message(python), "");
+    let frozen = Document::from_json(python, "scenario").and_then(|document| document.frozen()).unwrap();
+    assert!(errors(&frozen).contains("only the Python API can set this"));
+    let both = r#"{"duration": "1 s", "flow": {"congestion_control": "python", "slow_start": "staged"}}"#;
+    assert_eq!(message(both), "scenario: flow.0.slow_start: cannot stand beside congestion_control, which replaces it");
+}
+
+/// The examples of the repository and more.
+fn examples() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_example_is_sound_in_every_variant() {
+    assert!(examples().len() >= 6);
+    for (name, text) in examples() {
+        let document = Document::from_toml(&text, &name).unwrap_or_else(|error| panic!("{error}"));
+        for variant in document.variants().unwrap_or_else(|error| panic!("{error}")) {
+            variant.document.scenario().unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
+fn a_frozen_scenario_is_the_same_scenario() {
+    for (name, text) in examples() {
+        assert_frozen_is_same(&Document::from_toml(&text, &name).unwrap());
+    }
+    assert_frozen_is_same(&document(&format!(
+        "name = 'quote \" and \\\\ and \u{e9}\\u007f'\n{ONE}name = \"\\u007f\\n\"\ninitial_ssthresh = \"unlimited\""
+    )));
+}
+
+fn assert_frozen_is_same(document: &Document) {
+    let frozen = document.frozen().unwrap_or_else(|error| panic!("{error}"));
+    let again = Document::from_toml(&frozen, "frozen.toml").unwrap_or_else(|error| panic!("{error}\n{frozen}"));
+    let scenarios =
+        [document, &again].map(|document| format!("{:?}", document.scenario().unwrap_or_else(|error| panic!("{error}\n{frozen}"))));
+    assert_eq!(scenarios[0], scenarios[1]);
+    assert_eq!(again.frozen(), Ok(frozen));
+}
+
+#[test]
+fn the_schema_knows_every_key_and_part() {
+    let schema = schema();
+    let flow = &schema["properties"]["flow"]["oneOf"][0]["items"];
+    assert_eq!(flow["additionalProperties"], false);
+    assert_eq!(flow["properties"]["rwnd"]["default"], "1000 packets");
+    assert_eq!(flow["properties"]["slow_start"]["oneOf"][0]["enum"], serde_json::json!(["standard", "limited", "limited_ns2", "staged"]));
+    assert_eq!(schema["required"], serde_json::json!(["duration", "flow"]));
+    assert_eq!(schema["properties"]["topology"]["oneOf"].as_array().map(Vec::len), Some(4));
+    let staged = &flow["properties"]["slow_start"]["oneOf"][4];
+    assert_eq!(staged["properties"]["max_ssthresh"]["default"], "100 segments");
+    let registry = registry_json();
+    assert_eq!(registry["loss"][0]["params"][0]["default"], "0 %");
+    assert_eq!(registry["slow_start"][3]["params"][0]["words"], serde_json::json!(["1", "2", "3", "4"]));
+    assert!(registry["queue"][0]["header"].as_str().is_some_and(|header| header.starts_with("`DropTail`: ")));
+}
+
+#[test]
+fn recoveries_have_one_list_of_names() {
+    let keys = spec::ROOT.iter().find(|key| key.name == "flow");
+    let Some(spec::Kind::Tables(flow)) = keys.map(|key| &key.kind) else { panic!("flow is a list of tables") };
+    let recovery = flow.iter().find(|key| key.name == "recovery");
+    let Some(spec::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
+    assert!(words.iter().eq(build::RECOVERIES.iter().map(|(name, _)| name)));
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for text in [
+        format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000)),
+        format!("{} = 1", vec!["a"; 100_000].join(".")),
+        format!("[{}]", vec!["a"; 70].join(".")),
+        format!("a = {}1{}", format!("{{ {} = ", vec!["b"; 70].join(".")).repeat(70), "}".repeat(70)),
+    ] {
+        assert!(Document::from_toml(&text, "t.toml").is_err());
+        let mut document = document(ONE);
+        let _ = document.set(&text, &text);
+        let _ = document.set("flow", &text);
+    }
+    let json = format!("{}{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    assert!(Document::from_json(&json, "t").is_err());
+}
+
+/// Words from which mutated scenarios are made.
+const WORDS: [&str; 40] = [
+    "duration",
+    "flow",
+    "[flow]",
+    "[[flow]]",
+    "topology",
+    "[topology]",
+    "kind",
+    "=",
+    "\"1 s\"",
+    "\"dumbbell\"",
+    "\"explicit\"",
+    "node",
+    "link",
+    "[[topology.link]]",
+    "from",
+    "to",
+    "\"a\"",
+    "\"b\"",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ".",
+    "\n",
+    "1",
+    "-1",
+    "1e400",
+    "nan",
+    "\"1 BDP\"",
+    "queue",
+    "bottleneck",
+    "loss",
+    "\"9999999999999999999 %\"",
+    "sweep",
+    "[sweep]",
+    "count",
+    "\"é\"",
+    "\"-0 Gbit/s\"",
+    "access_delays",
+];
+
+/// Reads, validates, freezes and expands: whatever comes of it, nothing may panic.
+fn exercise(text: &str) {
+    for document in [Document::from_toml(text, "t.toml"), Document::from_json(text, "t.json")] {
+        let Ok(document) = document else { continue };
+        let _ = document.variants();
+        if let Ok(frozen) = document.frozen() {
+            let _ = Document::from_toml(&frozen, "frozen.toml")
+                .unwrap_or_else(|error| panic!("{error}"))
+                .scenario()
+                .unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(text in ".{0,200}") {
+        exercise(&text);
+    }
+
+    #[test]
+    fn no_words_make_it_panic(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..40)) {
+        exercise(&words.join(" "));
+    }
+
+    #[test]
+    fn no_mutation_makes_it_panic(example in 0..6_usize, at in any::<prop::sample::Index>(), length in 0..12_usize, word in prop::sample::select(&WORDS[..])) {
+        let (_, text) = examples().swap_remove(example);
+        let characters: Vec<char> = text.chars().collect();
+        let at = at.index(characters.len());
+        let rest = characters[(at + length).min(characters.len())..].iter();
+        let mutated: String = characters[..at].iter().copied().chain(word.chars()).chain(rest.copied()).collect();
+        exercise(&mutated);
+    }
+
+    #[test]
+    fn no_setting_makes_it_panic(path in "[a-z_.0-9]{0,30}", value in ".{0,20}", known in prop::sample::select(vec!["flow.", "topology.bottleneck.", "topology.", "flow.0.slow_start.", ""])) {
+        let mut document = document(ONE);
+        let _ = document.set(&format!("{known}{path}"), &value);
+        let _ = document.scenario();
+    }
+
+    #[test]
+    fn frozen_is_the_same_for_any_quantities(
+        (duration, start, jitter) in (1..1_000_000_000_000_000_000_u64, 0..1_000_000_000_000_000_000_u64, 0..1_000_000_000_u64),
+        (rate, delay) in (1..1_000_000_000_000_000_u64, 0..1_000_000_000_000_000_u64),
+        loss in 0.0..=1.0_f64,
+        (window, seed, count) in (1.0..1e6_f64, any::<u64>(), 1..5_u64),
+    ) {
+        let text = format!(
+            "duration = \"{duration} ns\"\nseed = {seed}\ntopology.kind = \"dumbbell\"\n\
+             topology.bottleneck = {{ rate = \"{rate} bit/s\", delay = \"{delay} ns\", queue = \"1 BDP\", loss = \"{} %\" }}\n\
+             flow = {{ count = {count}, start = \"{start} ns\", start_jitter = \"{jitter} ns\", initial_window = \"{window} segments\" }}",
+            loss * 100.0,
+        );
+        // Near 1 the percentage may round to just above 100 %.
+        if let Ok(document) = Document::from_toml(&text, "t.toml") && document.scenario().is_ok() {
+            assert_frozen_is_same(&document);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Topologies: from the shorthands to nodes and links.
+
+use std::collections::BTreeMap;
+
+use ackclock_core::units::{Duration, Rate};
+
+use crate::scenario::check::{Checked, Choice, Record};
+use crate::scenario::error::{Problems, quoted};
+use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec};
+use crate::scenario::spec::MAX_LINKS;
+use crate::scenario::value::Origin;
+
+/// One direction of a link whose queue may still be in multiples of the bandwidth-delay product.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipe {
+    /// The link.
+    pub(crate) spec: LinkSpec,
+    /// Parameters of its queue that are such multiples.
+    pub(crate) bdp: Vec<(&'static str, f64)>,
+}
+
+/// Nodes, links, and where flows go that do not say it.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    /// Names of the nodes.
+    pub(crate) nodes: Vec<String>,
+    /// Links.
+    pub(crate) links: Vec<Pipe>,
+    /// Sender and receiver of flow i are those of entry i, over and over.
+    pub(crate) pairs: Vec<(usize, usize)>,
+}
+
+/// Expands `topology` for so many flows; `None` if it is not sound, which is then among the problems.
+pub(crate) fn expand(topology: &Record, flows: u64, problems: &mut Problems) -> Option<Network> {
+    let pairs = topology.integer("pairs").unwrap_or(flows);
+    let links = match topology.kind {
+        "dumbbell" => 4 * pairs + 2,
+        "parking-lot" => 6 * topology.integer("hops").unwrap_or(1) + 4,
+        _ => 0,
+    };
+    if links > MAX_LINKS {
+        problems.add(&topology.origin, "topology", format!("has {links} links; at most {MAX_LINKS} are possible"));
+        return None;
+    }
+    let mut network = Network::default();
+    match topology.kind {
+        "dumbbell" => network.dumbbell(topology, pairs),
+        "parking-lot" => network.parking_lot(topology),
+        "explicit" => network.explicit(topology, problems)?,
+        _ => network.chain(topology, problems),
+    }
+    Some(network)
+}
+
+impl Network {
+    fn node(&mut self, name: String) -> usize {
+        self.nodes.push(name);
+        self.nodes.len() - 1
+    }
+
+    /// Adds the link from `from` to `to` as `link` says, and its other direction unless there is none.
+    fn link(&mut self, (from, to): (usize, usize), link: &Record, delay: Option<Duration>) {
+        let (rate, own) = (rate(link), link.whole("delay").map(Duration::from_nanos));
+        let delay = delay.or(own).unwrap_or_default();
+        self.pipe((from, to), link, (rate, delay));
+        if let Some(reverse) = link.table("reverse") {
+            let rate = reverse.whole("rate").and_then(Rate::from_bits_per_sec).unwrap_or(rate);
+            let delay = reverse.whole("delay").map_or(delay, Duration::from_nanos);
+            self.pipe((to, from), reverse, (rate, delay));
+        }
+    }
+
+    fn pipe(&mut self, (from, to): (usize, usize), end: &Record, (rate, delay): (Rate, Duration)) {
+        let name = format!("{}>{}", self.nodes[from], self.nodes[to]);
+        let queue = end.part("queue");
+        let loss = end.part("loss").map(loss);
+        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(part), loss };
+        self.links.push(Pipe { spec, bdp: queue.map(|queue| queue.bdp.clone()).unwrap_or_default() });
+    }
+
+    fn chain(&mut self, topology: &Record, problems: &mut Problems) {
+        let mut links: Vec<&Record> = topology.tables("links").collect();
+        if topology.field("links").given {
+            for name in ["access", "bottleneck"] {
+                let field = topology.field(name);
+                if field.given {
+                    problems.add(&field.origin, topology.key(name), "cannot stand beside links, which lists all links of the chain");
+                }
+            }
+        } else if let (Some(access), Some(bottleneck)) = (topology.table("access"), topology.table("bottleneck")) {
+            links = vec![access, bottleneck, access];
+        }
+        let mut last = self.node("n0".to_owned());
+        for (index, link) in links.into_iter().enumerate() {
+            let next = self.node(format!("n{}", index + 1));
+            self.link((last, next), link, None);
+            last = next;
+        }
+        self.pairs = vec![(0, last)];
+    }
+
+    fn dumbbell(&mut self, topology: &Record, pairs: u64) {
+        let (Some(access), Some(bottleneck)) = (topology.table("access"), topology.table("bottleneck")) else { return };
+        let delays: Vec<Option<Duration>> = topology.list("access_delays").iter().map(|field| delay(&field.value)).collect();
+        let delay_of = |index: usize| if delays.is_empty() { None } else { delays[index % delays.len()] };
+        let (r1, r2) = (self.node("r1".to_owned()), self.node("r2".to_owned()));
+        let senders: Vec<usize> = (0..pairs).map(|index| self.node(format!("s{index}"))).collect();
+        let receivers: Vec<usize> = (0..pairs).map(|index| self.node(format!("d{index}"))).collect();
+        for (index, sender) in senders.iter().enumerate() {
+            self.link((*sender, r1), access, delay_of(index));
+        }
+        self.link((r1, r2), bottleneck, None);
+        for (index, receiver) in receivers.iter().enumerate() {
+            self.link((r2, *receiver), access, delay_of(index));
+        }
+        self.pairs = senders.into_iter().zip(receivers).collect();
+    }
+
+    fn parking_lot(&mut self, topology: &Record) {
+        let (Some(access), Some(bottleneck)) = (topology.table("access"), topology.table("bottleneck")) else { return };
+        let hops = topology.integer("hops").unwrap_or(1);
+        let routers: Vec<usize> = (0..=hops).map(|index| self.node(format!("r{index}"))).collect();
+        for hop in routers.windows(2) {
+            self.link((hop[0], hop[1]), bottleneck, None);
+        }
+        // Pair 0 crosses all hops, pair k hop k.
+        let ends = std::iter::once((routers[0], routers[routers.len() - 1])).chain(routers.windows(2).map(|hop| (hop[0], hop[1])));
+        for (index, (enter, leave)) in ends.enumerate() {
+            let (sender, receiver) = (self.node(format!("s{index}")), self.node(format!("d{index}")));
+            self.link((sender, enter), access, None);
+            self.link((leave, receiver), access, None);
+            self.pairs.push((sender, receiver));
+        }
+    }
+
+    fn explicit(&mut self, topology: &Record, problems: &mut Problems) -> Option<()> {
+        let mut indices = BTreeMap::new();
+        let mut sound = true;
+        for (position, field) in topology.list("node").iter().enumerate() {
+            let Checked::Text(name) = &field.value else { continue };
+            let index = self.node(name.clone());
+            if indices.insert(name.as_str(), index).is_some() {
+                problems.add(&field.origin, format!("topology.node.{position}"), format!("there is a node {} already", quoted(name)));
+                sound = false;
+            }
+        }
+        if self.nodes.len() < 2 {
+            let field = topology.field("node");
+            problems.add(&field.origin, "topology.node", "at least two nodes are needed");
+            return None;
+        }
+        let mut seen: BTreeMap<(usize, usize), Origin> = BTreeMap::new();
+        for link in topology.tables("link") {
+            let ends = ["from", "to"].map(|end| find(&indices, (link, end), "node", problems));
+            let [Some(from), Some(to)] = ends else {
+                sound = false;
+                continue;
+            };
+            let reverse = link.table("reverse").map(|_| (to, from));
+            let twice = [Some((from, to)), reverse].into_iter().flatten().find_map(|ends| seen.insert(ends, link.origin.clone()));
+            if from == to {
+                problems.add(&link.field("to").origin, link.key("to"), "must differ from from: a link joins two nodes");
+            } else if let Some(origin) = twice {
+                let before = if let Origin::Line(line) = origin { format!(" (line {line})") } else { String::new() };
+                let why = "a link goes both ways unless its reverse is \"none\"";
+                problems.add(&link.origin, link.path.clone(), format!("there is a link between these nodes already{before}; {why}"));
+            }
+            self.link((from, to), link, None);
+        }
+        self.pairs = vec![(0, self.nodes.len() - 1)];
+        sound.then_some(())
+    }
+}
+
+/// The index of the node that the key `end` of `record` names.
+pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &str), what: &str, problems: &mut Problems) -> Option<usize> {
+    let name = record.text(end)?;
+    let found = indices.get(name).copied();
+    if found.is_none() {
+        let known: Vec<&str> = indices.keys().copied().collect();
+        problems.add(&record.field(end).origin, record.key(end), crate::scenario::error::unknown(what, name, &known));
+    }
+    found
+}
+
+fn rate(link: &Record) -> Rate {
+    // The checker refuses 0 bit/s; after a problem any rate will do.
+    link.whole("rate").and_then(Rate::from_bits_per_sec).or(Rate::from_bits_per_sec(1)).unwrap_or_else(|| unreachable!())
+}
+
+fn delay(value: &Checked) -> Option<Duration> {
+    match value {
+        Checked::Quantity(crate::scenario::unit::Quantity::Whole(_, nanos)) => Some(Duration::from_nanos(*nanos)),
+        _ => None,
+    }
+}
+
+/// A chosen part as the engine takes it.
+pub(crate) fn part(choice: &Choice) -> PartSpec {
+    PartSpec { name: choice.name, params: choice.params.clone() }
+}
+
+fn loss(choice: &Choice) -> LossSpec {
+    let extra = &choice.extra;
+    let position = if extra.text("position") == Some("before") { LossPosition::BeforeQueue } else { LossPosition::AfterLink };
+    let word = |name| extra.integer(name).and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
+    let generator = match extra.text("generator") {
+        Some("mrg32k3a") => GeneratorSpec::Mrg32k3a { seed: word("seed"), stream: word("stream") },
+        _ => GeneratorSpec::Derived,
+    };
+    LossSpec { model: part(choice), position, generator }
+}

@@ -1,0 +1,276 @@
+//! A tree of values in which each value knows where it comes from, and setting a value by its path.
+
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::scenario::error::{Problems, quoted};
+use crate::scenario::part::Axis;
+
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// In no text: a default, or a value made in Python.
+    Nowhere,
+    /// On a line of the file, from 1.
+    Line(usize),
+    /// In a setting of the command line.
+    Setting(Arc<str>),
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where it was written.
+    pub(crate) origin: Origin,
+    /// What it is.
+    pub(crate) data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Data {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i128),
+    /// A real number.
+    Float(f64),
+    /// Text; also a date, which no key takes.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A table in the order of the file.
+    Table(Vec<(String, Node)>),
+}
+
+impl PartialEq for Node {
+    /// Values are equal wherever they were written.
+    fn eq(&self, other: &Self) -> bool {
+        self.data == other.data
+    }
+}
+
+impl Data {
+    /// What it is, for messages: `the text "yes"`, "a table".
+    pub(crate) fn noun(&self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Integer(number) => format!("the number {number}"),
+            Self::Float(number) => format!("the number {number}"),
+            Self::Text(text) => format!("the text {}", quoted(text)),
+            Self::List(_) => "a list".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+impl Node {
+    /// A value from nowhere.
+    pub(crate) const fn new(data: Data) -> Self {
+        Self { origin: Origin::Nowhere, data }
+    }
+
+    /// A text from nowhere.
+    pub(crate) fn text(text: &str) -> Self {
+        Self::new(Data::Text(text.to_owned()))
+    }
+
+    /// The entry `key` of a table.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.data {
+            Data::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// Takes the entry `key` out of a table.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Self> {
+        match &mut self.data {
+            Data::Table(entries) => entries.iter().position(|(name, _)| name == key).map(|index| entries.remove(index).1),
+            _ => None,
+        }
+    }
+
+    /// The value as a label: texts as they are, the rest as TOML.
+    pub(crate) fn label(&self) -> String {
+        match &self.data {
+            Data::Bool(value) => value.to_string(),
+            Data::Integer(value) => value.to_string(),
+            Data::Float(value) => value.to_string(),
+            Data::Text(value) => value.clone(),
+            Data::List(items) => items.iter().map(Self::label).collect::<Vec<_>>().join(", "),
+            Data::Table(entries) => entries.iter().map(|(key, node)| format!("{key} = {}", node.label())).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// Deepest nesting of values: far more than the format has, far less than a stack holds.
+const MAX_DEPTH: usize = 32;
+
+/// Reads TOML; reports every line that is none.
+pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
+    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let line = |at: usize| starts.partition_point(|start| *start <= at);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut last = 0;
+    for error in &errors {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        // After the first error of a line the parser is out of step.
+        if line(at) != last {
+            last = line(at);
+            let column = String::from_utf8_lossy(&text.as_bytes()[starts[last - 1]..at]).chars().count() + 1;
+            problems.add_syntax((last, column), format!("this is not TOML: {}", error.message()));
+        }
+    }
+    if !errors.is_empty() {
+        return Node::new(Data::Table(Vec::new()));
+    }
+    let mut reader = TomlReader { line: &|at| Origin::Line(line(at)), problems };
+    let data = reader.table(table.get_ref(), 0);
+    Node::new(data)
+}
+
+/// Reads the value of a setting: TOML, or else text.
+pub(crate) fn read_setting(text: &str, origin: &Origin, problems: &mut Problems) -> Node {
+    match DeValue::parse(text) {
+        Ok(value) => TomlReader { line: &|_| origin.clone(), problems }.value(value.get_ref(), 0, 0),
+        Err(_) => Node { origin: origin.clone(), data: Data::Text(text.to_owned()) },
+    }
+}
+
+struct TomlReader<'a> {
+    line: &'a dyn Fn(usize) -> Origin,
+    problems: &'a mut Problems,
+}
+
+impl TomlReader<'_> {
+    fn table(&mut self, table: &DeTable<'_>, depth: usize) -> Data {
+        let mut entries = Vec::with_capacity(table.len());
+        for (key, value) in table {
+            let node = self.value(value.get_ref(), key.span().start, depth + 1);
+            entries.push((key.get_ref().to_string(), node));
+        }
+        Data::Table(entries)
+    }
+
+    fn value(&mut self, value: &DeValue<'_>, at: usize, depth: usize) -> Node {
+        let origin = (self.line)(at);
+        if depth > MAX_DEPTH {
+            self.problems.add(&origin, "", format!("values are nested deeper than {MAX_DEPTH} levels"));
+            return Node { origin, data: Data::Bool(false) };
+        }
+        let data = match value {
+            DeValue::String(text) => Data::Text(text.to_string()),
+            DeValue::Boolean(value) => Data::Bool(*value),
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => Data::Integer(number),
+                Err(_) => Data::Float(number.as_str().parse().unwrap_or(f64::INFINITY)),
+            },
+            DeValue::Float(number) => Data::Float(number.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Datetime(date) => Data::Text(date.to_string()),
+            DeValue::Array(items) => {
+                Data::List(items.iter().map(|item| self.value(item.get_ref(), item.span().start, depth + 1)).collect())
+            }
+            DeValue::Table(table) => self.table(table, depth),
+        };
+        Node { origin, data }
+    }
+}
+
+/// Reads JSON.
+pub(crate) fn read_json(text: &str, problems: &mut Problems) -> Node {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(value @ serde_json::Value::Object(_)) => from_json(&value),
+        Ok(_) => {
+            problems.add(&Origin::Nowhere, "", "a scenario must be a table (an object of JSON)");
+            Node::new(Data::Table(Vec::new()))
+        }
+        Err(error) => {
+            problems.add_syntax((error.line(), error.column()), format!("this is not JSON: {error}"));
+            Node::new(Data::Table(Vec::new()))
+        }
+    }
+}
+
+/// `serde_json` limits the depth to 128.
+fn from_json(value: &serde_json::Value) -> Node {
+    use serde_json::Value;
+    Node::new(match value {
+        // Python's None: only left out of tables below, and text that no key takes in a list.
+        Value::Null => Data::Text("null".to_owned()),
+        Value::Bool(value) => Data::Bool(*value),
+        Value::Number(number) => match number.as_i128() {
+            Some(integer) => Data::Integer(integer),
+            None => Data::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => Data::Text(text.clone()),
+        Value::Array(items) => Data::List(items.iter().map(from_json).collect()),
+        Value::Object(entries) => {
+            let given = entries.iter().filter(|(_, value)| !value.is_null());
+            Data::Table(given.map(|(key, value)| (key.clone(), from_json(value))).collect())
+        }
+    })
+}
+
+/// Deepest path of a setting.
+const MAX_PATH: usize = 16;
+
+/// A value and the path at which it is set.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// Dotted path.
+    pub(crate) path: String,
+    /// The value.
+    pub(crate) value: Node,
+}
+
+impl Setting {
+    /// Sets the value in `root`.
+    pub(crate) fn apply(&self, root: &mut Node) -> Result<(), String> {
+        let path: Vec<&str> = self.path.split('.').map(str::trim).collect();
+        if path.iter().any(|step| step.is_empty()) || path.len() > MAX_PATH {
+            return Err("this is no path of a key, such as flow.0.rwnd or topology.bottleneck.queue.limit".to_owned());
+        }
+        assign(root, "the scenario", &path, &self.value)
+    }
+}
+
+/// Sets `value` at `path` below `node`, whose own key is `key`.
+fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(), String> {
+    let [step, rest @ ..] = path else {
+        *node = value.clone();
+        return Ok(());
+    };
+    let index = step.parse::<usize>().ok();
+    if let (Data::Text(text), Some(axis)) = (&node.data, Axis::find(key)) {
+        node.data = axis.promote(text);
+    }
+    match &mut node.data {
+        // `[flow]` as a single table is flow 0.
+        Data::Table(entries) if index == Some(0) && key == "flow" && !entries.iter().any(|(name, _)| name == step) => {
+            assign(node, key, rest, value)
+        }
+        Data::Table(entries) => {
+            if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name == step) {
+                return assign(entry, step, rest, value);
+            }
+            if index.is_some() || (*step == "flow" && !rest.is_empty()) {
+                return Err(format!("there is no {step} in {key}"));
+            }
+            let mut entry = Node { origin: value.origin.clone(), data: Data::Table(Vec::new()) };
+            assign(&mut entry, step, rest, value)?;
+            entries.push(((*step).to_owned(), entry));
+            Ok(())
+        }
+        Data::List(items) => match index {
+            Some(index) => {
+                let count = items.len();
+                let item = items.get_mut(index).ok_or_else(|| format!("there is no {key} {index}: there are {count}, counted from 0"))?;
+                assign(item, key, rest, value)
+            }
+            None => items.iter_mut().try_for_each(|item| assign(item, key, path, value)),
+        },
+        other => Err(format!("{key} is {}, so it has no key {step:?}", other.noun())),
+    }
+}
