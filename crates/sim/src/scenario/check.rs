@@ -226,8 +226,7 @@ impl Checker<'_> {
                 });
                 Checked::List(fields.collect())
             }
-            (Kind::Table(keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
-            (Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
+            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Data::Table(_)) => Checked::Table(self.record(node, keys, path)),
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
             (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
@@ -402,8 +401,7 @@ impl Choice {
                 numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
                 Value::Numbers(numbers)
             }
-            (registry::Kind::Number, _) => Value::Number(number(data)?),
-            (registry::Kind::Integer, Data::Integer(_)) => Value::Number(number(data)?),
+            (registry::Kind::Number, _) | (registry::Kind::Integer, Data::Integer(_)) => Value::Number(number(data)?),
             (kind, _) => match part::dimension(kind) {
                 None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
                 Some(dimension) => {

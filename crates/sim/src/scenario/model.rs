@@ -78,7 +78,7 @@ pub enum LossPosition {
 pub enum GeneratorSpec {
     /// The default generator, derived from the run's seed and the link's name.
     Derived,
-    /// ns-2's MRG32k3a with all six words `seed`, then `stream` streams ahead.
+    /// ns-2's `MRG32k3a` with all six words `seed`, then `stream` streams ahead.
     Mrg32k3a {
         /// The six words.
         seed: u32,

@@ -74,7 +74,7 @@ fn read_axis(name: &str, node: &Node, axes: &mut Vec<Axis>, problems: &mut Probl
     let of_run = ROOT.iter().any(|key| name.split('.').next() == Some(key.name));
     match &node.data {
         Data::List(items) => {
-            axes.push(Axis { name: name.to_owned(), values: items.iter().map(|item| value(name, item.clone())).collect() })
+            axes.push(Axis { name: name.to_owned(), values: items.iter().map(|item| value(name, item.clone())).collect() });
         }
         Data::Table(entries) if is_range(entries) => match range(node) {
             Ok(items) => axes.push(Axis { name: name.to_owned(), values: items.into_iter().map(|item| value(name, item)).collect() }),
@@ -90,7 +90,9 @@ fn read_axis(name: &str, node: &Node, axes: &mut Vec<Axis>, problems: &mut Probl
             for (label, settings) in entries {
                 if let Data::Table(settings) = &settings.data {
                     let mut found = Vec::new();
-                    settings.iter().for_each(|(path, value)| flatten(path, value, &mut found));
+                    for (path, value) in settings {
+                        flatten(path, value, &mut found);
+                    }
                     values.push(Value { label: label.clone(), settings: found });
                 } else {
                     let message = format!(
@@ -118,7 +120,9 @@ fn value(path: &str, value: Node) -> Value {
 fn flatten(path: &str, value: &Node, found: &mut Vec<Arc<Setting>>) {
     match &value.data {
         Data::Table(entries) if value.get("kind").is_none() && !entries.is_empty() => {
-            entries.iter().for_each(|(step, below)| flatten(&format!("{path}.{step}"), below, found));
+            for (step, below) in entries {
+                flatten(&format!("{path}.{step}"), below, found);
+            }
         }
         _ => found.push(Arc::new(Setting { path: path.to_owned(), value: value.clone() })),
     }

@@ -153,8 +153,8 @@ impl Dimension {
     pub(crate) fn pattern(&self) -> String {
         let units: Vec<&str> = self.units().collect();
         let number = format!(r"\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*", units.join("|"));
-        let words: String = self.words.iter().map(|word| format!("|{word}")).collect();
-        format!("^({number}{words})$")
+        let forms: Vec<&str> = std::iter::once(number.as_str()).chain(self.words.iter().copied()).collect();
+        format!("^({})$", forms.join("|"))
     }
 
     /// Reads `text`; `unit` is what a message suggests if there is none.
@@ -164,8 +164,8 @@ impl Dimension {
         }
         let Some((number, rest)) = Decimal::read(text.trim()) else {
             let hint = nearest(text, self.words.iter().copied()).map_or_else(String::new, |word| format!("; did you mean {word:?}?"));
-            let words: String = self.words.iter().map(|word| format!(" or {word:?}")).collect();
-            return Err(format!("{} is not {}{hint} (write a number with its unit{words})", quoted(text), self.noun));
+            let forms: Vec<&str> = std::iter::once("a number with its unit").chain(self.words.iter().copied()).collect();
+            return Err(format!("{} is not {}{hint} (write {})", quoted(text), self.noun, forms.join(" or ")));
         };
         let name = rest.trim();
         if name.is_empty() {
@@ -257,7 +257,7 @@ impl Decimal {
             _ if product == 0 => (0, true),
             (Some(power), true) => (product.saturating_mul(power), true),
             (None, true) => (u128::MAX, true),
-            (Some(power), false) => ((product + power / 2) / power, product % power == 0),
+            (Some(power), false) => ((product + power / 2) / power, product.is_multiple_of(power)),
             (None, false) => (0, false),
         };
         (u64::try_from(value).unwrap_or(u64::MAX), exact)
