@@ -21,6 +21,7 @@ A claim holds if all its comparisons hold, does not if one does not, and cannot 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -65,6 +66,8 @@ class Claim:
         Whether it must hold for all or for any of the labels left out.
     tolerance : float
         Relative difference within which variants overlap.
+    pool : tuple of str
+        Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
     """
 
     id: str
@@ -82,6 +85,7 @@ class Claim:
     low: float | None = None
     high: float | None = None
     quantifier: Literal["all", "any"] = "all"
+    pool: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,7 +196,7 @@ def parse_claims(document: Mapping[str, Any], labels: Iterable[str], metrics: It
     defaults = {"tolerance": document.get("tolerance", 0.01), "metrics": document.get("metrics", [])}
     claims = [_parse_claim({**defaults, **entry}) for entry in document.get("claim", [])]
     for claim in claims:
-        if unknown := ({*claim.where, claim.axis} - known_labels) | (set(claim.metrics) - known_metrics):
+        if unknown := ({*claim.where, *claim.pool, claim.axis} - known_labels) | (set(claim.metrics) - known_metrics):
             raise ClaimError(f"claim {claim.id}: unknown {', '.join(sorted(unknown))}")
     if len({claim.id for claim in claims}) < len(claims):
         raise ClaimError("two claims have the same id")
@@ -252,13 +256,19 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 
 def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
     samples = _Samples()
-    free = [label for label in labels if label not in claim.where and label != claim.axis]
+    free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
+    gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
     for row in rows:
         if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
             continue
         samples.sampling = row["sampling"]
-        cell = samples.cells.setdefault(tuple((label, row[label]) for label in free), {})
-        cell.setdefault(row[claim.axis], {})[row["unit"]] = float(row[metric])
+        cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
+        cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+    for key, variants in gathered.items():
+        samples.cells[key] = {
+            variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
+            for variant, units in variants.items()
+        }
     return samples
 
 

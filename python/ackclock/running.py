@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ackclock import _core
 from ackclock.result import Result
@@ -29,7 +29,7 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, results: Sequence[object]) -> None:
         done = sum(result is not None for result in results)
         super().__init__(f"interrupted: {done} of {len(results)} runs are finished")
-        self.results = list(results)
+        self.results: list[Any] = list(results)
 
 
 def run(

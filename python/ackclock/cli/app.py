@@ -1,0 +1,171 @@
+"""The commands of the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, NoReturn, Optional
+
+import typer
+
+from ackclock import _core
+
+app = typer.Typer(
+    name="ackclock",
+    help="A laboratory for TCP start-up and congestion control.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+INTERRUPTED = 130
+BAD_INPUT = 2
+
+JobsOption = Annotated[
+    Optional[int],  # noqa: UP045 - typer evaluates it on Python 3.10
+    typer.Option(
+        "--jobs", "-j", min=1, help="Runs at once; by default one per processor. Results do not depend on it."
+    ),
+]
+OutOption = Annotated[Optional[Path], typer.Option("--out", "-o", help="Directory to write to.")]  # noqa: UP045
+
+
+def main() -> None:
+    """Run the command line; exits with 0, with 2 for bad input, 1 for other failures, and 130 after Ctrl-C."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does; stop quietly, also when Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+@contextlib.contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what a user can mend into one message and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        _fail(str(error) or "interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        _fail(text, BAD_INPUT)
+    except ValueError as error:
+        _fail(str(error), BAD_INPUT)
+    except KeyError as error:
+        _fail(str(error.args[0]) if error.args else str(error), BAD_INPUT)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    from ackclock.cli.output import error
+
+    error(message)
+    raise SystemExit(code)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"ackclock {_core.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Simulate TCP's start-up and congestion control, and judge claims about them."""
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    settings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
+    ] = None,
+    seed: Annotated[Optional[int], typer.Option(min=0, help="Seed instead of the file's.")] = None,  # noqa: UP045
+    out: OutOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    record: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Trace to record instead of the file's: cwnd, delivered, …; repeatable."),
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Run a scenario, or every variant of its [sweep]."""
+    with plain_errors():
+        from ackclock.cli.runs import run_command
+
+        run_command(file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs)
+
+
+@app.command()
+def paper(
+    name: Annotated[str, typer.Argument(help="A paper; see `ackclock list papers`.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds, start times and variants.")] = False,
+    out: OutOption = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Run a paper's experiments, draw its figures, and judge its claims."""
+    with plain_errors():
+        from ackclock.cli.papers import paper_command
+
+        paper_command(name, quick=quick, out=out, jobs=jobs)
+
+
+@app.command()
+def plot(
+    directory: Annotated[Path, typer.Argument(help="What `ackclock run --out` wrote.")],
+    format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",  # noqa: A002
+    kind: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="cwnd, throughput, queue or sequence; repeatable; by default all that the traces allow."),
+    ] = None,
+    out: OutOption = None,
+) -> None:
+    """Plot traces, the variants of a sweep overlaid."""
+    with plain_errors():
+        from ackclock.cli.runs import plot_command
+
+        plot_command(directory, image_format=format, kinds=kind, out=out)
+
+
+@app.command("list")
+def list_(
+    axis: Annotated[Optional[str], typer.Argument(help="An axis, or papers.")] = None,  # noqa: UP045
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """List what a scenario may use: slow starts, queues, loss models, …, and the papers."""
+    with plain_errors():
+        from ackclock.cli.listing import list_command
+
+        list_command(axis, json_output=json)
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+) -> None:
+    """Check a scenario file without running it."""
+    with plain_errors():
+        from ackclock.cli.runs import check_command
+
+        check_command(file)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    with plain_errors():
+        typer.echo(_core.schema())

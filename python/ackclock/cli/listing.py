@@ -1,0 +1,40 @@
+"""The command `list`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any
+
+from ackclock import _core, library
+from ackclock.cli import output
+
+
+def list_command(axis: str | None, *, json_output: bool) -> None:
+    """List the parts of one axis with their parameters, the papers, or all in brief."""
+    axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
+    papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
+    everything = {**axes, "papers": papers}
+    if axis is not None and axis not in everything:
+        near = difflib.get_close_matches(axis, everything, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"unknown axis {axis!r}{hint} Known: {', '.join(everything)}")
+    chosen = everything if axis is None else {axis: everything[axis]}
+    if json_output:
+        output.data(chosen if axis is None else chosen[axis])
+        return
+    for name, parts in chosen.items():
+        lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
+        output.table(["name", "what it is", "reference"], lines, title=name, left=3)
+        if axis is not None and name != "papers":
+            _parameters(parts)
+
+
+def _parameters(parts: list[dict[str, Any]]) -> None:
+    lines = [
+        [part["name"], param["name"], param.get("kind", ""), json.dumps(param.get("default")), param.get("doc", "")]
+        for part in parts
+        for param in part.get("params", [])
+    ]
+    if lines:
+        output.table(["name", "parameter", "takes", "default", "meaning"], lines, title="parameters", left=5)

@@ -1,0 +1,80 @@
+"""What the command line prints: tables and data to stdout, messages and progress to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ackclock.numbers import number
+
+Progress = Callable[[int, int], None]
+
+
+def error(message: str) -> None:
+    """Print an error to stderr."""
+    _line("error", "bold red", message)
+
+
+def note(message: str) -> None:
+    """Print a message to stderr."""
+    print(message, file=sys.stderr)
+
+
+def data(value: Any) -> None:  # noqa: ANN401 - whatever JSON can say
+    """Print JSON to stdout."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "", left: int = 1) -> None:
+    """Print a table to stdout; its first `left` columns are words, the others numbers.
+
+    Off a terminal every row is one line, whatever its length.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    grid = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        grid.add_column(column, justify="left" if index < left else "right", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell(value)) for value in row))
+    console.print(grid)
+
+
+def cell(value: object) -> str:
+    """Write a value for a table: four significant digits for what is not whole."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@contextlib.contextmanager
+def progress(what: str, total: int) -> Iterator[Progress | None]:
+    """Show a progress bar on stderr while the block runs, on a terminal and for more than one run."""
+    if total < 2 or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, count: bar.update(task, completed=done, total=count)
+
+
+def _line(word: str, style: str, message: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text.assemble((f"{word}: ", style), message))

@@ -1,0 +1,28 @@
+"""The command `paper`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ackclock import library
+from ackclock.cli import output
+
+
+def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None) -> None:
+    """Run a paper, write its report, and print where to look."""
+    paper = library.find(name)
+    target = out or Path("out") / (f"{name}-quick" if quick else name)
+
+    from ackclock import report, reproduction
+
+    plan = reproduction.plan(paper, quick=quick)
+    output.note(f"{paper.title}: {len(plan.runs)} runs")
+    with output.progress("runs", len(plan.runs)) as progress:
+        outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
+    output.note("drawing and writing the report")
+    written = report.write(outcome, target)
+    main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]
+    lines = [[item.claim.id, item.verdict, item.claim.source] for item in main]
+    output.table(["claim", "verdict", "where the paper says so"], lines, left=3)
+    output.note(f"{outcome.reused} runs were there already, {len(plan.runs) - outcome.reused} are new")
+    print(written.html)
