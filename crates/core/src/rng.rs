@@ -106,10 +106,10 @@ impl Mrg32k3a {
     /// A number in (0, 1).
     pub fn uniform(&mut self) -> f64 {
         let [x0, x1, x2] = self.first;
-        let x3 = (1_403_580 * x1 + (M1 - 810_728) * x0) % M1;
+        let x3 = (1_403_580 * x1 + 810_728 * (M1 - x0)) % M1;
         self.first = [x1, x2, x3];
         let [y0, y1, y2] = self.second;
-        let y3 = (527_612 * y2 + (M2 - 1_370_589) * y0) % M2;
+        let y3 = (527_612 * y2 + 1_370_589 * (M2 - y0)) % M2;
         self.second = [y1, y2, y3];
         let difference = if x3 > y3 { x3 - y3 } else { x3 + M1 - y3 };
         difference as f64 * 2.328_306_549_295_728e-10
@@ -160,6 +160,16 @@ mod tests {
     fn mrg32k3a_draws_the_authors_first_number() {
         // L'Ecuyer et al. 2002: with all six words 12345 the first number is 0.1270111…
         assert!((Mrg32k3a::new(12_345, 0).uniform() - 0.127_011_122_046_577_14).abs() < 1e-15);
+    }
+
+    #[test]
+    fn mrg32k3a_draws_ns2s_later_numbers() {
+        // `$rng seed 7`, then `$rng uniform 0 1`: the numbers 10 000, 30 000 and 60 000.
+        let mut generator = Mrg32k3a::new(7, 0);
+        let drawn: Vec<f64> = (0..60_000).map(|_| generator.uniform()).collect();
+        for (index, expected) in [(9_999, 0.84629148330832438), (29_999, 0.71351233018260096), (59_999, 0.63211394177382529)] {
+            assert!((drawn[index] - expected).abs() < 1e-6, "number {index}");
+        }
     }
 
     #[test]

@@ -82,9 +82,9 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// What a timer at `now` sets off.
-    fn by_timer(now: Instant) -> Self {
-        Self { at: now, tiebreak: now.as_secs_f64(), scheduled: now }
+    /// An event at `now`, which ns-2's clock shows as `tiebreak`.
+    fn event(now: Instant, tiebreak: f64) -> Self {
+        Self { at: now, tiebreak, scheduled: now }
     }
 }
 
@@ -95,6 +95,8 @@ struct Flow {
     receiver: Receiver,
     /// Time of the timer event of sender and receiver that is in the event queue.
     armed: [Option<Instant>; 2],
+    /// When these timers are due, and when by ns-2's clock.
+    due: [(Option<Instant>, f64); 2],
     dropped: u64,
     /// Data segments lost until the end of the first overshoot.
     lost: Vec<u32>,
@@ -144,7 +146,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for flow in 0..simulation.flows.len() {
-            simulation.arm(flow);
+            simulation.arm(Arrival::event(Instant::ZERO, 0.0), flow);
         }
         Ok(simulation)
     }
@@ -187,7 +189,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.forward(packet, Arrival { at: now, tiebreak, scheduled });
             return;
         }
-        let here = Arrival { at: now, tiebreak, scheduled: now };
+        let here = Arrival::event(now, tiebreak);
         if packet.is_ack() {
             self.deliver_ack(here, &packet);
         } else {
@@ -251,7 +253,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.send_ack(here, flow, ack);
         }
         if self.flows[flow].receiver.poll_timeout().is_some() {
-            self.arm(flow);
+            self.arm(here, flow);
         }
     }
 
@@ -289,14 +291,20 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.forward(packet, here);
         }
-        self.arm(flow);
+        self.arm(here, flow);
     }
 
     /// Makes sure that the timers of a flow are in the event queue no later than they are due.
-    fn arm(&mut self, flow: usize) {
+    fn arm(&mut self, here: Arrival, flow: usize) {
         let state = &mut self.flows[flow];
         let deadlines = [state.sender.poll_timeout(), state.receiver.poll_timeout()];
         for (side, deadline) in deadlines.into_iter().enumerate() {
+            if deadline != state.due[side].0 {
+                // ns-2 multiplies whole ticks by the length of one.
+                let tick = self.scenario.flows[flow].host.clock_granularity;
+                let ticks = deadline.map_or(0.0, |deadline| deadline.since(here.at).as_nanos() as f64 / tick.as_nanos() as f64);
+                state.due[side] = (deadline, here.tiebreak + ticks * tick.as_secs_f64());
+            }
             if let Some(deadline) = deadline
                 && state.armed[side].is_none_or(|armed| deadline < armed)
             {
@@ -314,17 +322,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             return;
         }
         state.armed[side] = None;
-        let deadline = if side == 0 { state.sender.poll_timeout() } else { state.receiver.poll_timeout() };
+        let (deadline, tiebreak) = state.due[side];
+        let here = Arrival::event(now, tiebreak);
         if deadline.is_none_or(|deadline| deadline > now) {
-            self.arm(flow);
+            self.arm(here, flow);
         } else if side == 0 {
             state.sender.handle_timeout(now);
             if R::ON {
                 self.recorder.window(now, flow as u32, state.sender.window());
             }
-            self.transmit(Arrival::by_timer(now), flow);
+            self.transmit(here, flow);
         } else if let Some(ack) = state.receiver.handle_timeout(now) {
-            self.send_ack(Arrival::by_timer(now), flow, ack);
+            self.send_ack(here, flow, ack);
         }
     }
 
@@ -425,6 +434,7 @@ impl Flow {
             sender: Sender::new(index, host, control, bulk),
             receiver: Receiver::new(sack, delay, wire, spec.start),
             armed: [None; 2],
+            due: [(None, 0.0); 2],
             dropped: 0,
             lost: Vec::new(),
         })

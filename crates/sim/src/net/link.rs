@@ -7,6 +7,7 @@
 //! comes first. ns-2 keeps its time in a double of seconds, so there the rounding of sums decides. To decide alike, packets and links
 //! carry ns-2's time as well, as a `tiebreak`; nothing else depends on it.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use ackclock_core::loss::{self, LossModel};
@@ -234,11 +235,13 @@ impl Link {
     /// Appends the packet; gives the start of its transmission, and its arrival by ns-2's clock.
     fn transmit<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
         let Transmission { nanos, remainder, seconds, .. } = self.transmission(packet.size);
-        let (start, tiebreak) = if packet.at > self.free_at {
-            self.carry = 0;
-            (packet.at, packet.tiebreak)
-        } else {
-            (self.free_at, self.free_tiebreak)
+        let (start, tiebreak) = match packet.at.cmp(&self.free_at) {
+            Ordering::Less => (self.free_at, self.free_tiebreak),
+            Ordering::Equal => (self.free_at, self.free_tiebreak.max(packet.tiebreak)),
+            Ordering::Greater => {
+                self.carry = 0;
+                (packet.at, packet.tiebreak)
+            }
         };
         self.carry += remainder;
         let whole = u64::from(self.carry >= self.rate);

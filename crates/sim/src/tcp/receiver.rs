@@ -111,9 +111,11 @@ impl Receiver {
         if self.next > before {
             self.deliver(now, before);
         }
-        let in_order = seq + 1 == self.next;
+        // The last packet in order, new or not, and nothing missing: anything else is acknowledged at once.
+        let in_order = seq + 1 == self.next && self.blocks.is_empty();
         if let Some(delay) = self.delay {
-            if in_order && self.delayed.is_none() {
+            // The SYN is acknowledged at once, like anything that is not simply the next data.
+            if in_order && seq > 0 && self.delayed.is_none() {
                 self.delayed = Some((now + delay, packet.sent));
                 return None;
             }
@@ -225,12 +227,13 @@ mod tests {
     fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), 1040, Instant::ZERO);
-        assert_eq!(receiver.handle_segment(at(0), &Packet::data(0, 0, 40, at(0))), None);
-        assert_eq!(receiver.handle_timeout(at(99)), None);
-        assert_eq!(receiver.handle_timeout(at(100)).unwrap().seq, 1);
-        assert_eq!(receiver.handle_segment(at(110), &Packet::data(0, 1, 1040, at(50))), None);
-        assert_eq!(receiver.handle_segment(at(111), &Packet::data(0, 2, 1040, at(51))).unwrap().seq, 3);
-        // Out of order: at once.
-        assert_eq!(receiver.handle_segment(at(112), &Packet::data(0, 4, 1040, at(52))).unwrap().seq, 3);
+        let mut receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &Packet::data(0, seq, 1040, at(0)));
+        assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN at once");
+        assert_eq!(receive(&mut receiver, 10, 1), None);
+        assert_eq!(receiver.handle_timeout(at(109)), None);
+        assert_eq!(receiver.handle_timeout(at(110)).unwrap().seq, 2);
+        assert_eq!(receive(&mut receiver, 120, 2), None);
+        assert_eq!(receive(&mut receiver, 121, 3).unwrap().seq, 4);
+        assert_eq!(receive(&mut receiver, 122, 5).unwrap().seq, 4, "out of order at once");
     }
 }

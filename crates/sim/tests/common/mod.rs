@@ -4,7 +4,7 @@
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, LossSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
 pub(crate) const CHAIN_CLOCK_PHASE: Duration = Duration::from_nanos(5_558_807);
@@ -92,12 +92,6 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
     }
 }
 
-/// Bernoulli loss on the bottleneck.
-pub(crate) fn with_loss(mut scenario: Scenario, loss: LossSpec) -> Scenario {
-    scenario.links[BOTTLENECK].loss = Some(loss);
-    scenario
-}
-
 /// The recovery of an ns-2 agent.
 pub(crate) fn recovery(agent: &str) -> Recovery {
     match agent {
@@ -121,6 +115,11 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// The whole row.
+    pub(crate) fn all(&self) -> String {
+        self.cells.join(",")
+    }
+
     /// The cell in column `name`.
     pub(crate) fn get(&self, name: &str) -> &str {
         let column = self.header.iter().position(|column| *column == name);

@@ -1,0 +1,113 @@
+# Bulk TCP flows in ns-2.35, for speed comparisons and reference data.
+#
+# usage: ns bulk.tcl [-key value]...
+#   -topology chain      n0 - n1 - n2 - n3 with one flow, or
+#             dumbbell   s_i - r1 - r2 - d_i with -flows flows that start evenly spread over the first second
+# Prints one line "flow ..." for each flow and one line "total ...". With -cwnd FILE it writes every change of cwnd and ssthresh.
+array set o {
+    topology chain  agent Sack1  flows 1  time 250  size 1000  window 1000  iw 1  max_ssthresh 0
+    rate 10Mb  delay 10ms  access 100Mb  access_delay 10ms  limit 50
+    loss 0  loss_position after  loss_seed 0  delayed_ack 0  set ""  cwnd ""  quiet 0
+}
+foreach {key value} $argv {
+    set key [string range $key 1 end]
+    if {![info exists o($key)]} { puts stderr "there is no option -$key"; exit 2 }
+    set o($key) $value
+}
+Agent/TCP set window_ $o(window)
+Agent/TCP set packetSize_ $o(size)
+Agent/TCP set max_ssthresh_ $o(max_ssthresh)
+if {$o(iw) == "table"} {
+    Agent/TCP set windowInitOption_ 2
+} else {
+    Agent/TCP set windowInitOption_ 1
+    Agent/TCP set windowInit_ $o(iw)
+}
+foreach {variable value} $o(set) { Agent/TCP set $variable $value }
+set ns [new Simulator]
+
+proc endless {a b} {
+    global ns
+    $ns queue-limit $a $b 1000000
+    $ns queue-limit $b $a 1000000
+}
+
+if {$o(topology) == "chain"} {
+    foreach i {0 1 2 3} { set n($i) [$ns node] }
+    foreach {a b rate delay} [list 0 1 $o(access) $o(access_delay) 1 2 $o(rate) $o(delay) 2 3 $o(access) $o(access_delay)] {
+        $ns duplex-link $n($a) $n($b) $rate $delay DropTail
+        endless $n($a) $n($b)
+    }
+    set left $n(1); set right $n(2)
+    set from(0) $n(0); set to(0) $n(3)
+    set o(flows) 1
+} else {
+    set left [$ns node]; set right [$ns node]
+    $ns duplex-link $left $right $o(rate) $o(delay) DropTail
+    endless $left $right
+    for {set i 0} {$i < $o(flows)} {incr i} {
+        set from($i) [$ns node]; set to($i) [$ns node]
+        $ns duplex-link $from($i) $left $o(access) $o(access_delay) DropTail
+        $ns duplex-link $right $to($i) $o(access) $o(access_delay) DropTail
+        endless $from($i) $left
+        endless $right $to($i)
+    }
+}
+$ns queue-limit $left $right $o(limit)
+
+for {set i 0} {$i < $o(flows)} {incr i} {
+    if {$o(agent) == "Tahoe"} { set tcp($i) [new Agent/TCP] } else { set tcp($i) [new Agent/TCP/$o(agent)] }
+    set kind Agent/TCPSink
+    if {$o(agent) == "Sack1"} { append kind /Sack1 }
+    if {$o(delayed_ack)} { append kind /DelAck }
+    set sink($i) [new $kind]
+    $ns attach-agent $from($i) $tcp($i)
+    $ns attach-agent $to($i) $sink($i)
+    $ns connect $tcp($i) $sink($i)
+    set ftp($i) [new Application/FTP]
+    $ftp($i) attach-agent $tcp($i)
+}
+
+set errors ""
+if {$o(loss) > 0} {
+    set errors [new ErrorModel]
+    $errors unit pkt
+    $errors set rate_ $o(loss)
+    set stream [new RNG]
+    if {$o(loss_seed)} { $stream seed $o(loss_seed) }
+    set draw [new RandomVariable/Uniform]
+    $draw set min_ 0.0
+    $draw set max_ 1.0
+    $draw use-rng $stream
+    $errors ranvar $draw
+    if {$o(loss_position) == "after"} { $ns link-lossmodel $errors $left $right } else { $ns lossmodel $errors $left $right }
+}
+if {$o(cwnd) != ""} {
+    set changes [open $o(cwnd) w]
+    $tcp(0) attach $changes
+    $tcp(0) trace cwnd_
+    $tcp(0) trace ssthresh_
+}
+if {!$o(quiet)} { set monitor [$ns monitor-queue $left $right ""] }
+
+for {set i 0} {$i < $o(flows)} {incr i} { $ns at [expr 1.0 * $i / $o(flows)] "$ftp($i) start" }
+
+proc finish {} {
+    global o tcp sink monitor changes
+    set acked 0
+    for {set i 0} {$i < $o(flows)} {incr i} {
+        incr acked [$tcp($i) set ack_]
+        if {!$o(quiet)} {
+            puts "flow $i bytes [$sink($i) set bytes_] sent [$tcp($i) set ndatapack_] retransmitted [$tcp($i) set nrexmitpack_] timeouts [$tcp($i) set nrexmit_] reductions [$tcp($i) set ncwndcuts_] cwnd [$tcp($i) set cwnd_] ssthresh [$tcp($i) set ssthresh_]"
+        }
+    }
+    set drops -1
+    if {!$o(quiet)} { set drops [$monitor set pdrops_] }
+    puts "total acked $acked drops $drops"
+    if {[info exists changes]} { close $changes }
+    exit 0
+}
+$ns at $o(time) finish
+puts "ready [clock milliseconds]"
+flush stdout
+$ns run
