@@ -312,7 +312,7 @@ def _judge_above(left: str, right: str, difference: Interval, tolerance: float) 
     if difference.within(-tolerance, tolerance):
         return (
             "does not hold",
-            f"no difference between {left} and {right}: {_percent(difference)}, within ±{tolerance:.3g}",
+            f"no difference between {left} and {right}: {_percent(difference)}, within ±{100 * tolerance:g} %",
         )
     if difference.low > 0:
         return "holds", f"{left} is above {right} by {_percent(difference)}"
@@ -328,7 +328,7 @@ def _judge_overlap(left: str, right: str, difference: Interval, tolerance: float
         return "does not hold", f"{left} and {right} differ: {_percent(difference)}"
     return (
         "cannot tell",
-        f"{left} less {right} is {_percent(difference)}, neither within nor apart from ±{tolerance:.3g}",
+        f"{left} less {right} is {_percent(difference)}, neither within nor apart from ±{100 * tolerance:g} %",
     )
 
 
@@ -367,7 +367,7 @@ def _ranking(
 
 def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
     if not comparisons:
-        return "cannot tell", "no such runs"
+        return "cannot tell", "these cells were not run"
     wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
     other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
     deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]

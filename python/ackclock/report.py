@@ -255,6 +255,8 @@ def _expected(claim: Claim) -> str:
 
 
 def _measured(judgement: Judgement) -> str:
+    if not judgement.measured:
+        return "–"
     if len(judgement.measured) != 1:
         return f"{len(judgement.measured)} cells, see verdicts.json"
     parts = []

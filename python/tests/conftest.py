@@ -1,0 +1,78 @@
+"""What several tests need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ackclock import Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FIRST = """\
+duration = "5 s"
+
+[topology]
+kind = "chain"
+bottleneck = { rate = "2 Mbit/s", delay = "10 ms", queue = { kind = "droptail", limit = "20 packets" } }
+
+[[flow]]
+name = "a"
+recovery = "sack"
+"""
+
+SWEEP = (
+    FIRST
+    + """
+[sweep]
+"topology.bottleneck.queue.limit" = ["5 packets", "20 packets"]
+
+[sweep.algorithm]
+standard = { "flow.slow_start" = "standard" }
+staged = { "flow.slow_start" = "staged" }
+"""
+)
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    """A short run over a slow bottleneck."""
+    bottleneck = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": {"kind": "droptail", "limit": "20 packets"}}
+    return Scenario("short", duration="5 s", topology={"kind": "chain", "bottleneck": bottleneck}, flow=[{"name": "a"}])
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    """A scenario file."""
+    path = tmp_path / "first.toml"
+    path.write_text(FIRST)
+    return path
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    """A scenario file with four variants."""
+    path = tmp_path / "sweep.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Run the command line in a process of its own."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "ackclock", *map(str, arguments)]
+        environment = {**os.environ, "NO_COLOR": "1"}
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=cwd, timeout=300, env=environment, check=False
+        )
+
+    return run

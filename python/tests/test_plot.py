@@ -1,0 +1,81 @@
+"""Plots: every kind is drawn, labelled and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ackclock import Scenario, plot, run_many
+from ackclock.result import Result
+
+
+@pytest.fixture
+def results(scenario: Scenario) -> dict[str, Result]:
+    """Two runs with every trace that plots need."""
+    scenarios = [scenario, scenario.set({"flow.slow_start": "staged"})]
+    return dict(
+        zip(
+            ["standard", "staged"],
+            run_many(scenarios, record=["cwnd", "delivered", "queue", "drops", "sequence"]),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.parametrize("kind", plot.KINDS)
+@pytest.mark.parametrize("ending", plot.FORMATS)
+def test_every_kind_in_every_format(results: dict[str, Result], kind: str, ending: str, tmp_path: Path) -> None:
+    figure = plot.KINDS[kind][1](results)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "time (s)"
+    assert "(" in axes.get_ylabel()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert any("staged" in text.get_text() for text in legend.get_texts())
+    path = plot.save(figure, tmp_path / f"plot.{ending}")
+    start = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml", "pdf": b"%PDF-"}[ending]
+    assert path.read_bytes().startswith(start)
+    assert path.stat().st_size > 5000
+
+
+def test_one_result_needs_no_mapping(results: dict[str, Result]) -> None:
+    assert len(plot.cwnd(results["staged"]).axes) == 1
+    assert len(plot.cwnd(list(results.values())).axes) == 1
+
+
+def test_panels_share_a_legend(results: dict[str, Result], tmp_path: Path) -> None:
+    lines = plot.cwnd_lines(results)
+    figure = plot.panels([plot.Panel(f"Figure {n}", lines, "cwnd (segments)") for n in range(4, 10)], title="sheet")
+    assert len(figure.axes) == 6
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["standard", "staged"]
+    assert plot.save(figure, tmp_path / "sheet.png").stat().st_size > 20_000
+
+
+def test_throughput_adds_up(results: dict[str, Result]) -> None:
+    for width in (0.25, 1.0):
+        (line, _) = plot.throughput_lines(results, width)
+        delivered = plot._per_flow(results["standard"], "delivered")[0][1]["bytes"].max()
+        assert line.y[:-1].sum() * width * 1e6 / 8 == pytest.approx(delivered)
+    with pytest.raises(ValueError, match="bin"):
+        plot.throughput(results, bin=0)
+
+
+def test_unknown_format(results: dict[str, Result], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="known: png, svg, pdf"):
+        plot.save(plot.cwnd(results), tmp_path / "plot.gif")
+
+
+@given(st.integers(1, 4000), st.integers(1, 50))
+def test_thinning_out_keeps_ends_and_extremes(count: int, bins: int) -> None:
+    rng = np.random.default_rng(count)
+    line = plot.Line("a", np.sort(rng.uniform(0, 9, count)), rng.normal(size=count), rng.normal(size=count))
+    thin = plot.thin_out(line, bins)
+    assert len(thin.x) <= max(4 * bins, len(thin.x) if count <= 4 * bins else 0)
+    assert (thin.x[0], thin.x[-1]) == (line.x[0], line.x[-1])
+    assert (thin.y.min(), thin.y.max()) == (line.y.min(), line.y.max())
+    assert thin.thin is not None
+    assert len(thin.thin) == len(thin.x)
