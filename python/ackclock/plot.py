@@ -275,6 +275,12 @@ def thin_out(line: Line, bins: int = BINS) -> Line:
     return replace(line, x=line.x[keep], y=line.y[keep], thin=None if line.thin is None else line.thin[keep])
 
 
+def until(line: Line, end: float) -> Line:
+    """Cut a curve off after `end` seconds."""
+    shown = line.x <= end
+    return replace(line, x=line.x[shown], y=line.y[shown], thin=None if line.thin is None else line.thin[shown])
+
+
 def _new(size: tuple[float, float]) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)

@@ -15,7 +15,7 @@ import polars
 from ackclock import _core, plot, storage
 from ackclock.claims import Claim, Judgement, judge_all, parse_claims
 from ackclock.numbers import number
-from ackclock.reproduction import Lines, Outcome, finite, manifest, matches
+from ackclock.reproduction import Lines, Outcome, finite, kinds, manifest, matches
 
 METRIC_NAMES = {
     "goodput_bps": "whole run",
@@ -24,7 +24,8 @@ METRIC_NAMES = {
     "delivered_5s": "first 5 s",
     "delivered_10s": "first 10 s",
 }
-AXIS_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
+AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
+KIND_TITLES = {"start": "cwnd at the start"}
 START_COLUMNS = {
     "exit cwnd": "slow_start_exit_cwnd",
     "exit cwnd / (BDP + queue)": "slow_start_exit_ratio",
@@ -64,7 +65,9 @@ class Sheet:
     @property
     def title(self) -> str:
         """What it shows."""
-        return ", ".join([self.kind, *(f"{label} {value}" for label, value in self.where.items())])
+        return ", ".join(
+            [KIND_TITLES.get(self.kind, self.kind), *(f"{label} {value}" for label, value in self.where.items())]
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def sheets(document: Mapping[str, Any], cells: Sequence[Mapping[str, str]]) -> l
     made = []
     for values, panels in laid.items():
         where = dict(zip(figures["sheet"], values, strict=True))
-        for kind in figures["kinds"]:
+        for kind in kinds(figures):
             keys = [tuple(sorted({**where, figures["panel"]: panel, "kind": kind}.items())) for panel in panels]
             made.append(
                 Sheet(where, kind, [(numbers.get(key), panel) for key, panel in zip(keys, panels, strict=True)])
@@ -170,17 +173,17 @@ def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
 def _panel(outcome: Outcome, sheet: Sheet, number: int | None, value: str) -> plot.Panel:
     figures, labels = outcome.plan.paper.document["figures"], outcome.plan.paper.labels
     lines = []
-    for key, kinds in outcome.lines.items():
+    for key, drawn in outcome.lines.items():
         cell = dict(zip(labels, key, strict=True))
-        if matches(cell, {**sheet.where, figures["panel"]: value}) and sheet.kind in kinds:
-            lines.append(_relabel(kinds, sheet.kind, figures["overlay_title"].format(cell[figures["overlay"]])))
+        if matches(cell, {**sheet.where, figures["panel"]: value}) and sheet.kind in drawn:
+            lines.append(_relabel(drawn, sheet.kind, figures["overlay_title"].format(cell[figures["overlay"]])))
     head = f"Figure {number}: " if number is not None else ""
     title = head + ", ".join([figures["panel_title"].format(value), *_short(sheet.where)])
     return plot.Panel(title, lines, AXIS_LABELS.get(sheet.kind, sheet.kind))
 
 
-def _relabel(kinds: Lines, kind: str, label: str) -> plot.Line:
-    line = kinds[kind]
+def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
+    line = drawn[kind]
     return plot.Line(label, line.x, line.y, line.thin, line.step)
 
 

@@ -22,6 +22,7 @@ from ackclock.scenario import Scenario, load
 
 Progress = Callable[[int, int], None]
 Lines = dict[str, plot.Line]
+TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd"}
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,11 @@ def _repetitions(
     return runs
 
 
+def kinds(figures: Mapping[str, Any]) -> list[str]:
+    """Give the kinds of plot that a paper wants: its own, and ``start`` if it looks at the first seconds."""
+    return [*figures["kinds"], *(["start"] if "start" in figures else [])]
+
+
 def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     """Whether labels have the values that `where` asks for."""
     return all(labels[label] == value for label, value in where.items())
@@ -237,19 +243,17 @@ class _Worker:
         return dict(stored["runs"]) if stored.get("build") == self._build else {}
 
     def _record(self, run: PlannedRun) -> list[str]:
-        wanted = {plot.KINDS[kind][0] for kind in self._figures["kinds"]} if run.traced else set()
+        wanted = {TRACES[kind] for kind in kinds(self._figures)} if run.traced else set()
         return sorted(wanted | ({"delivered"} if run.spans else set()))
 
     def _lines(self, result: Result) -> Lines:
         lines: Lines = {}
-        for kind in self._figures["kinds"]:
-            drawn = (
-                plot.throughput_lines(result, self._figures.get("bin"))
-                if kind == "throughput"
-                else plot.cwnd_lines(result)
-            )
+        cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
+        for kind in kinds(self._figures):
+            drawn = plot.throughput_lines(result, self._figures.get("bin")) if kind == "throughput" else cwnd
             if drawn:
-                lines[kind] = plot.thin_out(drawn[0])
+                shown = plot.until(drawn[0], self._figures["start"]) if kind == "start" else drawn[0]
+                lines[kind] = plot.thin_out(shown)
         return lines
 
     def _count(self, there: bool) -> None:

@@ -30,9 +30,13 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
             _parameters(parts)
 
 
+def _takes(param: dict[str, Any]) -> str:
+    return ", ".join(param.get("words") or [param.get("kind", "")])
+
+
 def _parameters(parts: list[dict[str, Any]]) -> None:
     lines = [
-        [part["name"], param["name"], param.get("kind", ""), json.dumps(param.get("default")), param.get("doc", "")]
+        [part["name"], param["name"], _takes(param), str(param.get("default")), param.get("doc", "")]
         for part in parts
         for param in part.get("params", [])
     ]
