@@ -1,0 +1,43 @@
+//! `ackclock._core`: scenarios in, Arrow tables out. The public Python API stands on top of it.
+
+mod control;
+mod run;
+mod scenario;
+mod table;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(ackclock._core, ScenarioError, PyValueError, "A scenario is wrong.");
+create_exception!(ackclock._core, Interrupted, PyException, "A run was cancelled before its end.");
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    format!("{:#}", ackclock_sim::scenario::schema())
+}
+
+/// Every part there is, as JSON: axes, parts, parameters.
+#[pyfunction]
+fn registry() -> String {
+    ackclock_sim::scenario::registry_json().to_string()
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::control::{PyAck, PyCongestionEvent, PyEstablished};
+    #[pymodule_export]
+    use super::run::{Cancel, PyRunResult, run};
+    #[pymodule_export]
+    use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::{Interrupted, ScenarioError, registry, schema};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -4,5 +4,5 @@ mod events;
 mod result;
 mod simulation;
 
-pub use result::{FlowResult, LinkResult, RunResult};
-pub use simulation::{RunError, run};
+pub use result::{FlowResult, LinkResult, RunResult, digest};
+pub use simulation::{Prepared, RunError, run};

@@ -1,6 +1,9 @@
 //! What a run gives: one row for each flow and each link, and the traces that were asked for.
 
+use std::fmt::Write;
+
 use ackclock_core::units::{Duration, Instant, Segments};
+use sha2::{Digest, Sha256};
 
 use crate::tcp::ns2::ExitReason;
 use crate::trace::Traces;
@@ -51,6 +54,8 @@ pub struct FlowResult {
 pub struct LinkResult {
     /// Packets that arrived at the queue.
     pub arrivals: u64,
+    /// Packets that reached the far end, those included that the end of the run finds on their way.
+    pub delivered: u64,
     /// Packets that the queue dropped.
     pub drops: u64,
     /// Packets that the loss model took.
@@ -76,4 +81,37 @@ pub struct RunResult {
     pub traces: Traces,
     /// Events processed.
     pub events: u64,
+}
+
+impl RunResult {
+    /// A digest of all that was counted and recorded: equal digests, equal runs.
+    pub fn digest(&self) -> String {
+        let mut hasher = Sha256Writer(Sha256::new());
+        // Writing into a hash cannot fail.
+        let _ = write!(hasher, "{self:?}");
+        hasher.finish()
+    }
+}
+
+/// SHA-256 of `text`, in hexadecimal.
+pub fn digest(text: &str) -> String {
+    Sha256Writer(Sha256::new_with_prefix(text)).finish()
+}
+
+struct Sha256Writer(Sha256);
+
+impl Sha256Writer {
+    fn finish(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+impl Write for Sha256Writer {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
 }

@@ -53,15 +53,44 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`]: the scenario joins no route or names a part that does not exist, or the caller stopped the run.
 pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
-    if scenario.record.is_empty() {
-        let (result, Off) = Simulation::new(scenario, Off)?.run(interrupted)?;
-        return Ok(result);
+    Prepared::new(scenario)?.run(interrupted)
+}
+
+/// A run that has been set up.
+pub struct Prepared<'a>(Recording<'a>);
+
+enum Recording<'a> {
+    Off(Simulation<'a, Off>),
+    On(Simulation<'a, Traces>),
+}
+
+impl<'a> Prepared<'a> {
+    /// Finds the routes and builds links and hosts.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn new(scenario: &'a Scenario) -> Result<Self, RunError> {
+        Ok(Self(if scenario.record.is_empty() {
+            Recording::Off(Simulation::new(scenario, Off)?)
+        } else {
+            Recording::On(Simulation::new(scenario, Traces::new(&scenario.record, scenario.flows.len()))?)
+        }))
     }
-    let recorder = Traces::new(&scenario.record, scenario.flows.len());
-    let (mut result, mut traces) = Simulation::new(scenario, recorder)?.run(interrupted)?;
-    traces.sort();
-    result.traces = traces;
-    Ok(result)
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// If `interrupted` asked to stop.
+    pub fn run(self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
+        match self.0 {
+            Recording::Off(simulation) => Ok(simulation.run(interrupted)?.0),
+            Recording::On(simulation) => {
+                let (result, mut traces) = simulation.run(interrupted)?;
+                traces.sort();
+                Ok(RunResult { traces, ..result })
+            }
+        }
+    }
 }
 
 /// A packet on its way to the end of a link.
@@ -408,6 +437,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let nanos = self.scenario.duration.as_nanos() as f64;
         let result = |link: &Link| LinkResult {
             arrivals: link.counters.arrivals,
+            delivered: link.counters.delivered,
             drops: link.counters.drops,
             losses: link.counters.losses,
             utilisation: link.counters.busy as f64 / nanos,

@@ -27,6 +27,8 @@ const REMEMBERED: usize = 8;
 pub(crate) struct LinkCounters {
     /// Packets that arrived at the queue.
     pub(crate) arrivals: u64,
+    /// Packets that reached the far end, or will.
+    pub(crate) delivered: u64,
     /// Packets that the queue dropped.
     pub(crate) drops: u64,
     /// Packets that the loss model took.
@@ -188,6 +190,7 @@ impl Link {
         if self.loses(LossPosition::AfterLink) {
             return self.lose(packet, arrival, DropReason::Random, recorder);
         }
+        self.counters.delivered += 1;
         Crossing::Through { arrival, tiebreak, start }
     }
 

@@ -23,8 +23,8 @@ const HEADERS: u64 = 40;
 pub(crate) struct Built {
     /// The scenario.
     pub(crate) scenario: Scenario,
-    /// For each flow whether its congestion control is made in Python.
-    pub(crate) python: Vec<bool>,
+    /// For each flow whose congestion control is made in Python, the index of its `[[flow]]`.
+    pub(crate) python: Vec<Option<usize>>,
 }
 
 /// What is fixed about a document besides its values.
@@ -68,7 +68,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         flows: expanded.iter().map(|(_, flow)| flow.clone()).collect(),
         record: traces(&root),
     };
-    let python = expanded.iter().map(|(index, _)| flows[*index].field("congestion_control").given).collect();
+    let python = expanded.iter().map(|&(index, _)| flows[index].field("congestion_control").given.then_some(index)).collect();
     Some(Built { scenario, python })
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn freeze(built: &Built) -> String {
         table(&mut text, "[[topology.link]]", &link(spec, &scenario.nodes));
     }
     for (spec, python) in scenario.flows.iter().zip(&built.python) {
-        table(&mut text, "[[flow]]", &flow(spec, scenario, *python));
+        table(&mut text, "[[flow]]", &flow(spec, scenario, python.is_some()));
     }
     text
 }

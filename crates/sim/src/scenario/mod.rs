@@ -16,6 +16,7 @@ mod topology;
 mod unit;
 mod value;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -97,6 +98,20 @@ impl Document {
     /// Everything that is wrong with the scenario.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         self.build().map(|built| built.scenario)
+    }
+
+    /// As [`Document::scenario`], with the congestion controls that are not in the registry: by the index of their `[[flow]]`.
+    ///
+    /// # Errors
+    /// As [`Document::scenario`].
+    pub fn scenario_with(&self, controls: &BTreeMap<usize, ControlFactory>) -> Result<Scenario, ScenarioError> {
+        let Built { mut scenario, python } = self.build()?;
+        for (flow, entry) in scenario.flows.iter_mut().zip(python) {
+            if let Some(factory) = entry.and_then(|entry| controls.get(&entry)) {
+                flow.control = ControlSpec::Custom(factory.clone());
+            }
+        }
+        Ok(scenario)
     }
 
     /// The scenario as TOML with every default written out and everything expanded to nodes, links and flows. Reading it gives an equal

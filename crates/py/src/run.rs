@@ -1,0 +1,293 @@
+//! Runs for Python: the GIL is released while the engine works.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ackclock_core::units::Instant;
+use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, Recovery, Scenario, TraceKind};
+use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+
+use crate::control::{Failure, factory};
+use crate::scenario::PyScenario;
+use crate::table::{Table, names, words};
+use crate::{Interrupted, ScenarioError};
+
+/// A switch that stops runs from another thread.
+#[pyclass(module = "ackclock._core", frozen)]
+#[derive(Clone, Default)]
+pub(crate) struct Cancel(Arc<AtomicBool>);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a run produced.
+#[pyclass(name = "RunResult", module = "ackclock._core", frozen)]
+pub(crate) struct PyRunResult {
+    scenario: Scenario,
+    result: RunResult,
+    cpu_seconds: f64,
+    setup_seconds: f64,
+}
+
+/// Runs a scenario.
+#[pyfunction]
+#[pyo3(signature = (scenario, record=None, controls=None, cancel=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    record: Option<Vec<String>>,
+    controls: Option<BTreeMap<usize, Py<PyAny>>>,
+    cancel: Option<&Cancel>,
+) -> PyResult<PyRunResult> {
+    let failure = Failure::default();
+    let factories = controls.unwrap_or_default().into_iter().map(|(flow, object)| (flow, factory(object, failure.clone()))).collect();
+    let cancel = cancel.cloned().unwrap_or_default();
+    let thread_time = py.import("time")?.getattr("thread_time")?;
+    let seconds = || thread_time.call0()?.extract::<f64>();
+    let begin = seconds()?;
+    let mut scenario = scenario.with_controls(&factories)?;
+    if let Some(record) = record {
+        scenario.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
+    }
+    let prepared = py.detach(|| Prepared::new(&scenario)).map_err(to_python)?;
+    let ready = seconds()?;
+    let mut interrupted = || cancel.0.load(Ordering::Relaxed) || failure.happened();
+    let result = py.detach(|| prepared.run(&mut interrupted));
+    if let Some(error) = failure.take() {
+        return Err(error);
+    }
+    let result = result.map_err(to_python)?;
+    Ok(PyRunResult { scenario, result, cpu_seconds: seconds()? - ready, setup_seconds: ready - begin })
+}
+
+fn trace_kind(name: &str) -> PyResult<TraceKind> {
+    let known = || TraceKind::ALL.map(|(name, _)| name).join(", ");
+    let found = TraceKind::ALL.iter().find(|(known, _)| *known == name);
+    found.map(|(_, kind)| *kind).ok_or_else(|| ScenarioError::new_err(format!("there is no trace \"{name}\" (known: {})", known())))
+}
+
+fn to_python(error: RunError) -> PyErr {
+    match error {
+        RunError::Interrupted => Interrupted::new_err("the run was cancelled before its end"),
+        other => ScenarioError::new_err(other.to_string()),
+    }
+}
+
+/// Reads a column out of rows.
+fn numbers<T>(rows: &[T], read: impl Fn(&T) -> f64) -> ArrayRef {
+    Arc::new(rows.iter().map(read).collect::<Float64Array>())
+}
+
+fn maybe_numbers<T>(rows: &[T], read: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+    Arc::new(rows.iter().map(read).collect::<Float64Array>())
+}
+
+fn counts<T>(rows: &[T], read: impl Fn(&T) -> u64) -> ArrayRef {
+    Arc::new(rows.iter().map(read).collect::<UInt64Array>())
+}
+
+fn maybe_counts<T>(rows: &[T], read: impl Fn(&T) -> Option<u64>) -> ArrayRef {
+    Arc::new(rows.iter().map(read).collect::<UInt64Array>())
+}
+
+fn texts<T>(rows: &[T], read: impl Fn(&T) -> String) -> ArrayRef {
+    Arc::new(rows.iter().map(|row| Some(read(row))).collect::<StringArray>())
+}
+
+fn times(nanos: &[u64]) -> ArrayRef {
+    Arc::new(nanos.iter().map(|&nanos| Instant::from_nanos(nanos).as_secs_f64()).collect::<Float64Array>())
+}
+
+fn optional_times(nanos: &[Option<u64>]) -> ArrayRef {
+    Arc::new(nanos.iter().map(|nanos| nanos.map(|nanos| Instant::from_nanos(nanos).as_secs_f64())).collect::<Float64Array>())
+}
+
+/// The parts of a control in a few words.
+fn control_label(control: &ControlSpec) -> String {
+    let ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) = control else {
+        return "python".to_owned();
+    };
+    let response = loss_response.as_ref().map_or("own", |part| part.name);
+    [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
+}
+
+const fn recovery_name(recovery: Recovery) -> &'static str {
+    match recovery {
+        Recovery::Tahoe => "tahoe",
+        Recovery::Reno => "reno",
+        Recovery::NewReno => "newreno",
+        Recovery::Sack => "sack",
+    }
+}
+
+impl PyRunResult {
+    fn flow_identity(&self) -> Vec<(&'static str, ArrayRef)> {
+        let specs = &self.scenario.flows;
+        let node = |index: usize| self.scenario.nodes[index].clone();
+        vec![
+            ("name", texts(specs, |flow| flow.name.clone())),
+            ("from", texts(specs, |flow| node(flow.from))),
+            ("to", texts(specs, |flow| node(flow.to))),
+            ("control", texts(specs, |flow| control_label(&flow.control))),
+            ("recovery", texts(specs, |flow| recovery_name(flow.host.recovery).to_owned())),
+            ("start_s", numbers(specs, |flow: &FlowSpec| flow.start.as_secs_f64())),
+        ]
+    }
+
+    fn flow_counters(&self) -> Vec<(&'static str, ArrayRef)> {
+        let flows = &self.result.flows;
+        vec![
+            ("delivered_bytes", counts(flows, |flow| flow.delivered_bytes)),
+            ("delivered_packets", counts(flows, |flow| flow.delivered_packets)),
+            ("goodput_bps", numbers(flows, |flow| flow.goodput_bps)),
+            ("sent_packets", counts(flows, |flow| flow.sent_packets)),
+            ("retransmitted_packets", counts(flows, |flow| flow.retransmitted_packets)),
+            ("timeouts", counts(flows, |flow| flow.timeouts)),
+            ("window_reductions", counts(flows, |flow| flow.window_reductions)),
+            ("dropped_packets", counts(flows, |flow| flow.dropped_packets)),
+            ("cwnd_max", numbers(flows, |flow| flow.cwnd_max)),
+            ("cwnd_final", numbers(flows, |flow| flow.cwnd_final)),
+            ("ssthresh_final", numbers(flows, |flow| flow.ssthresh_final)),
+            ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(|rtt| rtt.as_secs_f64()))),
+        ]
+    }
+
+    fn slow_start(&self) -> Vec<(&'static str, ArrayRef)> {
+        let flows = &self.result.flows;
+        let ratio = |flow: &FlowResult| {
+            let (_, _, cwnd) = flow.slow_start_exit?;
+            Some(cwnd / (flow.bdp_packets + flow.queue_packets?))
+        };
+        let reasons: StringArray = flows.iter().map(|flow| flow.slow_start_exit.map(|(reason, _, _)| reason.name())).collect();
+        vec![
+            ("slow_start_exit_reason", Arc::new(reasons)),
+            ("slow_start_exit_time", maybe_numbers(flows, |flow| flow.slow_start_exit.map(|(_, at, _)| at.as_secs_f64()))),
+            ("slow_start_exit_cwnd", maybe_numbers(flows, |flow| flow.slow_start_exit.map(|(_, _, cwnd)| cwnd))),
+            ("slow_start_exit_ratio", maybe_numbers(flows, ratio)),
+            ("bdp_packets", numbers(flows, |flow| flow.bdp_packets)),
+            ("queue_packets", maybe_numbers(flows, |flow| flow.queue_packets)),
+            ("first_overshoot_losses", counts(flows, |flow| flow.first_overshoot_losses)),
+            ("delivered_1s", maybe_counts(flows, |flow| flow.delivered_after[0])),
+            ("delivered_2s", maybe_counts(flows, |flow| flow.delivered_after[1])),
+            ("delivered_5s", maybe_counts(flows, |flow| flow.delivered_after[2])),
+            ("delivered_10s", maybe_counts(flows, |flow| flow.delivered_after[3])),
+            ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(|time| time.as_secs_f64()))),
+        ]
+    }
+
+    fn flow_names(&self) -> Vec<String> {
+        self.scenario.flows.iter().map(|flow| flow.name.clone()).collect()
+    }
+
+    fn link_names(&self) -> Vec<String> {
+        self.scenario.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    fn trace_columns(&self, kind: TraceKind) -> Option<Vec<(&'static str, ArrayRef)>> {
+        let traces = &self.result.traces;
+        let flows = |indices: &[u32]| names(indices, &self.flow_names());
+        let links = |indices: &[u32]| names(indices, &self.link_names());
+        let floats = |column: &[f64]| -> ArrayRef { Arc::new(Float64Array::from(column.to_vec())) };
+        let whole = |column: &[u64]| -> ArrayRef { Arc::new(UInt64Array::from(column.to_vec())) };
+        let seqs = |column: &[u32]| -> ArrayRef { Arc::new(UInt32Array::from(column.to_vec())) };
+        Some(match kind {
+            TraceKind::Cwnd => traces.cwnd.as_ref().map(|t| {
+                vec![("time", times(&t.time)), ("flow", flows(&t.flow)), ("cwnd", floats(&t.cwnd)), ("ssthresh", floats(&t.ssthresh))]
+            })?,
+            TraceKind::Delivered => {
+                traces.delivered.as_ref().map(|t| vec![("time", times(&t.time)), ("flow", flows(&t.flow)), ("bytes", whole(&t.bytes))])?
+            }
+            TraceKind::Queue => traces.queue.as_ref().map(|t| {
+                vec![("time", times(&t.time)), ("link", links(&t.link)), ("packets", whole(&t.packets)), ("bytes", whole(&t.bytes))]
+            })?,
+            TraceKind::Drops => traces.drops.as_ref().map(|t| {
+                let reasons = words(t.reason.iter().copied());
+                vec![("time", times(&t.time)), ("link", links(&t.link)), ("flow", flows(&t.flow)), ("seq", seqs(&t.seq)), ("reason", reasons)]
+            })?,
+            TraceKind::Sequence => traces.sequence.as_ref().map(|t| {
+                let kinds = words(t.kind.iter().map(|kind| kind.name()));
+                vec![("time", times(&t.time)), ("flow", flows(&t.flow)), ("seq", seqs(&t.seq)), ("kind", kinds)]
+            })?,
+            TraceKind::Rtt => traces.rtt.as_ref().map(|t| {
+                let spans = [("rtt", times(&t.rtt)), ("srtt", optional_times(&t.srtt)), ("rto", times(&t.rto))];
+                [("time", times(&t.time)), ("flow", flows(&t.flow))].into_iter().chain(spans).collect()
+            })?,
+            TraceKind::Internals => traces.internals.as_ref().map(|t| {
+                let quantities = words(t.name.iter().copied());
+                vec![("time", times(&t.time)), ("flow", flows(&t.flow)), ("name", quantities), ("value", floats(&t.value))]
+            })?,
+        })
+    }
+}
+
+#[pymethods]
+impl PyRunResult {
+    #[getter]
+    fn flows(&self) -> PyResult<Table> {
+        Table::new([self.flow_identity(), self.flow_counters(), self.slow_start()].concat())
+    }
+
+    #[getter]
+    fn links(&self) -> PyResult<Table> {
+        let (specs, links) = (&self.scenario.links, &self.result.links);
+        Table::new(vec![
+            ("name", texts(specs, |link| link.name.clone())),
+            ("rate_bps", counts(specs, |link| link.rate.as_bits_per_sec())),
+            ("delay_s", numbers(specs, |link| link.delay.as_secs_f64())),
+            ("arrivals", counts(links, |link: &LinkResult| link.arrivals)),
+            ("delivered_packets", counts(links, |link| link.delivered)),
+            ("drops", counts(links, |link| link.drops)),
+            ("losses", counts(links, |link| link.losses)),
+            ("utilisation", numbers(links, |link| link.utilisation)),
+            ("queue_mean", numbers(links, |link| link.queue_mean)),
+            ("queue_max", counts(links, |link| link.queue_max)),
+            ("first_drop_time", maybe_numbers(links, |link| link.first_drop.map(Instant::as_secs_f64))),
+        ])
+    }
+
+    #[getter]
+    fn traces(&self) -> Vec<&'static str> {
+        let recorded = |kind| self.scenario.record.contains(&kind);
+        TraceKind::ALL.iter().filter(|(_, kind)| recorded(*kind)).map(|(name, _)| *name).collect()
+    }
+
+    fn trace(&self, name: &str) -> PyResult<Table> {
+        let columns = self.trace_columns(trace_kind(name)?);
+        let columns = columns.ok_or_else(|| PyKeyError::new_err(format!("\"{name}\" was not recorded; name it in `record`")))?;
+        Table::new(columns)
+    }
+
+    #[getter]
+    fn events(&self) -> u64 {
+        self.result.events
+    }
+
+    #[getter]
+    fn cpu_seconds(&self) -> f64 {
+        self.cpu_seconds
+    }
+
+    #[getter]
+    fn setup_seconds(&self) -> f64 {
+        self.setup_seconds
+    }
+
+    #[getter]
+    fn trace_hash(&self, py: Python<'_>) -> PyResult<String> {
+        let digest = py.detach(|| self.result.digest());
+        if digest.is_empty() { Err(PyRuntimeError::new_err("no digest")) } else { Ok(digest) }
+    }
+}

@@ -1,0 +1,116 @@
+//! Scenarios for Python.
+
+use std::collections::BTreeMap;
+
+use ackclock_sim::engine::digest;
+use ackclock_sim::scenario::{ControlFactory, Document, Scenario, TraceKind};
+use pyo3::prelude::*;
+
+use crate::ScenarioError;
+
+/// A scenario document, checked when it is read and after every change.
+#[pyclass(name = "Scenario", module = "ackclock._core", frozen)]
+pub(crate) struct PyScenario {
+    document: Document,
+    scenario: Scenario,
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape map_err wants")]
+fn to_python(error: ackclock_sim::scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+impl PyScenario {
+    fn new(mut document: Document, settings: &[(String, String)]) -> PyResult<Self> {
+        for (key, value) in settings {
+            document.set(key, value).map_err(to_python)?;
+        }
+        Self::checked(document)
+    }
+
+    fn checked(document: Document) -> PyResult<Self> {
+        let scenario = document.scenario().map_err(to_python)?;
+        Ok(Self { document, scenario })
+    }
+
+    /// The scenario with the controls that Python makes.
+    pub(crate) fn with_controls(&self, controls: &BTreeMap<usize, ControlFactory>) -> PyResult<Scenario> {
+        if controls.is_empty() {
+            return Ok(self.scenario.clone());
+        }
+        self.document.scenario_with(controls).map_err(to_python)
+    }
+}
+
+#[pymethods]
+impl PyScenario {
+    #[staticmethod]
+    #[pyo3(signature = (text, name, settings=Vec::new()))]
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+    fn from_toml(py: Python<'_>, text: &str, name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
+        py.detach(|| Self::new(Document::from_toml(text, name).map_err(to_python)?, &settings))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (text, name, settings=Vec::new()))]
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+    fn from_json(py: Python<'_>, text: &str, name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
+        py.detach(|| Self::new(Document::from_json(text, name).map_err(to_python)?, &settings))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.scenario.duration.as_secs_f64()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.seed
+    }
+
+    #[getter]
+    fn flows(&self) -> Vec<&str> {
+        self.scenario.flows.iter().map(|flow| flow.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn links(&self) -> Vec<&str> {
+        self.scenario.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn record(&self) -> Vec<&str> {
+        let name = |kind| TraceKind::ALL.iter().find(|(_, known)| *known == kind).map(|(name, _)| *name);
+        self.scenario.record.iter().filter_map(|kind| name(*kind)).collect()
+    }
+
+    #[getter]
+    fn hash(&self) -> PyResult<String> {
+        Ok(digest(&self.document.frozen().map_err(to_python)?))
+    }
+
+    fn to_toml(&self) -> PyResult<String> {
+        self.document.frozen().map_err(to_python)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+    fn set(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
+        Self::new(self.document.clone(), &settings)
+    }
+
+    fn variants(&self) -> PyResult<Vec<(BTreeMap<String, String>, Self)>> {
+        let variants = self.document.variants().map_err(to_python)?;
+        let checked = |variant: ackclock_sim::scenario::Variant| Ok((variant.labels, Self::checked(variant.document)?));
+        let labelled = |(labels, scenario): (Vec<(String, String)>, Self)| (labels.into_iter().collect(), scenario);
+        variants.into_iter().map(|variant| checked(variant).map(labelled)).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<scenario {}: {} flows, {} s>", self.scenario.name, self.scenario.flows.len(), self.scenario.duration.as_secs_f64())
+    }
+}

@@ -1,0 +1,83 @@
+//! Arrow tables for Python, handed over by the PyCapsule interface.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ArrayBuilder, StringDictionaryBuilder};
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// An Arrow table.
+#[pyclass(module = "ackclock._core", frozen)]
+pub(crate) struct Table {
+    batch: RecordBatch,
+}
+
+impl Table {
+    /// A table of named columns of equal length.
+    pub(crate) fn new(columns: Vec<(&str, ArrayRef)>) -> PyResult<Self> {
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)));
+        Ok(Self { batch: batch.map_err(to_python)? })
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape map_err wants")]
+fn to_python(error: ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A dictionary-encoded column: `names[index]` for each of `indices`.
+pub(crate) fn names(indices: &[u32], names: &[String]) -> ArrayRef {
+    let mut builder = StringDictionaryBuilder::<Int32Type>::new();
+    for &index in indices {
+        builder.append_value(&names[index as usize]);
+    }
+    ArrayBuilder::finish(&mut builder)
+}
+
+/// A dictionary-encoded column of few different words.
+pub(crate) fn words<'a>(words: impl Iterator<Item = &'a str>) -> ArrayRef {
+    let mut builder = StringDictionaryBuilder::<Int32Type>::new();
+    for word in words {
+        builder.append_value(word);
+    }
+    Arc::new(builder.finish())
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ackclock table: {} rows; {}>", self.batch.num_rows(), self.column_names().join(", "))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref()).map_err(to_python)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    #[expect(unused_variables, reason = "the interface lets a producer ignore the request")]
+    fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
+        let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    }
+}
