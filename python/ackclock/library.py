@@ -88,9 +88,9 @@ def find(name: str) -> Paper:
     known = {paper.name: paper for paper in papers()}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
         raise ValueError(
-            f"unknown paper {name!r}{hint} Known: {', '.join(known) or 'none; there is no folder papers here'}"
+            f"unknown paper {name!r}{hint} known: {', '.join(known) or 'none; there is no folder papers here'}"
         )
     return known[name]
 

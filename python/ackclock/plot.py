@@ -276,9 +276,15 @@ def thin_out(line: Line, bins: int = BINS) -> Line:
 
 
 def until(line: Line, end: float) -> Line:
-    """Cut a curve off after `end` seconds."""
-    shown = line.x <= end
-    return replace(line, x=line.x[shown], y=line.y[shown], thin=None if line.thin is None else line.thin[shown])
+    """Cut a curve off after `end` seconds; its last value stays until then."""
+    count = int(np.searchsorted(line.x, end, side="right"))
+    last = max(0, count - 1)
+
+    def cut(values: Floats) -> Floats:
+        return np.append(values[:count], values[last : last + 1])
+
+    x = np.append(line.x[:count], [end] * len(line.x[last : last + 1]))
+    return replace(line, x=x, y=cut(line.y), thin=None if line.thin is None else cut(line.thin))
 
 
 def _new(size: tuple[float, float]) -> Figure:

@@ -17,8 +17,8 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
     everything = {**axes, "papers": papers}
     if axis is not None and axis not in everything:
         near = difflib.get_close_matches(axis, everything, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"unknown axis {axis!r}{hint} Known: {', '.join(everything)}")
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ValueError(f"unknown axis {axis!r}{hint} known: {', '.join(everything)}")
     chosen = everything if axis is None else {axis: everything[axis]}
     if json_output:
         output.data(chosen if axis is None else chosen[axis])
