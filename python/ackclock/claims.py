@@ -348,7 +348,14 @@ def _judge_ratio(
     verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
     said = f"{claim.of}/{claim.to} is {ratio.mean:.4g} [{ratio.low:.4g}, {ratio.high:.4g}]"
     place = "within" if within else "outside" if apart else "partly within"
-    return Comparison(where, claim.of, claim.to, "ratio", ratio, verdict, f"{said}, {place} {low:.4g} to {high:.4g}")
+    return Comparison(where, claim.of, claim.to, "ratio", ratio, verdict, f"{said}, {place} {bounds(claim)}")
+
+
+def bounds(claim: Claim) -> str:
+    """Say in words between which limits a claim of the kind ``bound`` puts its ratio."""
+    low = f"at least {claim.low:g}" if claim.low is not None else ""
+    high = f"at most {claim.high:g}" if claim.high is not None else ""
+    return " and ".join(filter(None, (low, high)))
 
 
 def _percent(difference: Interval) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import polars
 
 from ackclock import _core, plot, storage
-from ackclock.claims import Claim, Judgement, judge_all, parse_claims
+from ackclock.claims import Claim, Judgement, bounds, judge_all, parse_claims
 from ackclock.numbers import number
 from ackclock.reproduction import Lines, Outcome, finite, kinds, manifest, matches
 
@@ -204,7 +204,9 @@ def _context(
         "runs": len(outcome.plan.runs),
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "readings": [(_reading(rank), _counts(group)) for rank, group in zip(metrics, readings, strict=True)],
+        "readings": [
+            (_reading(rank), _counts(group), _orders(group)) for rank, group in zip(metrics, readings, strict=True)
+        ],
         "claims": _claim_rows(judgements),
         "sheets": [
             (sheet.title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode()) for sheet, path in drawn
@@ -222,6 +224,12 @@ def _reading(rank: int) -> str:
 def _counts(judgements: Sequence[Judgement]) -> list[tuple[str, int]]:
     counted = Counter(judgement.verdict for judgement in judgements)
     return [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell")]
+
+
+def _orders(judgements: Sequence[Judgement]) -> tuple[int, int]:
+    """Count the claims on an order whose measured means stand in it, whatever their distance, and all that were measured."""
+    known = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
+    return sum(known), len(known)
 
 
 def _claim_rows(judgements: Sequence[Judgement]) -> list[dict[str, Any]]:
@@ -249,10 +257,8 @@ def _expected(claim: Claim) -> str:
     if claim.kind == "equal":
         return f"{claim.axis} does not matter"
     if claim.kind == "bound":
-        low = f"at least {claim.low:g}" if claim.low is not None else ""
-        high = f"at most {claim.high:g}" if claim.high is not None else ""
         where = "somewhere" if claim.quantifier == "any" else "everywhere"
-        return f"{claim.of} / {claim.to} {' and '.join(filter(None, (low, high)))}, {where}"
+        return f"{claim.of} / {claim.to} {bounds(claim)}, {where}"
     groups = [" ~ ".join(group) for group in claim.expected]
     return " > ".join([*groups, *([f"({', '.join(claim.rest)})"] if claim.rest else [])])
 
