@@ -227,7 +227,7 @@ def _counts(judgements: Sequence[Judgement]) -> list[tuple[str, int]]:
 
 
 def _orders(judgements: Sequence[Judgement]) -> tuple[int, int]:
-    """Count the claims on an order whose measured means stand in it, whatever their distance, and all that were measured."""
+    """Count the claims on an order whose measured means stand in it, and all such claims that were measured."""
     known = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
     return sum(known), len(known)
 
