@@ -3,6 +3,7 @@
 //! This crate has no clock, no I/O and no threads. The simulator, runs on a real kernel and other stacks drive the same parts through
 //! the traits in [`cc`], [`qdisc`] and [`loss`], and learn which parts exist from [`registry`].
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "the documents' numbers are exact, and so must ours be"))]
 
 pub mod cc;
 pub mod events;
@@ -10,4 +11,6 @@ pub mod loss;
 pub mod qdisc;
 pub mod registry;
 pub mod rng;
+#[cfg(test)]
+mod testing;
 pub mod units;

@@ -200,13 +200,7 @@ macro_rules! axis {
 
 fn describe<P: ?Sized>(entry: &'static Entry<P>, source: &'static str) -> Description {
     let end = source.lines().take_while(|line| line.starts_with("//!")).map(|line| line.len() + 1).sum();
-    Description {
-        name: entry.name,
-        summary: entry.summary,
-        reference: entry.reference,
-        params: entry.params,
-        header: &source[..end],
-    }
+    Description { name: entry.name, summary: entry.summary, reference: entry.reference, params: entry.params, header: &source[..end] }
 }
 
 /// Windows with which a connection starts.

@@ -47,7 +47,7 @@ impl Composed {
 
     fn avoid(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
-        let floor = self.window.cwnd + self.slow_start.floor(&self.window);
+        let floor = self.window.cwnd + ack.counted * self.slow_start.floor(&self.window);
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
 }
@@ -122,5 +122,169 @@ impl CongestionControl for Composed {
         if let Some(response) = &self.loss_response {
             response.internals(out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::{avoidance, initial_window, loss_response, slow_start};
+    use crate::registry::{Params, Value};
+    use crate::testing::{ACK, build, congestion, established};
+
+    /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
+    #[derive(Debug)]
+    struct Exiting {
+        exit_at: Segments,
+        ssthresh: Segments,
+        seen: u32,
+    }
+
+    impl SlowStart for Exiting {
+        fn observe(&mut self, _ack: &Ack, _window: &Window) {
+            self.seen += 1;
+        }
+        fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+            if window.cwnd >= self.exit_at { Step::Exit { ssthresh: self.ssthresh } } else { Step::Grow(ack.counted) }
+        }
+        fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+            out("seen", f64::from(self.seen));
+        }
+    }
+
+    fn compose(slow_start: Box<dyn SlowStart>, initial: Segments, initial_ssthresh: Segments) -> Composed {
+        let initial = build(&initial_window::fixed::ENTRY, &[("segments", Value::Number(initial))]).unwrap();
+        let avoidance = build(&avoidance::reno::ENTRY, &[]).unwrap();
+        let mut control = Composed::new(initial, slow_start, avoidance, None, initial_ssthresh);
+        control.on_established(&established(1000));
+        control
+    }
+
+    fn standard(initial: Segments, initial_ssthresh: Segments) -> Composed {
+        compose(build(&slow_start::standard::ENTRY, &[]).unwrap(), initial, initial_ssthresh)
+    }
+
+    fn limited_ns2(initial: Segments) -> Composed {
+        compose(build(&slow_start::limited_ns2::ENTRY, &[]).unwrap(), initial, 1000.0)
+    }
+
+    fn acks(control: &mut Composed, count: u32) -> Segments {
+        for _ in 0..count {
+            control.on_ack(&ACK);
+        }
+        control.window().cwnd
+    }
+
+    #[test]
+    fn slow_start_below_the_threshold_and_avoidance_from_it_on() {
+        let mut control = standard(6.0, 8.0);
+        assert_eq!(control.phase(), Phase::SlowStart);
+        assert_eq!(acks(&mut control, 2), 8.0);
+        assert_eq!(control.phase(), Phase::Avoidance);
+        assert_eq!(acks(&mut control, 1), 8.125);
+    }
+
+    #[test]
+    fn no_growth_unless_the_window_limits_but_every_ack_is_seen() {
+        let mut control = compose(Box::new(Exiting { exit_at: 99.0, ssthresh: 9.0, seen: 0 }), 4.0, 100.0);
+        control.on_ack(&Ack { cwnd_limited: false, ..ACK });
+        control.on_ack_in_recovery(&ACK);
+        assert_eq!(control.window().cwnd, 4.0);
+        let mut seen = Vec::new();
+        control.internals(&mut |name, value| seen.push((name, value)));
+        assert_eq!(seen, [("seen", 2.0)]);
+    }
+
+    #[test]
+    fn a_slow_start_may_leave_by_itself() {
+        let mut control = compose(Box::new(Exiting { exit_at: 10.0, ssthresh: 7.0, seen: 0 }), 9.0, 100.0);
+        assert_eq!(acks(&mut control, 1), 10.0);
+        assert_eq!(control.phase(), Phase::SlowStart);
+        assert_eq!(acks(&mut control, 1), 7.0);
+        assert_eq!((control.window().ssthresh, control.phase()), (7.0, Phase::Avoidance));
+        let mut control = compose(Box::new(Exiting { exit_at: 10.0, ssthresh: 0.5, seen: 0 }), 10.0, 100.0);
+        control.on_ack(&ACK);
+        assert_eq!(control.window(), Window { cwnd: 2.0, ssthresh: 2.0 }, "the threshold has its floor");
+    }
+
+    #[test]
+    fn congestion_divides_and_floors() {
+        let mut control = standard(9.0, 100.0);
+        control.on_congestion(&congestion(Cause::DupAck, 9.0));
+        assert_eq!(control.window(), Window { cwnd: 4.5, ssthresh: 4.0 });
+        control.on_congestion(&congestion(Cause::EcnCe, 1.0));
+        assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn a_loss_response_overrides_the_avoidances_own() {
+        let response = build(&loss_response::staged::ENTRY, &[]).unwrap();
+        let mut control = Composed { loss_response: Some(response), ..standard(20.0, 100.0) };
+        control.on_congestion(&congestion(Cause::DupAck, 20.0));
+        assert_eq!(control.window(), Window { cwnd: 5.0, ssthresh: 5.0 }, "algorithm 2 divides by 4 below 25");
+    }
+
+    #[test]
+    fn a_timeout_and_tahoe_start_over_from_one_segment() {
+        for event in [congestion(Cause::Timeout, 20.0), CongestionEvent { restart: true, ..congestion(Cause::DupAck, 20.0) }] {
+            let mut control = standard(20.0, 100.0);
+            control.on_congestion(&event);
+            assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 10.0 });
+            assert_eq!(acks(&mut control, 9), 10.0, "slow start up to the threshold");
+            assert_eq!(control.phase(), Phase::Avoidance);
+        }
+    }
+
+    #[test]
+    fn a_spurious_reduction_is_undone_once() {
+        let mut control = standard(20.0, 100.0);
+        control.on_congestion(&congestion(Cause::Timeout, 20.0));
+        acks(&mut control, 3);
+        control.on_spurious(Instant::ZERO);
+        assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 100.0 });
+        control.deflate(5.0);
+        control.on_spurious(Instant::ZERO);
+        assert_eq!(control.window().cwnd, 15.0, "there is nothing left to undo");
+    }
+
+    #[test]
+    fn deflation_stops_at_one_segment() {
+        let mut control = standard(4.0, 100.0);
+        control.deflate(1.5);
+        assert_eq!(control.window().cwnd, 2.5);
+        control.deflate(9.0);
+        assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 100.0 });
+    }
+
+    #[test]
+    fn the_first_threshold_is_the_lower_of_the_hosts_and_the_slow_starts() {
+        assert_eq!(standard(1.0, f64::INFINITY).window().ssthresh, f64::INFINITY);
+        assert_eq!(standard(1.0, 64.0).window().ssthresh, 64.0);
+        assert_eq!(limited_ns2(1.0).window().ssthresh, 100.0);
+        let early = compose(build(&slow_start::limited_ns2::ENTRY, &[]).unwrap(), 1.0, 30.0);
+        assert_eq!(early.window().ssthresh, 30.0);
+    }
+
+    #[test]
+    fn ns2s_limited_slow_start_is_a_floor_under_avoidance_until_a_fast_retransmit() {
+        let mut control = limited_ns2(100.0);
+        assert_eq!(acks(&mut control, 1), 100.5, "1/⌊100/50⌋ instead of 1/100");
+        assert_eq!(control.phase(), Phase::SlowStart);
+        control.on_ack(&Ack { counted: 2.0, ..ACK });
+        assert_eq!(control.window().cwnd, 101.5, "byte counting multiplies the floor as well");
+        control.on_congestion(&congestion(Cause::DupAck, 240.0));
+        assert_eq!(control.window(), Window { cwnd: 120.0, ssthresh: 120.0 });
+        assert_eq!(control.phase(), Phase::Avoidance);
+        assert_eq!(acks(&mut control, 1), 120.0 + 1.0 / 120.0);
+    }
+
+    #[test]
+    fn no_initial_window_is_below_one_segment() {
+        let mut params = Params::defaults(initial_window::fixed::ENTRY.params);
+        params.set("segments", Value::Number(0.25));
+        let initial = (initial_window::fixed::ENTRY.build)(&params).unwrap();
+        let mut control = Composed { initial_window: initial, ..standard(1.0, 100.0) };
+        control.on_established(&established(1000));
+        assert_eq!(control.window().cwnd, 1.0);
     }
 }

@@ -40,3 +40,18 @@ impl InitialWindow for Fixed {
         if event.syn_lost { 1.0 } else { self.segments }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{build, established};
+
+    #[test]
+    fn the_same_for_every_size() {
+        let ten = build(&ENTRY, &[("segments", Value::Number(10.0))]).unwrap();
+        assert_eq!([1, 536, 9000].map(|smss| ten.segments(&established(smss))), [10.0; 3]);
+        assert_eq!(ten.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(build(&ENTRY, &[]).unwrap().segments(&established(1460)), 1.0, "the default");
+    }
+}

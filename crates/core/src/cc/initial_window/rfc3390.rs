@@ -36,3 +36,25 @@ impl InitialWindow for Rfc3390 {
         (4.0 * smss).min((2.0 * smss).max(4_380.0)) / smss
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::established;
+
+    #[test]
+    fn the_rfcs_cases() {
+        // RFC 3390 §1: up to 1095 B four segments, between 1095 B and 2190 B 4380 bytes, from 2190 B two segments.
+        let segments = [536, 1000, 1095, 1460, 2190, 9000].map(|smss| Rfc3390.segments(&established(smss)));
+        assert_eq!(segments, [4.0, 4.0, 4.0, 3.0, 2.0, 2.0]);
+        for smss in [1096, 1240, 1500, 2189] {
+            let bytes = Rfc3390.segments(&established(smss)) * smss as f64;
+            assert!((bytes - 4380.0).abs() < 1e-9, "{smss} B: {bytes}");
+        }
+    }
+
+    #[test]
+    fn one_segment_after_a_lost_syn() {
+        assert_eq!(Rfc3390.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+    }
+}

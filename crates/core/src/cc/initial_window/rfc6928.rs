@@ -36,3 +36,21 @@ impl InitialWindow for Rfc6928 {
         (10.0 * smss).min((2.0 * smss).max(14_600.0)) / smss
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::established;
+
+    #[test]
+    fn the_rfcs_formula() {
+        // RFC 6928 §2: ten segments up to 1460 B, then 14600 bytes, from 7300 B two segments.
+        let segments = [536, 1460, 2920, 7300, 9000].map(|smss| Rfc6928.segments(&established(smss)));
+        assert_eq!(segments, [10.0, 10.0, 5.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn one_segment_after_a_lost_syn() {
+        assert_eq!(Rfc6928.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+    }
+}

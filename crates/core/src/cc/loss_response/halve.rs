@@ -16,13 +16,8 @@ use crate::registry::Entry;
 use crate::units::Segments;
 
 /// This part in the registry.
-pub static ENTRY: Entry<dyn LossResponse> = Entry {
-    name: "halve",
-    summary: "half the window",
-    reference: "RFC 5681 §3.1",
-    params: &[],
-    build: |_| Ok(Box::new(Halve)),
-};
+pub static ENTRY: Entry<dyn LossResponse> =
+    Entry { name: "halve", summary: "half the window", reference: "RFC 5681 §3.1", params: &[], build: |_| Ok(Box::new(Halve)) };
 
 /// Multiplicative decrease by two.
 #[derive(Debug)]

@@ -82,3 +82,61 @@ impl LossResponse for Staged {
         divide(event.window, self.divisors[zone])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{build, congestion, window};
+
+    fn algorithm(word: &str) -> Box<dyn LossResponse> {
+        build(&ENTRY, &[("algorithm", Value::Word(word.to_owned()))]).unwrap()
+    }
+
+    fn zones(divisors: &[f64], boundaries: &[f64]) -> Result<Box<dyn LossResponse>, String> {
+        build(&ENTRY, &[("divisors", Value::Numbers(divisors.to_vec())), ("boundaries", Value::Numbers(boundaries.to_vec()))])
+    }
+
+    /// The divisor at a loss with `cwnd`, read off a window in force of 240.
+    fn divisor(part: &mut dyn LossResponse, cwnd: Segments) -> f64 {
+        240.0 / part.respond(&congestion(Cause::DupAck, 240.0), &window(cwnd)).cwnd
+    }
+
+    #[test]
+    fn the_papers_table() {
+        for (word, table) in [("1", [2.0, 2.0, 2.0]), ("2", [4.0, 3.0, 2.0]), ("3", [3.0, 2.0, 2.0]), ("4", [3.0, 3.0, 2.0])] {
+            let mut part = algorithm(word);
+            let below = [1.0, 25.0_f64.next_down()].map(|cwnd| divisor(&mut *part, cwnd));
+            assert_eq!(below, [table[0]; 2], "algorithm {word} below 25");
+            let middle = [25.0, 50.0_f64.next_down()].map(|cwnd| divisor(&mut *part, cwnd));
+            assert_eq!(middle, [table[1]; 2], "algorithm {word}, 25–50");
+            let high = [50.0, 75.0, 100.0, 1000.0].map(|cwnd| divisor(&mut *part, cwnd));
+            assert_eq!(high, [table[2]; 4], "algorithm {word} from 50");
+        }
+    }
+
+    #[test]
+    fn the_window_is_real_and_the_threshold_whole_and_at_least_two() {
+        let mut part = algorithm("2");
+        let mut respond = |force, cwnd| part.respond(&congestion(Cause::DupAck, force), &window(cwnd));
+        assert_eq!(respond(22.0, 22.0), Window { cwnd: 5.5, ssthresh: 5.0 });
+        assert_eq!(respond(40.0, 40.0), Window { cwnd: 40.0 / 3.0, ssthresh: 13.0 });
+        assert_eq!(respond(7.0, 7.0), Window { cwnd: 1.75, ssthresh: 2.0 });
+        // The zone is that of cwnd, the window divided the one in force, which the receiver limits to 20 here.
+        assert_eq!(respond(20.0, 80.0), Window { cwnd: 10.0, ssthresh: 10.0 });
+    }
+
+    #[test]
+    fn zones_of_ones_own() {
+        let mut part = zones(&[8.0, 1.5], &[10.0]).unwrap();
+        assert_eq!([9.0, 10.0].map(|cwnd| divisor(&mut *part, cwnd)), [8.0, 1.5]);
+    }
+
+    #[test]
+    fn zones_that_do_not_fit_are_refused() {
+        let message = "divisors has 2 zones but boundaries has 2: one divisor more than boundaries";
+        assert_eq!(zones(&[2.0, 2.0], &[10.0, 20.0]).unwrap_err(), message);
+        assert_eq!(zones(&[2.0, 2.0, 2.0], &[20.0, 10.0]).unwrap_err(), "boundaries must rise");
+    }
+}

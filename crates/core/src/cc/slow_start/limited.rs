@@ -1,6 +1,6 @@
 //! Limited slow start: standard up to `max_ssthresh`, then at most half of that a round trip.
 //! ## What it does
-//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K per ACK with K = ⌊cwnd / (max_ssthresh/2)⌋, which grows the
+//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`, which grows the
 //! window by at most `max_ssthresh`/2 segments a round trip and so bounds the loss when the path's capacity is overshot.
 //! ## References
 //! RFC 3742 §2.
@@ -38,7 +38,7 @@ pub struct Limited {
     max_ssthresh: Segments,
 }
 
-/// RFC 3742 §2: 1/K segments per ACK with K = ⌊cwnd / (max_ssthresh/2)⌋; for windows of `max_ssthresh` and more.
+/// RFC 3742 §2: 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`; for windows of `max_ssthresh` and more.
 pub(super) fn limited_growth(cwnd: Segments, max_ssthresh: Segments) -> Segments {
     1.0 / libm::floor(cwnd / (0.5 * max_ssthresh))
 }
@@ -56,6 +56,7 @@ impl SlowStart for Limited {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{ACK, build, window};
 
     #[test]
     fn growth_falls_by_steps_of_half_the_threshold() {
@@ -73,5 +74,13 @@ mod tests {
             }
             assert!(cwnd - start <= 50.0 + 1e-9, "{start} grew by {}", cwnd - start);
         }
+    }
+
+    #[test]
+    fn standard_below_the_threshold() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let growth = [1.0, 99.9, 100.0].map(|cwnd| part.on_ack(&ACK, &window(cwnd)));
+        assert_eq!(growth, [1.0, 1.0, 0.5].map(Step::Grow));
+        assert_eq!(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(150.0)), Step::Grow(2.0 / 3.0), "byte counting");
     }
 }

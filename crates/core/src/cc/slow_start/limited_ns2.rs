@@ -1,7 +1,7 @@
 //! Limited slow start as ns-2.35 has it: a floor under congestion avoidance.
 //! ## What it does
-//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/⌊cwnd / (max_ssthresh/2)⌋ per ACK,
-//! as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off until the next timeout.
+//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K per ACK with
+//! `K = ⌊cwnd / (max_ssthresh/2)⌋`, as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off until the next timeout.
 //! ## References
 //! ns-2.35, `max_ssthresh_`, read off its runs; RFC 3742 §2.
 //! ## Differs from the document
@@ -56,6 +56,8 @@ impl SlowStart for LimitedNs2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Value;
+    use crate::testing::{build, congestion, window};
 
     #[test]
     fn measured_growth_with_a_threshold_of_fifty() {
@@ -63,5 +65,22 @@ mod tests {
         let part = LimitedNs2 { max_ssthresh: 50.0, active: true };
         let floor = [24.0, 25.0, 50.0, 75.0].map(|cwnd| part.floor(&Window { cwnd, ssthresh: 2.0 }));
         assert_eq!(floor, [0.0, 1.0, 0.5, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn a_fast_retransmit_or_an_echo_ends_the_floor_until_a_timeout() {
+        let mut part = LimitedNs2 { max_ssthresh: 100.0, active: true };
+        let mut floor_after = |cause| {
+            part.on_congestion(&congestion(cause, 120.0), &window(120.0));
+            part.floor(&window(120.0))
+        };
+        let floors = [Cause::Timeout, Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(&mut floor_after);
+        assert_eq!(floors, [0.5, 0.0, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn the_first_threshold_is_max_ssthresh() {
+        let part = build(&ENTRY, &[("max_ssthresh", Value::Number(50.0))]).unwrap();
+        assert_eq!(part.initial_ssthresh(), 50.0);
     }
 }

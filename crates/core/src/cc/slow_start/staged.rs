@@ -89,3 +89,95 @@ impl SlowStart for Staged {
         Step::Grow(ack.counted * growth)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, window};
+
+    fn staged(set: &[(&str, Value)]) -> Result<Box<dyn SlowStart>, String> {
+        build(&ENTRY, set)
+    }
+
+    fn growth<const N: usize>(part: &mut dyn SlowStart, windows: [Segments; N]) -> [Segments; N] {
+        windows.map(|cwnd| match part.on_ack(&ACK, &window(cwnd)) {
+            Step::Grow(segments) => segments,
+            Step::Exit { .. } => panic!("staged slow start never exits"),
+        })
+    }
+
+    fn algorithm(word: &str) -> Box<dyn SlowStart> {
+        staged(&[("algorithm", Value::Word(word.to_owned()))]).unwrap()
+    }
+
+    fn zones(increments: &[f64], boundaries: &[f64]) -> Result<Box<dyn SlowStart>, String> {
+        staged(&[("increments", Value::Numbers(increments.to_vec())), ("boundaries", Value::Numbers(boundaries.to_vec()))])
+    }
+
+    #[test]
+    fn the_papers_table() {
+        // One window inside each zone: < 25, 25–50, 50–75, 75–100, and 120 beyond.
+        for (word, table) in [
+            ("1", [1.0, 1.0, 1.0, 1.0, 0.5]),
+            ("2", [3.0, 2.0, 1.0, 0.5, 0.5]),
+            ("3", [2.0, 1.0, 1.0, 1.0, 0.5]),
+            ("4", [2.0, 2.0, 1.0, 1.0, 0.5]),
+        ] {
+            assert_eq!(growth(&mut *algorithm(word), [10.0, 30.0, 60.0, 80.0, 120.0]), table, "algorithm {word}");
+        }
+        assert_eq!(growth(&mut *staged(&[]).unwrap(), [1.0, 30.0, 60.0, 80.0]), [3.0, 2.0, 1.0, 0.5], "the default is algorithm 2");
+    }
+
+    #[test]
+    fn a_zone_begins_at_its_boundary() {
+        let below = [25.0_f64, 50.0, 75.0, 100.0].map(f64::next_down);
+        assert_eq!(growth(&mut *algorithm("2"), below), [3.0, 2.0, 1.0, 0.5]);
+        assert_eq!(growth(&mut *algorithm("2"), [25.0, 50.0, 75.0, 100.0]), [2.0, 1.0, 0.5, 0.5]);
+        assert_eq!(growth(&mut *algorithm("3"), [25.0, 50.0, 75.0, 100.0]), [1.0, 1.0, 1.0, 0.5]);
+        assert_eq!(growth(&mut *algorithm("4"), [25.0, 50.0, 75.0, 100.0]), [2.0, 1.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn limited_slow_start_beyond_the_zones() {
+        // RFC 3742: 1/K with K = ⌊cwnd/50⌋.
+        for word in ["1", "2", "3", "4"] {
+            let beyond = growth(&mut *algorithm(word), [149.0, 150.0, 199.0, 200.0, 1000.0]);
+            assert_eq!(beyond, [1.0 / 2.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 20.0], "algorithm {word}");
+        }
+    }
+
+    #[test]
+    fn three_per_ack_multiply_the_window_by_four_in_a_round_trip() {
+        let mut part = algorithm("2");
+        let mut cwnd = 1.0;
+        for expected in [4.0, 16.0] {
+            for _ in 0..cwnd as u32 {
+                cwnd += growth(&mut *part, [cwnd])[0];
+            }
+            assert_eq!(cwnd, expected);
+        }
+    }
+
+    #[test]
+    fn zones_of_ones_own() {
+        let mut part = zones(&[5.0, 0.25], &[10.0, 40.0]).unwrap();
+        // Standard between the last zone and max_ssthresh, limited from there on.
+        assert_eq!(growth(&mut *part, [9.0, 10.0, 39.0, 40.0, 99.0, 100.0]), [5.0, 0.25, 0.25, 1.0, 1.0, 0.5]);
+        let early = [("max_ssthresh", Value::Number(40.0))];
+        assert_eq!(growth(&mut *staged(&early).unwrap(), [60.0, 100.0]), [1.0, 0.2], "zones beyond max_ssthresh stay as they are");
+    }
+
+    #[test]
+    fn byte_counting_multiplies() {
+        assert_eq!(algorithm("2").on_ack(&Ack { counted: 2.0, ..ACK }, &window(30.0)), Step::Grow(4.0));
+    }
+
+    #[test]
+    fn zones_that_do_not_fit_are_refused() {
+        assert_eq!(zones(&[1.0], &[10.0, 20.0]).unwrap_err(), "boundaries has 2 zones but increments has 1: one increment for each zone");
+        for boundaries in [[20.0, 10.0], [10.0, 10.0], [10.0, f64::NAN]] {
+            assert_eq!(zones(&[1.0, 1.0], &boundaries).unwrap_err(), "boundaries must rise");
+        }
+    }
+}

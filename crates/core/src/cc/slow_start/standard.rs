@@ -31,3 +31,15 @@ impl SlowStart for Standard {
         Step::Grow(ack.counted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ACK, window};
+
+    #[test]
+    fn one_segment_for_each_that_counts() {
+        assert_eq!(Standard.on_ack(&ACK, &window(1.0)), Step::Grow(1.0));
+        assert_eq!(Standard.on_ack(&Ack { counted: 2.0, ..ACK }, &window(1e6)), Step::Grow(2.0), "byte counting");
+    }
+}

@@ -1,0 +1,46 @@
+//! Events and parts for the unit tests.
+
+use crate::cc::Window;
+use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::registry::{Entry, Params, Value};
+use crate::units::{Bytes, Instant, Segments};
+
+/// An ACK of one segment at which the window may grow.
+pub(crate) const ACK: Ack = Ack {
+    now: Instant::ZERO,
+    acked: 1,
+    counted: 1.0,
+    flight_size: 1,
+    rtt: None,
+    srtt: None,
+    min_rtt: None,
+    delivery_rate: None,
+    round: 0,
+    cwnd_limited: true,
+    ecn_echo: false,
+};
+
+/// Congestion with `window` in force.
+pub(crate) fn congestion(cause: Cause, window: Segments) -> CongestionEvent {
+    let restart = cause == Cause::Timeout;
+    CongestionEvent { now: Instant::ZERO, cause, window, flight_size: window as u32, restart, min_rtt: None }
+}
+
+/// A handshake for segments of `smss` bytes.
+pub(crate) fn established(smss: u64) -> Established {
+    Established { now: Instant::ZERO, smss: Bytes(smss), syn_lost: false }
+}
+
+/// A window without a threshold.
+pub(crate) fn window(cwnd: Segments) -> Window {
+    Window { cwnd, ssthresh: Segments::INFINITY }
+}
+
+/// Builds a part with its defaults but for `set`.
+pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Result<Box<P>, String> {
+    let mut params = Params::defaults(entry.params);
+    for (name, value) in set {
+        params.set(name, value.clone());
+    }
+    (entry.build)(&params)
+}
