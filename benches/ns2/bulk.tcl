@@ -103,11 +103,13 @@ proc finish {} {
     }
     set drops -1
     if {!$o(quiet)} { set drops [$monitor set pdrops_] }
-    puts "total acked $acked drops $drops"
+    set status [open /proc/[pid]/status]
+    regexp {VmHWM:\s+(\d+)} [read $status] _ kilobytes
+    puts "total acked $acked drops $drops peak_kb $kilobytes"
     if {[info exists changes]} { close $changes }
     exit 0
 }
 $ns at $o(time) finish
-puts "ready [clock milliseconds]"
-flush stdout
+# Routes are computed in `run`, so set-up ends with the first event.
+$ns at 0.0 { puts "ready [clock milliseconds]"; flush stdout }
 $ns run

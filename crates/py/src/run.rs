@@ -215,7 +215,13 @@ impl PyRunResult {
             })?,
             TraceKind::Drops => traces.drops.as_ref().map(|t| {
                 let reasons = words(t.reason.iter().copied());
-                vec![("time", times(&t.time)), ("link", links(&t.link)), ("flow", flows(&t.flow)), ("seq", seqs(&t.seq)), ("reason", reasons)]
+                vec![
+                    ("time", times(&t.time)),
+                    ("link", links(&t.link)),
+                    ("flow", flows(&t.flow)),
+                    ("seq", seqs(&t.seq)),
+                    ("reason", reasons),
+                ]
             })?,
             TraceKind::Sequence => traces.sequence.as_ref().map(|t| {
                 let kinds = words(t.kind.iter().map(|kind| kind.name()));

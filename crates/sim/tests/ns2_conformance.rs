@@ -44,9 +44,20 @@ fn every_row_of_the_chain_table() {
             ("bytes_5s", early[2].clone()),
             ("bytes_10s", early[3].clone()),
         ];
-        let wrong: Vec<String> = checks.iter().filter(|(name, ours)| row.get(name) != ours).map(|(name, ours)| format!("{name} {} not {ours}", row.get(name))).collect();
+        let wrong: Vec<String> = checks
+            .iter()
+            .filter(|(name, ours)| row.get(name) != ours)
+            .map(|(name, ours)| format!("{name} {} not {ours}", row.get(name)))
+            .collect();
         if !wrong.is_empty() {
-            failures.push(format!("{} ifq {} {} iw {}: {}", row.get("bw"), row.get("ifq"), row.get("agent"), row.get("iw"), wrong.join(", ")));
+            failures.push(format!(
+                "{} ifq {} {} iw {}: {}",
+                row.get("bw"),
+                row.get("ifq"),
+                row.get("agent"),
+                row.get("iw"),
+                wrong.join(", ")
+            ));
         }
         compared += 1;
     }
@@ -114,7 +125,8 @@ fn further_runs_with_losses_and_other_settings() {
             ("drops", link.drops + link.losses),
         ];
         let differs = |(name, ours): &(&str, u64)| row.get(name).parse::<u64>().unwrap() != *ours;
-        let wrong: Vec<String> = checks.into_iter().filter(differs).map(|(name, ours)| format!("{name} {} not {ours}", row.get(name))).collect();
+        let wrong: Vec<String> =
+            checks.into_iter().filter(differs).map(|(name, ours)| format!("{name} {} not {ours}", row.get(name))).collect();
         if !wrong.is_empty() {
             failures.push(format!("{}: {}", row.all(), wrong.join(", ")));
         }
@@ -132,13 +144,23 @@ fn reference_trace(name: &str) -> Vec<(i64, i64, Option<i64>)> {
     let mut lines = text.lines();
     let mut integrate = || {
         let differences = lines.next().unwrap().split(' ').map(|word| word.parse::<i64>().unwrap());
-        differences.scan(0, |sum, difference| { *sum += difference; Some(*sum) }).collect::<Vec<i64>>()
+        differences
+            .scan(0, |sum, difference| {
+                *sum += difference;
+                Some(*sum)
+            })
+            .collect::<Vec<i64>>()
     };
     let (times, windows) = (integrate(), integrate());
-    let mut changes = lines.next().unwrap().split(' ').map(|word| {
-        let (index, value) = word.split_once(':').unwrap();
-        (index.parse::<usize>().unwrap(), value.parse().ok())
-    }).peekable();
+    let mut changes = lines
+        .next()
+        .unwrap()
+        .split(' ')
+        .map(|word| {
+            let (index, value) = word.split_once(':').unwrap();
+            (index.parse::<usize>().unwrap(), value.parse().ok())
+        })
+        .peekable();
     let mut ssthresh = None;
     let row = |index: usize| {
         if let Some((_, value)) = changes.next_if(|(at, _)| *at == index) {

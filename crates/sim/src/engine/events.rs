@@ -80,19 +80,19 @@ impl EventQueue {
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let Some(children) = heap.get(first..heap.len().min(first + ARITY)).filter(|children| !children.is_empty()) else {
-                break;
+            let least = if let Some(&[a, b, c, d]) = heap.get(first..first + ARITY) {
+                // Which of four is least is as good as random: select, don't branch.
+                let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
+                if b.min(a) <= d.min(c) { left } else { right }
+            } else {
+                let Some(children) = heap.get(first..).filter(|children| !children.is_empty()) else { break };
+                (1..children.len()).fold(0, |least, child| if children[child] < children[least] { child } else { least })
             };
-            let mut least = 0;
-            for child in 1..children.len() {
-                if children[child] < children[least] {
-                    least = child;
-                }
-            }
-            if key <= children[least] {
+            let child = heap[first + least];
+            if key <= child {
                 break;
             }
-            heap[hole] = children[least];
+            heap[hole] = child;
             hole = first + least;
         }
         heap[hole] = key;

@@ -2,7 +2,7 @@
 //!
 //! A packet needs an event only where something may happen in between: at its end host, and before a link that several links feed.
 //! Where all packets of a link come from one other link, in order, the two form a pipe whose end a packet's arrival can be computed for
-//! at once. Every link's packets in flight are a queue of which only the head is an event.
+//! at once. What is in flight waits in pipes, first in, first out, of which only the head is an event: see [`Lanes`].
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,8 @@ use thiserror::Error;
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
 use super::result::{FlowResult, LinkResult, RunResult};
 use crate::app::Bulk;
-use crate::net::link::{Crossing, Entering, Link};
+use crate::net::lanes::Lanes;
+use crate::net::link::{Crossing, Entering, Link, LinkKind};
 use crate::net::route::Routes;
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, PartSpec, Recovery, Scenario};
 use crate::tcp::ns2::Sender;
@@ -136,10 +137,10 @@ struct Simulation<'a, R> {
     end: Instant,
     events: EventQueue,
     links: Vec<Link>,
-    /// What is in flight on each link.
+    kinds: Vec<LinkKind>,
+    lanes: Lanes,
+    /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
-    /// Whether all packets of a link come from one other link.
-    follows: Vec<bool>,
     routes: Routes,
     flows: Vec<Flow>,
     sack: SackStore,
@@ -149,7 +150,7 @@ struct Simulation<'a, R> {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
-        let subjects = scenario.links.len() + 2 * scenario.flows.len();
+        let subjects = 2 * (scenario.links.len() + scenario.flows.len());
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -160,13 +161,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
+        let lanes = Lanes::new(scenario, &routes);
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,
             events: EventQueue::default(),
-            pipes: vec![VecDeque::new(); links.len()],
-            follows: find_followers(&routes, links.len(), scenario.flows.len()),
+            pipes: vec![VecDeque::new(); lanes.count() + links.len()],
+            kinds: lanes.kinds(scenario),
+            lanes,
             links,
             routes,
             flows,
@@ -190,11 +193,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.processed += 1;
             let (now, subject) = (key.time(), key.subject());
-            if subject < self.links.len() {
+            if subject < self.pipes.len() {
                 self.packet_event(now, subject);
             } else {
                 self.events.pop();
-                let timer = subject - self.links.len();
+                let timer = subject - self.pipes.len();
                 self.timer_event(now, timer / 2, timer % 2);
             }
         }
@@ -205,16 +208,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok((RunResult { flows, links, traces: Traces::default(), events: self.processed }, self.recorder))
     }
 
-    /// The first packet in flight on `link` arrives at its far end.
-    fn packet_event(&mut self, now: Instant, link: usize) {
-        let pipe = &mut self.pipes[link];
+    /// The first packet in flight in `pipe` arrives.
+    fn packet_event(&mut self, now: Instant, pipe: usize) {
+        let pipe = &mut self.pipes[pipe];
         let Some(InFlight { packet, tiebreak, .. }) = pipe.pop_front() else { return };
         match pipe.front() {
             Some(next) => self.events.replace(next.key),
             None => self.events.pop(),
         }
-        if usize::from(packet.hop) < self.routes.hops(packet.route()).len() {
-            let scheduled = self.links[link].began(now, packet.size());
+        let hops = self.routes.hops(packet.route());
+        if usize::from(packet.hop) < hops.len() {
+            let last = hops[usize::from(packet.hop) - 1] as usize;
+            let scheduled = self.kinds[self.lanes.kind(last)].began(now, packet.size());
             self.forward(packet, Arrival { at: now, tiebreak, scheduled });
             return;
         }
@@ -235,25 +240,34 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let next = hops.get(usize::from(packet.hop) + 1).copied();
             let Arrival { at, tiebreak, scheduled } = here;
             let entering = Entering { at, tiebreak, scheduled, size: packet.size(), flow: flow as u32, seq: packet.seq };
-            let Crossing::Through { arrival, tiebreak, start } = self.links[link].cross(&entering, &mut self.recorder) else {
+            let kind = &mut self.kinds[self.lanes.kind(link)];
+            let Crossing::Through { arrival, tiebreak, start } = self.links[link].cross(kind, &entering, &mut self.recorder) else {
                 self.lose(at, &packet);
                 return;
             };
             packet.hop += 1;
             if let Some(next) = next
-                && self.follows[next as usize]
+                && self.lanes.follows(next)
             {
                 here = Arrival { at: arrival, tiebreak, scheduled: start };
                 continue;
             }
-            let key = self.events.key(arrival, link);
-            let pipe = &mut self.pipes[link];
-            if pipe.is_empty() {
-                self.events.push(key);
-            }
-            pipe.push_back(InFlight { key, tiebreak, packet });
+            self.launch(link, arrival, tiebreak, packet);
             return;
         }
+    }
+
+    /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
+    fn launch(&mut self, link: usize, arrival: Instant, tiebreak: f64, packet: Packet) {
+        let lane = self.lanes.lane(link);
+        let overtakes = self.pipes[lane].back().is_some_and(|last| last.key.time() > arrival);
+        let index = if overtakes { self.lanes.count() + link } else { lane };
+        let key = self.events.key(arrival, index);
+        let pipe = &mut self.pipes[index];
+        if pipe.is_empty() {
+            self.events.push(key);
+        }
+        pipe.push_back(InFlight { key, tiebreak, packet });
     }
 
     fn lose(&mut self, at: Instant, packet: &Packet) {
@@ -338,7 +352,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 && state.armed[side].is_none_or(|armed| deadline < armed)
             {
                 state.armed[side] = Some(deadline);
-                let key = self.events.key(deadline, self.links.len() + 2 * flow + side);
+                let key = self.events.key(deadline, self.pipes.len() + 2 * flow + side);
                 self.events.push(key);
             }
         }
@@ -486,28 +500,4 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
 fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
     let entry = registry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
     (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
-}
-
-/// Which links get all their packets from one other link.
-fn find_followers(routes: &Routes, links: usize, flows: usize) -> Vec<bool> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Feeder {
-        Unknown,
-        Link(u32),
-        Several,
-    }
-    let mut feeders = vec![Feeder::Unknown; links];
-    for route in 0..2 * flows {
-        let mut previous = None;
-        for &link in routes.hops(route) {
-            let feeder = &mut feeders[link as usize];
-            *feeder = match (*feeder, previous) {
-                (Feeder::Unknown, Some(previous)) => Feeder::Link(previous),
-                (Feeder::Link(known), Some(previous)) if known == previous => Feeder::Link(known),
-                _ => Feeder::Several,
-            };
-            previous = Some(link);
-        }
-    }
-    feeders.into_iter().map(|feeder| matches!(feeder, Feeder::Link(_))).collect()
 }

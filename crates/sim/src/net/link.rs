@@ -14,7 +14,7 @@ use ackclock_core::loss::{self, LossModel};
 use ackclock_core::qdisc::{self, Admission, Arrival, Backlog, DropReason, Verdict};
 use ackclock_core::registry;
 use ackclock_core::rng::{Generator, Mrg32k3a};
-use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -63,6 +63,45 @@ struct Transmission {
     seconds: f64,
 }
 
+/// What links of one kind have in common, kept once, so that many links stay small.
+#[derive(Debug)]
+pub(crate) struct LinkKind {
+    rate: Rate,
+    delay: Duration,
+    delay_seconds: f64,
+    remembered: [Transmission; REMEMBERED],
+}
+
+impl LinkKind {
+    /// The kind of a link of `spec`.
+    pub(crate) fn new(spec: &LinkSpec) -> Self {
+        let (rate, delay) = (spec.rate, spec.delay);
+        Self { rate, delay, delay_seconds: delay.as_secs_f64(), remembered: [Transmission::default(); REMEMBERED] }
+    }
+
+    fn transmission(&mut self, size: Bytes) -> Transmission {
+        let slot = &mut self.remembered[(size.0 / 8) as usize % REMEMBERED];
+        if slot.size != size {
+            let (nanos, remainder) = self.rate.transmission(size);
+            let seconds = 8.0 * size.0 as f64 / self.rate.as_bits_per_sec() as f64;
+            *slot = Transmission { size, nanos, remainder, seconds };
+        }
+        *slot
+    }
+
+    /// When a packet of `size` that arrives at the far end at `arrival` began its transmission, to the nanosecond.
+    pub(crate) fn began(&mut self, arrival: Instant, size: Bytes) -> Instant {
+        let taken = self.transmission(size).nanos + self.delay.as_nanos();
+        Instant::from_nanos(arrival.as_nanos().saturating_sub(taken))
+    }
+}
+
+#[derive(Debug)]
+struct Queue {
+    discipline: Box<dyn Admission>,
+    random: Generator,
+}
+
 #[derive(Debug)]
 struct Losses {
     model: Box<dyn LossModel>,
@@ -74,21 +113,16 @@ struct Losses {
 #[derive(Debug)]
 pub(crate) struct Link {
     index: u32,
-    rate: u64,
-    pub(crate) delay: Duration,
     /// When the transmitter is free, and the remainder in units of 1/rate nanoseconds.
     free_at: Instant,
     carry: u64,
     free_tiebreak: f64,
-    delay_seconds: f64,
     /// When the transmission under way, or the last one, began.
     in_service_since: Instant,
     waiting: VecDeque<Waiting>,
     backlog: Backlog,
-    queue: Option<Box<dyn Admission>>,
-    queue_random: Generator,
-    losses: Option<Losses>,
-    transmissions: [Transmission; REMEMBERED],
+    queue: Option<Box<Queue>>,
+    losses: Option<Box<Losses>>,
     end: Instant,
     pub(crate) counters: LinkCounters,
 }
@@ -131,7 +165,8 @@ impl Link {
             None => None,
             Some(part) => {
                 let entry = registry::find(qdisc::ENTRIES, part.name).ok_or_else(|| format!("there is no queue {}", part.name))?;
-                Some((entry.build)(&part.params)?)
+                let random = Generator::derived(seed, &format!("link/{}/queue", spec.name));
+                Some(Box::new(Queue { discipline: (entry.build)(&part.params)?, random }))
             }
         };
         let losses = match &spec.loss {
@@ -143,31 +178,26 @@ impl Link {
                     GeneratorSpec::Derived => Generator::derived(seed, &format!("link/{}/loss", spec.name)),
                     GeneratorSpec::Mrg32k3a { seed, stream } => Generator::Mrg(Mrg32k3a::new(seed, stream)),
                 };
-                Some(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random })
+                Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
             }
         };
         Ok(Self {
             index,
-            rate: spec.rate.as_bits_per_sec(),
-            delay: spec.delay,
             free_at: Instant::ZERO,
             carry: 0,
             free_tiebreak: 0.0,
-            delay_seconds: spec.delay.as_secs_f64(),
             in_service_since: Instant::ZERO,
             waiting: VecDeque::new(),
             backlog: Backlog::default(),
             queue,
-            queue_random: Generator::derived(seed, &format!("link/{}/queue", spec.name)),
             losses,
-            transmissions: [Transmission::default(); REMEMBERED],
             end,
             counters: LinkCounters::default(),
         })
     }
 
     /// Takes a packet. Packets must enter in the order of their times.
-    pub(crate) fn cross<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> Crossing {
+    pub(crate) fn cross<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
         if packet.at >= self.end {
             // Nobody will ever see what happens after the end.
             return Crossing::Lost;
@@ -179,14 +209,14 @@ impl Link {
         self.counters.arrivals += 1;
         if let Some(queue) = &mut self.queue {
             let arrival = Arrival { now: packet.at, size: packet.size, flow: packet.flow };
-            if let Verdict::Drop(reason) = queue.admit(&arrival, self.backlog, &mut self.queue_random) {
+            if let Verdict::Drop(reason) = queue.discipline.admit(&arrival, self.backlog, &mut queue.random) {
                 self.counters.drops += 1;
                 self.counters.first_drop.get_or_insert(packet.at);
                 return self.lose(packet, packet.at, reason, recorder);
             }
         }
-        let (start, tiebreak) = self.transmit(packet, recorder);
-        let arrival = self.free_at + self.delay;
+        let (start, tiebreak) = self.transmit(kind, packet, recorder);
+        let arrival = self.free_at + kind.delay;
         if self.loses(LossPosition::AfterLink) {
             return self.lose(packet, arrival, DropReason::Random, recorder);
         }
@@ -236,8 +266,8 @@ impl Link {
     }
 
     /// Appends the packet; gives the start of its transmission, and its arrival by ns-2's clock.
-    fn transmit<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
-        let Transmission { nanos, remainder, seconds, .. } = self.transmission(packet.size);
+    fn transmit<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
+        let Transmission { nanos, remainder, seconds, .. } = kind.transmission(packet.size);
         let (start, tiebreak) = match packet.at.cmp(&self.free_at) {
             Ordering::Less => (self.free_at, self.free_tiebreak),
             Ordering::Equal => (self.free_at, self.free_tiebreak.max(packet.tiebreak)),
@@ -247,8 +277,9 @@ impl Link {
             }
         };
         self.carry += remainder;
-        let whole = u64::from(self.carry >= self.rate);
-        self.carry -= whole * self.rate;
+        let rate = kind.rate.as_bits_per_sec();
+        let whole = u64::from(self.carry >= rate);
+        self.carry -= whole * rate;
         self.free_at = start + Duration::from_nanos(nanos + whole);
         self.free_tiebreak = tiebreak + seconds;
         self.counters.bytes += packet.size.0;
@@ -265,23 +296,7 @@ impl Link {
         } else {
             self.in_service_since = start;
         }
-        (start, tiebreak + (seconds + self.delay_seconds))
-    }
-
-    fn transmission(&mut self, size: Bytes) -> Transmission {
-        let slot = &mut self.transmissions[(size.0 / 8) as usize % REMEMBERED];
-        if slot.size != size {
-            let rate = ackclock_core::units::Rate::from_bits_per_sec(self.rate);
-            let (nanos, remainder) = rate.map_or((0, 0), |rate| rate.transmission(size));
-            *slot = Transmission { size, nanos, remainder, seconds: 8.0 * size.0 as f64 / self.rate as f64 };
-        }
-        *slot
-    }
-
-    /// When a packet of `size` that arrives at the far end at `arrival` began its transmission, to the nanosecond.
-    pub(crate) fn began(&mut self, arrival: Instant, size: Bytes) -> Instant {
-        let taken = self.transmission(size).nanos + self.delay.as_nanos();
-        Instant::from_nanos(arrival.as_nanos().saturating_sub(taken))
+        (start, tiebreak + (seconds + kind.delay_seconds))
     }
 
     /// Lets the queue run on to the end of the run, for the recorder.

@@ -1,4 +1,5 @@
 //! The network: links and routes.
 
+pub(crate) mod lanes;
 pub(crate) mod link;
 pub(crate) mod route;

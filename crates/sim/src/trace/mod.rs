@@ -2,7 +2,7 @@
 
 mod tables;
 
-pub use tables::{Traces, CwndTrace, DeliveredTrace, DropsTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace};
+pub use tables::{CwndTrace, DeliveredTrace, DropsTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace, Traces};
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, DropReason};

@@ -7,10 +7,10 @@
 //! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
 mod recovery;
+mod reno;
 mod sack;
 mod slow_start_exit;
 mod tahoe;
-mod reno;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};

@@ -1,0 +1,63 @@
+# `make help` lists the targets. Everything is installed into .venv and target; nothing outside this folder is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The exact versions in requirements/dev.txt need Python 3.11; an older Python takes the newest that suit it.
+PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
+RUST_FILES = $(shell git ls-files '*.rs')
+PYTHON_FILES := python benches
+
+.DEFAULT_GOAL := help
+.PHONY: help core demo test check format lint types fuzz bench docs clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
+
+$(VENV)/.ready: pyproject.toml requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit("ackclock needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python requirements/install.py $(PINS)
+	@touch $@
+
+core: $(VENV)/.ready  ## build the compiled core (release) into the virtual environment
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+
+demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
+	$(BIN)/ackclock paper ass --out out/ass
+
+test: core  ## run every test
+	cargo test --workspace --quiet
+	$(BIN)/pytest --quiet
+
+check: core lint types docs test fuzz  ## what CI runs: format, lints, types, documentation, tests, a short fuzz run
+
+format: $(VENV)/.ready  ## format all code
+	rustfmt --edition 2024 $(RUST_FILES)
+	$(BIN)/ruff format $(PYTHON_FILES)
+	$(BIN)/ruff check --fix $(PYTHON_FILES)
+
+lint: $(VENV)/.ready
+	rustfmt --edition 2024 --check $(RUST_FILES)
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check $(PYTHON_FILES)
+	$(BIN)/ruff check $(PYTHON_FILES)
+
+types: core
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest ackclock._core
+
+docs: core  ## generate the reference pages, and check that they are committed as generated
+	$(BIN)/python docs/generate.py --check
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+fuzz: ## a short fuzz run over scenario text
+	bash fuzz/run.sh 20
+
+bench: core  ## measure speed, against ns-2 where it is installed; writes target/bench.json
+	$(BIN)/python benches/bench.py
+	cargo bench --workspace --quiet
+
+clean:  ## remove everything that was built
+	rm -rf target fuzz/target $(VENV) out python/ackclock/*.so

