@@ -1,0 +1,307 @@
+//! What every part in the registry owes: proper names, documented parameters, and sound behaviour with every other part.
+#![allow(clippy::float_cmp, reason = "equal events must give equal bits")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::path::Path;
+
+use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
+use ackclock_core::registry::{Default, Description, Entry, Kind, Param, Params, Value, axes, loss, qdisc};
+use ackclock_core::rng::Generator;
+use common::{Op, Parts, Transport};
+use proptest::prelude::*;
+
+/// Every part with the folder of its file.
+fn parts() -> impl Iterator<Item = (&'static str, Description)> {
+    let folder = |axis| match axis {
+        "queue" => "qdisc",
+        "loss" => "loss",
+        "initial_window" => "cc/initial_window",
+        "slow_start" => "cc/slow_start",
+        "avoidance" => "cc/avoidance",
+        "loss_response" => "cc/loss_response",
+        other => panic!("no folder is known for the axis {other}"),
+    };
+    axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)))
+}
+
+fn is_snake_case(name: &str) -> bool {
+    let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    name.split('_').all(word) && name.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+#[test]
+fn names_are_unique_and_in_snake_case() {
+    for (axis, parts) in axes() {
+        let names: BTreeSet<&str> = parts.iter().map(|part| part.name).collect();
+        assert_eq!(names.len(), parts.len(), "{axis} has two parts of one name");
+        for part in parts {
+            assert!(is_snake_case(part.name), "{axis}: {}", part.name);
+            let params: BTreeSet<&str> = part.params.iter().map(|param| param.name).collect();
+            assert_eq!(params.len(), part.params.len(), "{axis}: {} has two parameters of one name", part.name);
+            assert!(params.into_iter().all(is_snake_case), "{axis}: {}", part.name);
+        }
+    }
+}
+
+#[test]
+fn a_part_is_named_like_its_file_and_no_file_is_forgotten() {
+    let registered: BTreeSet<String> = parts().map(|(folder, part)| format!("{folder}/{}.rs", part.name)).collect();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let folders: BTreeSet<&str> = parts().map(|(folder, _)| folder).collect();
+    let mut written = BTreeSet::new();
+    for folder in folders {
+        for file in std::fs::read_dir(source.join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_file() && std::fs::read_to_string(&path).unwrap().contains("pub static ENTRY") {
+                written.insert(format!("{folder}/{}", path.file_name().unwrap().display()));
+            }
+        }
+    }
+    assert_eq!(registered, written);
+}
+
+#[test]
+fn the_header_follows_the_template() {
+    for (folder, part) in parts() {
+        let lines: Vec<&str> = part.header.lines().map(|line| line.trim_start_matches("//!").trim()).collect();
+        let sections: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("## ")).collect();
+        let template = ["What it does", "References", "Differs from the document", "Parameters"];
+        assert_eq!(sections, template, "{folder}/{}", part.name);
+        assert!(lines[0].ends_with('.') && !lines[0].starts_with('#'), "{folder}/{}: no title but {:?}", part.name, lines[0]);
+        for section in part.header.split("## ").skip(1) {
+            assert!(section.lines().skip(1).any(|line| line.len() > "//! ".len()), "{folder}/{}: {section:?} is empty", part.name);
+        }
+        assert!(!part.summary.is_empty() && !part.reference.is_empty(), "{folder}/{}", part.name);
+    }
+}
+
+#[test]
+fn every_parameter_is_documented() {
+    for (folder, part) in parts() {
+        let (_, section) = part.header.split_once("## Parameters").unwrap();
+        assert_eq!(part.params.is_empty(), section.contains("None."), "{folder}/{}: None. exactly where there are none", part.name);
+        for param in part.params {
+            let what = format!("{folder}/{}: {}", part.name, param.name);
+            assert!(section.contains(&format!("`{}`", param.name)), "{what} is not in the header's Parameters");
+            assert!(!param.doc.is_empty() && !param.doc.contains('\n'), "{what}: doc is one line");
+        }
+    }
+}
+
+#[test]
+fn every_default_is_of_its_kind_and_within_bounds() {
+    for (folder, part) in parts() {
+        for param in part.params {
+            let within = |number: f64| (param.bounds.0..=param.bounds.1).contains(&number);
+            let sound = match (param.kind, param.default) {
+                (Kind::Word(words), Default::Word(word)) => words.contains(&word),
+                (Kind::Numbers, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
+                (Kind::Limit, Default::Limit(limit)) => within(common::amount(limit)),
+                (Kind::Integer, Default::Number(number)) => within(number) && number.fract() == 0.0,
+                (Kind::Probability, Default::Number(number)) => within(number) && param.bounds.0 >= 0.0 && param.bounds.1 <= 1.0,
+                (Kind::Segments | Kind::Number | Kind::Duration, Default::Number(number)) => within(number),
+                _ => false,
+            };
+            assert!(sound, "{folder}/{}: {} = {:?} is no {:?} in {:?}", part.name, param.name, param.default, param.kind, param.bounds);
+        }
+    }
+}
+
+/// Values at the edges of what `param` allows.
+fn extremes(param: &Param) -> Vec<Value> {
+    let (low, high) = param.bounds;
+    match param.kind {
+        Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
+        Kind::Limit => [low as u64, high as u64].into_iter().flat_map(common::limits).map(Value::Limit).collect(),
+        Kind::Numbers => {
+            let Default::Numbers(usual) = param.default else { panic!("{} has no list as default", param.name) };
+            let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; usual.len()]]);
+            filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()
+        }
+        _ => vec![Value::Number(low), Value::Number(high)],
+    }
+}
+
+/// Parameters for an entry: its defaults, then each parameter at its extremes.
+fn settings(declared: &[Param]) -> Vec<Params> {
+    let defaults = Params::defaults(declared);
+    let mut all = vec![defaults.clone()];
+    for param in declared {
+        for value in extremes(param) {
+            let mut params = defaults.clone();
+            params.set(param.name, value);
+            all.push(params);
+        }
+    }
+    all
+}
+
+/// Every way to build a part of an axis that the part does not refuse.
+fn buildable<P: ?Sized + Debug>(entries: &'static [&'static Entry<P>]) -> Vec<(&'static Entry<P>, Params)> {
+    let mut ways = Vec::new();
+    for entry in entries {
+        for (number, params) in settings(entry.params).into_iter().enumerate() {
+            match (entry.build)(&params) {
+                Ok(_) => ways.push((*entry, params)),
+                Err(reason) => {
+                    assert!(number > 0, "{} refuses its defaults: {reason}", entry.name);
+                    assert!(!reason.is_empty(), "{} refuses {params:?} without a reason", entry.name);
+                }
+            }
+        }
+    }
+    ways
+}
+
+#[test]
+fn every_part_builds_or_says_why_not() {
+    assert!(buildable(initial_window::ENTRIES).len() >= initial_window::ENTRIES.len());
+    assert!(buildable(slow_start::ENTRIES).len() >= slow_start::ENTRIES.len());
+    assert!(buildable(avoidance::ENTRIES).len() >= avoidance::ENTRIES.len());
+    assert!(buildable(loss_response::ENTRIES).len() >= loss_response::ENTRIES.len());
+    assert!(buildable(qdisc::ENTRIES).len() >= qdisc::ENTRIES.len());
+    assert!(buildable(loss::ENTRIES).len() >= loss::ENTRIES.len());
+}
+
+/// Drives two controls of the same parts through the same events and checks what must hold after each. `usual` says whether all
+/// parameters are defaults, for which growth is bounded.
+fn check(parts: &Parts, ops: &[Op], usual: bool) {
+    let mut transport = Transport::new(parts.compose());
+    let mut twin = Transport::new(parts.compose());
+    assert_window(parts, None, transport.control.window());
+    for op in ops {
+        let before = transport.control.window();
+        let (force, counted) = transport.apply(op);
+        twin.apply(op);
+        let after = transport.control.window();
+        let context = format!("{parts:?}: {op:?} took {before:?} to {after:?}");
+        assert_window(parts, Some(op), after);
+        let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
+        assert_eq!(bits(after), bits(twin.control.window()), "{context}, but not its twin");
+        let grown = after.cwnd - before.cwnd;
+        match op {
+            Op::Ack { limited: false, .. } => assert_eq!(after, before, "{context}"),
+            Op::Ack { .. } if usual => assert!(grown <= counted * before.cwnd.max(4.0), "{context}"),
+            Op::AckInRecovery { .. } => assert!(grown <= 0.0, "{context}"),
+            Op::Congestion { timeout: true, .. } => assert_eq!(after.cwnd, 1.0, "{context}"),
+            Op::Congestion { .. } => {
+                assert!(after.cwnd <= force.max(1.0), "{context}: more than the {force} in force");
+                assert!(after.ssthresh.is_finite(), "{context}");
+            }
+            Op::Deflate(by) => assert_eq!(after.cwnd, (before.cwnd - by).max(1.0), "{context}"),
+            Op::Spurious => assert!(grown >= 0.0, "{context}"),
+            Op::Ack { .. } => {}
+        }
+    }
+}
+
+fn assert_window(parts: &Parts, op: Option<&Op>, window: Window) {
+    let sound = window.cwnd.is_finite() && window.cwnd >= 1.0 && window.ssthresh >= 2.0;
+    assert!(sound, "{parts:?}: {op:?} gave {window:?}");
+}
+
+/// A fixed sequence of events that meets all kinds.
+fn journey() -> Vec<Op> {
+    let mut random = Generator::derived(1, "journey");
+    let mut upto = |limit: f64| random.uniform() * limit;
+    let mut ops = Vec::new();
+    for _ in 0..40 {
+        let (acks, rtt) = (upto(200.0) as usize, 20 + upto(100.0) as u64);
+        ops.extend((0..acks).map(|index| Op::Ack { acked: 1 + (index as u32 % 2), limited: true, rtt: Some(rtt) }));
+        ops.push(Op::Congestion { timeout: upto(1.0) < 0.2, restart: upto(1.0) < 0.2, echo: upto(1.0) < 0.2, inflation: 3 });
+        ops.extend([Op::AckInRecovery { rtt: Some(rtt) }, Op::Deflate(upto(3.0)), Op::Ack { acked: 1, limited: false, rtt: None }]);
+        if upto(1.0) < 0.2 {
+            ops.push(Op::Spurious);
+        }
+    }
+    ops
+}
+
+#[test]
+fn every_combination_of_parts_composes() {
+    let ops = journey();
+    let usual = |declared: &'static [Param]| Params::defaults(declared);
+    for initial_window in initial_window::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
+        for slow_start in slow_start::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
+            for avoidance in avoidance::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
+                let responses = loss_response::ENTRIES.iter().map(|entry| Some((*entry, usual(entry.params))));
+                for loss_response in responses.chain([None]) {
+                    let (initial_window, slow_start, avoidance) = (initial_window.clone(), slow_start.clone(), avoidance.clone());
+                    let parts = Parts { initial_window, slow_start, avoidance, loss_response, initial_ssthresh: f64::INFINITY };
+                    check(&parts, &ops, true);
+                }
+            }
+        }
+    }
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    let rtt = || prop::option::weighted(0.8, 0..2000_u64);
+    prop_oneof![
+        20 => (1..4_u32, prop::bool::weighted(0.9), rtt()).prop_map(|(acked, limited, rtt)| Op::Ack { acked, limited, rtt }),
+        3 => rtt().prop_map(|rtt| Op::AckInRecovery { rtt }),
+        2 => (any::<bool>(), any::<bool>(), any::<bool>(), 0..2000_u32)
+            .prop_map(|(timeout, restart, echo, inflation)| Op::Congestion { timeout, restart, echo, inflation }),
+        1 => Just(Op::Spurious),
+        1 => (0.0..100.0_f64).prop_map(Op::Deflate),
+    ]
+}
+
+fn any_parts() -> impl Strategy<Value = Parts> {
+    let responses = buildable(loss_response::ENTRIES).into_iter().map(Some).chain([None]).collect::<Vec<_>>();
+    (
+        prop::sample::select(buildable(initial_window::ENTRIES)),
+        prop::sample::select(buildable(slow_start::ENTRIES)),
+        prop::sample::select(buildable(avoidance::ENTRIES)),
+        prop::sample::select(responses),
+        prop_oneof![Just(f64::INFINITY), 2.0..1000.0_f64],
+    )
+        .prop_map(|(initial_window, slow_start, avoidance, loss_response, initial_ssthresh)| Parts {
+            initial_window,
+            slow_start,
+            avoidance,
+            loss_response,
+            initial_ssthresh,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_parts_survive_any_events(parts in any_parts(), ops in prop::collection::vec(any_op(), 0..300)) {
+        check(&parts, &ops, false);
+    }
+
+    #[test]
+    fn every_queue_keeps_its_limit(
+        (entry, params) in prop::sample::select(buildable(qdisc::ENTRIES)),
+        packets in prop::collection::vec((0..3000_u64, 40..1500_u64), 1..300),
+    ) {
+        let run = || common::Fifo::run(entry, &params, &packets);
+        let fifo = run();
+        prop_assert_eq!(fifo.accepted + fifo.dropped, packets.len());
+        prop_assert_eq!(fifo.left + fifo.backlog.packets as usize, fifo.accepted);
+        prop_assert_eq!(fifo, run(), "the same packets met another fate");
+    }
+
+    #[test]
+    fn every_loss_model_repeats_itself((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
+        let lost = || {
+            let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
+            (0..100).map(|_| model.loses(&mut random)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(lost(), lost());
+    }
+}
+
+#[test]
+fn every_queue_takes_a_packet_when_it_is_empty() {
+    for entry in qdisc::ENTRIES {
+        let fifo = common::Fifo::run(entry, &Params::defaults(entry.params), &[(0, 1000)]);
+        assert_eq!(fifo.accepted, 1, "{}", entry.name);
+    }
+}
