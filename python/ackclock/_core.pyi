@@ -5,6 +5,22 @@ from typing import Any, final
 
 __version__: str
 
+__all__ = [
+    "Ack",
+    "Cancel",
+    "CongestionEvent",
+    "Established",
+    "Interrupted",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "registry",
+    "run",
+    "schema",
+]
+
 class ScenarioError(ValueError):
     """A scenario is wrong. The text says what, where, why, and the nearest right thing."""
 
@@ -29,6 +45,53 @@ class Cancel:
 
     def __new__(cls) -> Cancel: ...
     def set(self) -> None: ...
+
+@final
+class Ack:
+    """New data was acknowledged."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def acked(self) -> int: ...
+    @property
+    def counted(self) -> float: ...
+    @property
+    def flight_size(self) -> int: ...
+    @property
+    def rtt_s(self) -> float | None: ...
+    @property
+    def srtt_s(self) -> float | None: ...
+    @property
+    def min_rtt_s(self) -> float | None: ...
+    @property
+    def round(self) -> int: ...
+
+@final
+class CongestionEvent:
+    """Congestion was noticed."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def window(self) -> float: ...
+    @property
+    def flight_size(self) -> int: ...
+    @property
+    def restart(self) -> bool: ...
+
+@final
+class Established:
+    """The SYN was acknowledged."""
+
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def smss(self) -> int: ...
+    @property
+    def syn_lost(self) -> bool: ...
 
 @final
 class Scenario:

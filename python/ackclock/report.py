@@ -266,14 +266,24 @@ def _expected(claim: Claim) -> str:
 def _measured(judgement: Judgement) -> str:
     if not judgement.measured:
         return "–"
+    unit = _unit(judgement.metric)
     if len(judgement.measured) != 1:
-        return f"{len(judgement.measured)} cells, see verdicts.json"
+        means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
+        span = f"{number(min(means))} to {number(max(means))}{unit}"
+        return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
     parts = []
     for variant, mean in judgement.measured[0][1]:
         half = (mean.high - mean.low) / 2
         spread = f" ± {number(half)}" if half == half and half != float("inf") else ""
-        parts.append(f"{variant}: {number(mean.mean)}{spread}")
+        parts.append(f"{variant}: {number(mean.mean)}{spread}{unit}")
     return " > ".join(parts)
+
+
+def _unit(metric: str) -> str:
+    """Name the unit of a metric, after a space; nothing for a plain number."""
+    if metric.endswith("_bps"):
+        return " bit/s"
+    return " B" if metric.startswith("delivered_") and metric != "delivered_packets" else ""
 
 
 def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str]]:

@@ -45,14 +45,14 @@ impl PyScenario {
 #[pymethods]
 impl PyScenario {
     #[staticmethod]
-    #[pyo3(signature = (text, name, settings=Vec::new()))]
+    #[pyo3(signature = (text, name, settings=Vec::new()), text_signature = "(text, name, settings=())")]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn from_toml(py: Python<'_>, text: &str, name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
         py.detach(|| Self::new(Document::from_toml(text, name).map_err(to_python)?, &settings))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (text, name, settings=Vec::new()))]
+    #[pyo3(signature = (text, name, settings=Vec::new()), text_signature = "(text, name, settings=())")]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn from_json(py: Python<'_>, text: &str, name: &str, settings: Vec<(String, String)>) -> PyResult<Self> {
         py.detach(|| Self::new(Document::from_json(text, name).map_err(to_python)?, &settings))
