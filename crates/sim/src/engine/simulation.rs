@@ -241,9 +241,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let Arrival { at, tiebreak, scheduled } = here;
             let entering = Entering { at, tiebreak, scheduled, size: packet.size(), flow: flow as u32, seq: packet.seq };
             let kind = &mut self.kinds[self.lanes.kind(link)];
-            let Crossing::Through { arrival, tiebreak, start } = self.links[link].cross(kind, &entering, &mut self.recorder) else {
-                self.lose(at, &packet);
-                return;
+            let (arrival, tiebreak, start) = match self.links[link].cross(kind, &entering, &mut self.recorder) {
+                Crossing::Through { arrival, tiebreak, start } => (arrival, tiebreak, start),
+                Crossing::Lost { at } => return self.lose(at, &packet),
             };
             packet.hop += 1;
             if let Some(next) = next

@@ -155,7 +155,10 @@ pub(crate) enum Crossing {
         start: Instant,
     },
     /// It is lost.
-    Lost,
+    Lost {
+        /// When.
+        at: Instant,
+    },
 }
 
 impl Link {
@@ -200,7 +203,7 @@ impl Link {
     pub(crate) fn cross<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
         if packet.at >= self.end {
             // Nobody will ever see what happens after the end.
-            return Crossing::Lost;
+            return Crossing::Lost { at: packet.at };
         }
         if self.loses(LossPosition::BeforeQueue) {
             return self.lose(packet, packet.at, DropReason::Random, recorder);
@@ -236,7 +239,7 @@ impl Link {
             }
             recorder.dropped(at, self.index, packet, reason);
         }
-        Crossing::Lost
+        Crossing::Lost { at }
     }
 
     /// Lets the packets whose transmission has begun leave the queue before `packet` arrives.

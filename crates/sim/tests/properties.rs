@@ -1,0 +1,325 @@
+//! What must hold in every run, whatever the scenario; and runs whose outcome a formula gives.
+
+use std::fmt::Write;
+
+use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
+use ackclock_core::registry::{Entry, qdisc};
+use ackclock_sim::engine::{RunResult, run};
+use ackclock_sim::scenario::{Document, Scenario};
+use ackclock_sim::trace::SequenceKind;
+use proptest::prelude::*;
+
+fn scenario(text: &str) -> Scenario {
+    let document = Document::from_toml(text, "random.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    document.scenario().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn result(text: &str) -> RunResult {
+    run(&scenario(text), &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A scenario without its duration and traces.
+#[derive(Clone, Debug)]
+struct Random {
+    topology: String,
+    flows: Vec<String>,
+    lossless: bool,
+}
+
+impl Random {
+    fn text(&self, millis: u64, record: &str) -> String {
+        format!("duration = \"{millis} ms\"\nrecord = [{record}]\n{}\n{}", self.topology, self.flows.join("\n"))
+    }
+}
+
+/// Every kind of trace.
+const TRACES: &str = "'cwnd', 'delivered', 'queue', 'drops', 'sequence', 'rtt', 'internals'";
+
+/// Names of all parts of an axis.
+fn names<P: ?Sized>(entries: &[&'static Entry<P>]) -> Vec<&'static str> {
+    entries.iter().map(|entry| entry.name).collect()
+}
+
+fn any_rate() -> impl Strategy<Value = String> {
+    // From 10 kbit/s to 20 Mbit/s, evenly over the orders of magnitude.
+    (4.0..7.3_f64).prop_map(|exponent| format!("{} bit/s", 10_f64.powf(exponent) as u64))
+}
+
+fn any_queue() -> impl Strategy<Value = String> {
+    let limit = prop_oneof![(1..60_u64).prop_map(|n| format!("{n} packets")), (40..60_000_u64).prop_map(|n| format!("{n} B"))];
+    let limit = prop_oneof![4 => limit, 1 => (1..30_u64).prop_map(|tenths| format!("{} BDP", tenths as f64 / 10.0))];
+    prop_oneof![
+        1 => Just("'unlimited'".to_owned()),
+        3 => limit.prop_map(|limit| format!("'{limit}'")),
+        2 => prop::sample::select(names(qdisc::ENTRIES)).prop_map(|name| format!("'{name}'")),
+    ]
+}
+
+fn any_loss() -> impl Strategy<Value = String> {
+    let rate = prop_oneof![1 => Just(0.0), 1 => Just(100.0), 8 => 0.0..40.0_f64];
+    (rate, any::<bool>(), any::<bool>()).prop_map(|(rate, before, mrg)| {
+        let (position, generator) = (if before { "before" } else { "after" }, if mrg { "mrg32k3a" } else { "default" });
+        format!("{{ kind = 'bernoulli', rate = '{rate} %', position = '{position}', generator = '{generator}' }}")
+    })
+}
+
+/// The keys of a link. Without `faults` it loses nothing and its queue has no limit.
+fn any_link(faults: bool) -> impl Strategy<Value = String> {
+    (any_rate(), 0..80_000_u64, any_queue(), prop::option::weighted(0.3, any_loss())).prop_map(move |(rate, delay, queue, loss)| {
+        let queue = if faults { queue } else { "'unlimited'".to_owned() };
+        let loss = loss.filter(|_| faults).unwrap_or_else(|| "'none'".to_owned());
+        format!("rate = '{rate}', delay = '{delay} us', queue = {queue}, loss = {loss}")
+    })
+}
+
+fn any_topology(faults: bool) -> impl Strategy<Value = String> {
+    let link = move || any_link(faults);
+    let two_way = move || (link(), link()).prop_map(|(link, reverse)| format!("{{ {link}, reverse = {{ {reverse} }} }}"));
+    prop_oneof![
+        prop::collection::vec(two_way(), 1..5).prop_map(|links| format!("kind = 'chain', links = [{}]", links.join(", "))),
+        (two_way(), two_way(), prop::collection::vec(0..50_u64, 0..3)).prop_map(|(access, bottleneck, delays)| {
+            let delays: Vec<String> = delays.iter().map(|delay| format!("'{delay} ms'")).collect();
+            format!("kind = 'dumbbell', access = {access}, bottleneck = {bottleneck}, access_delays = [{}]", delays.join(", "))
+        }),
+        (1..4_u32, two_way(), two_way()).prop_map(|(hops, access, bottleneck)| format!(
+            "kind = 'parking-lot', hops = {hops}, access = {access}, bottleneck = {bottleneck}"
+        )),
+        prop::collection::vec(link(), 3).prop_map(|links| {
+            let ends = [("a", "b"), ("b", "c"), ("c", "a")];
+            let links =
+                ends.iter().zip(links).map(|((from, to), link)| format!("{{ from = '{from}', to = '{to}', {link}, reverse = 'none' }}"));
+            format!("kind = 'explicit', node = ['a', 'b', 'c'], link = [{}]", links.collect::<Vec<_>>().join(", "))
+        }),
+    ]
+    .prop_map(|keys| format!("topology = {{ {keys} }}"))
+}
+
+fn any_parts() -> impl Strategy<Value = String> {
+    let responses = names(loss_response::ENTRIES).into_iter().chain(["own"]).collect::<Vec<_>>();
+    (
+        prop::sample::select(names(initial_window::ENTRIES)),
+        prop::sample::select(names(slow_start::ENTRIES)),
+        prop::sample::select(names(avoidance::ENTRIES)),
+        prop::sample::select(responses),
+    )
+        .prop_map(|(initial_window, slow_start, avoidance, loss_response)| {
+            format!(
+                "initial_window = '{initial_window}'\nslow_start = '{slow_start}'\navoidance = '{avoidance}'\nloss_response = '{loss_response}'"
+            )
+        })
+}
+
+fn any_flow() -> impl Strategy<Value = String> {
+    (
+        any_parts(),
+        prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
+        (any::<bool>(), any::<bool>(), 100..3000_u32, 1..300_u32),
+        (1..3_u32, 0..500_u32, prop::option::of(600..2000_u32), prop::option::of(1..300_u32)),
+    )
+        .prop_map(|(parts, recovery, (delayed, limited, packet, rwnd), (count, start, stop, size))| {
+            let mut flow = format!(
+                "[[flow]]\n{parts}\nrecovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\n\
+                 packet_size = '{packet} B'\nrwnd = '{rwnd} packets'\ncount = {count}\nstart = '{start} ms'\n"
+            );
+            if let Some(stop) = stop {
+                let _ = writeln!(flow, "stop = '{stop} ms'");
+            }
+            if let Some(size) = size {
+                let _ = writeln!(flow, "size = '{size} packets'");
+            }
+            flow
+        })
+}
+
+fn any_scenario() -> impl Strategy<Value = Random> {
+    (prop::bool::weighted(0.8))
+        .prop_flat_map(|faults| (any_topology(faults), prop::collection::vec(any_flow(), 1..3), Just(!faults)))
+        .prop_map(|(topology, flows, lossless)| Random { topology, flows, lossless })
+}
+
+/// What must hold in one run.
+fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
+    for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
+        assert!(flow.retransmitted_packets <= flow.sent_packets);
+        let once = flow.sent_packets - flow.retransmitted_packets;
+        assert!(flow.delivered_packets <= once.saturating_sub(1), "{} delivered what was never sent", spec.name);
+        assert!(spec.packets.is_none_or(|packets| once <= packets + 1), "{} sent more than it has", spec.name);
+        let wire = spec.host.packet_size.0 + 40;
+        let syn = if flow.delivered_bytes > 0 { 40 } else { 0 };
+        assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
+        assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);
+        assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final >= 1.0, "{}", spec.name);
+        assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}", spec.name);
+        if lossless {
+            assert_eq!(flow.dropped_packets, 0, "{}", spec.name);
+        }
+    }
+    for (spec, link) in scenario.links.iter().zip(&result.links) {
+        // A packet lost behind the link after the end of the run counts nowhere.
+        let left = if spec.loss.is_none() { 0..=0 } else { 0..=link.arrivals };
+        let after = spec.loss.as_ref().is_some_and(|loss| loss.position == ackclock_sim::scenario::LossPosition::AfterLink);
+        let counted = link.delivered + link.drops + if after { link.losses } else { 0 };
+        assert!(left.contains(&link.arrivals.wrapping_sub(counted)), "{}: {link:?}", spec.name);
+        assert!((0.0..=1.0).contains(&link.utilisation), "{}: {link:?}", spec.name);
+        assert!(link.queue_mean >= 0.0 && link.queue_mean <= link.queue_max as f64, "{}: {link:?}", spec.name);
+        assert!(spec.queue.is_some() || link.drops == 0, "{}: {link:?}", spec.name);
+        assert_eq!(link.first_drop.is_some(), link.drops > 0, "{}", spec.name);
+    }
+    let (by_flow, by_link): (u64, u64) =
+        (result.flows.iter().map(|flow| flow.dropped_packets).sum(), result.links.iter().map(|link| link.drops + link.losses).sum());
+    assert_eq!(by_flow, by_link, "flows and links disagree on how much was lost");
+    // Behind each sender's node all that flows sent has entered a link, unless it was lost in front of the queue.
+    for node in 0..scenario.nodes.len() {
+        let flows = scenario.flows.iter().zip(&result.flows);
+        let sent: u64 = flows.filter(|(spec, _)| spec.from == node).map(|(_, flow)| flow.sent_packets).sum();
+        let links = scenario.links.iter().zip(&result.links).filter(|(spec, _)| spec.from == node);
+        let entered: u64 = links.map(|(_, link)| link.arrivals + link.losses).sum();
+        assert!(sent <= entered, "node {}: {sent} packets sent, {entered} entered a link", scenario.nodes[node]);
+    }
+}
+
+/// Traces agree with what was counted.
+fn assert_traced(result: &RunResult) {
+    let traces = &result.traces;
+    let drops = traces.drops.as_ref().unwrap();
+    for (index, link) in result.links.iter().enumerate() {
+        let of_link = drops.link.iter().filter(|link| **link as usize == index).count() as u64;
+        assert_eq!(of_link, link.drops + link.losses, "link {index}");
+    }
+    let sequence = traces.sequence.as_ref().unwrap();
+    let delivered = traces.delivered.as_ref().unwrap();
+    for (index, flow) in result.flows.iter().enumerate() {
+        let of_flow = |wanted: SequenceKind| {
+            let rows = sequence.flow.iter().zip(&sequence.kind);
+            rows.filter(|(flow, kind)| **flow as usize == index && **kind == wanted).count() as u64
+        };
+        assert_eq!(of_flow(SequenceKind::Retransmit), flow.retransmitted_packets);
+        assert_eq!(of_flow(SequenceKind::Send) + of_flow(SequenceKind::Retransmit), flow.sent_packets);
+        let last = delivered.flow.iter().rposition(|flow| *flow as usize == index);
+        assert_eq!(last.map_or(0, |row| delivered.bytes[row]), flow.delivered_bytes);
+    }
+    for times in [&drops.time, &sequence.time, &delivered.time] {
+        assert!(times.is_sorted());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_scenario_runs_soundly(random in any_scenario(), millis in 1..4000_u64) {
+        let text = random.text(millis, "");
+        let (scenario, result) = (scenario(&text), result(&text));
+        assert_sound(&scenario, &result, random.lossless);
+        prop_assert_eq!(run(&scenario, &mut || false).unwrap().digest(), result.digest(), "the same scenario ran differently");
+
+        let traced = self::result(&random.text(millis, TRACES));
+        prop_assert_eq!(&traced.flows, &result.flows, "recording changes what happens");
+        prop_assert_eq!(&traced.links, &result.links, "recording changes what happens");
+        assert_traced(&traced);
+
+        let longer = self::result(&random.text(2 * millis, ""));
+        for (short, long) in result.flows.iter().zip(&longer.flows) {
+            prop_assert!(short.delivered_bytes <= long.delivered_bytes && short.sent_packets <= long.sent_packets);
+            let later = short.delivered_after.iter().zip(&long.delivered_after);
+            prop_assert!(later.clone().all(|(short, long)| short.is_none() || short == long), "the future changes the past");
+        }
+    }
+
+    #[test]
+    fn without_losses_everything_arrives(topology in any_topology(false), flows in prop::collection::vec((any_flow(), 1..200_u32), 1..3)) {
+        // `stop` and `size` may be there already: a flow of its own size that never stops.
+        let own = |(flow, size): &(String, u32)| {
+            let lines = flow.lines().filter(|line| !line.starts_with("size") && !line.starts_with("stop"));
+            format!("{}\nsize = '{size} packets'", lines.collect::<Vec<_>>().join("\n"))
+        };
+        let random = Random { topology, flows: flows.iter().map(own).collect(), lossless: true };
+        let text = random.text(20_000_000, "");
+        let (scenario, result) = (scenario(&text), result(&text));
+        assert_sound(&scenario, &result, true);
+        for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
+            prop_assert_eq!(Some(flow.delivered_packets), spec.packets, "{} is not complete", &spec.name);
+            let fastest = scenario.links.iter().map(|link| link.rate.as_bits_per_sec()).max().unwrap();
+            let bits = 8.0 * flow.delivered_bytes as f64;
+            prop_assert!(flow.completion_time.unwrap().as_secs_f64() >= bits / fastest as f64, "{} is faster than the links", &spec.name);
+        }
+    }
+}
+
+/// 10 ms each way on three links of 100, `bottleneck` and 100 Mbit/s.
+fn chain(seconds: u32, record: &str, bottleneck: &str, flow: &str) -> RunResult {
+    result(&format!("duration = '{seconds} s'\nrecord = [{record}]\ntopology.bottleneck = {{ {bottleneck} }}\n[flow]\n{flow}"))
+}
+
+/// Round-trip time on [`chain`] at 10 Mbit/s, in nanoseconds: six delays, and 1040 B out and 40 B back over each link.
+const RTT: u64 = 60_000_000 + (83_200 + 832_000 + 83_200) + (3_200 + 32_000 + 3_200);
+
+#[test]
+fn a_window_limited_flow_sends_its_window_every_round_trip() {
+    for rwnd in [1, 2, 7, 20, 64] {
+        let flow = format!("rwnd = '{rwnd} packets'\npacket_size = '1000 B'");
+        let result = chain(20, "'delivered'", "rate = '10 Mbit/s', queue = '100 packets'", &flow);
+        let delivered = result.traces.delivered.unwrap();
+        // After five seconds slow start is long over; each packet follows the one a window before it by exactly one round trip.
+        let steady = delivered.time.partition_point(|time| *time < 5_000_000_000);
+        let times = &delivered.time[steady..];
+        assert!(times.len() >= 200);
+        assert!(times.iter().zip(&times[rwnd..]).all(|(before, after)| after - before == RTT), "rwnd {rwnd}");
+        let flow = &result.flows[0];
+        assert_eq!(flow.min_rtt.unwrap().as_nanos(), RTT - (83_200 + 832_000 + 83_200) + (3_200 + 32_000 + 3_200), "of the SYN");
+        let expected = 8.0 * 1000.0 * rwnd as f64 / (RTT as f64 / 1e9);
+        assert!((flow.goodput_bps / expected - 1.0).abs() < 0.03, "rwnd {rwnd}: {} instead of {expected} bit/s", flow.goodput_bps);
+    }
+}
+
+/// Sizes of the bursts in which a flow sends, each a round trip after the one before.
+fn rounds(slow_start: &str) -> Vec<usize> {
+    let flow = format!("initial_window = '1 segment'\nslow_start = {slow_start}\nrwnd = '100000 packets'");
+    let text = "duration = '600 ms'\nrecord = ['sequence']\n\
+                topology.access.rate = '100 Gbit/s'\ntopology.bottleneck = { rate = '100 Gbit/s', queue = 'unlimited' }\n[flow]\n";
+    let sequence = result(&format!("{text}{flow}")).traces.sequence.unwrap();
+    let sends = sequence.time.iter().zip(&sequence.kind).filter(|(_, kind)| **kind == SequenceKind::Send);
+    let sends: Vec<u64> = sends.map(|(time, _)| *time).collect();
+    sends.chunk_by(|a, b| b - a < 30_000_000).map(<[u64]>::len).collect()
+}
+
+#[test]
+fn slow_start_doubles_every_round() {
+    // The SYN, then 1, 2, 4, 8, …
+    assert_eq!(rounds("'standard'"), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256]);
+    // Limited slow start: standard up to 100, then at most 50 a round.
+    let limited = rounds("'limited'");
+    assert_eq!(limited[..8], [1, 1, 2, 4, 8, 16, 32, 64]);
+    assert!(limited[9..].windows(2).all(|round| round[1] > round[0] && round[1] <= round[0] + 50), "{limited:?}");
+    // Advanced Slow Start multiplies by four while it adds three per ACK: 1, 4, 16, …
+    assert_eq!(rounds("'staged'")[..4], [1, 1, 4, 16]);
+}
+
+#[test]
+fn a_saturated_droptail_queue_keeps_its_link_busy() {
+    // The queue is larger than the bandwidth-delay product of 73 packets, so halving the window does not empty it.
+    let delivered = |seconds| {
+        let bottleneck = "rate = '10 Mbit/s', queue = '150 packets'";
+        chain(seconds, "", bottleneck, "rwnd = '1000 packets'").flows[0].delivered_bytes as f64
+    };
+    let rate = 8.0 * (delivered(100) - delivered(20)) / 80.0;
+    // Segments sent twice, and those that wait for a hole to be filled, make it less than the line's rate.
+    assert!((9.95e6..=10.01e6).contains(&rate), "{rate} bit/s");
+}
+
+#[test]
+fn reno_follows_the_square_root_law() {
+    // Mathis et al. 1997: W = √(3/2)/√p for periodic losses and an ACK for each packet, 12.2 packets at 1 %. With random losses
+    // they measured constants of 0.9 to 1.3; timeouts of small windows take some more.
+    let run = |seed: u32| {
+        let text = format!(
+            "seed = {seed}\nduration = '600 s'\n\
+             topology.bottleneck = {{ rate = '100 Mbit/s', queue = 'unlimited', loss = '1 %' }}\n[flow]\nrwnd = '10000 packets'"
+        );
+        result(&text).flows[0].goodput_bps
+    };
+    let goodput = (1..=5).map(run).sum::<f64>() / 5.0;
+    let round_trip = 0.06 + 3.0 * (83.2e-6 + 3.2e-6);
+    let constant = goodput * round_trip / 8000.0 * 0.01_f64.sqrt();
+    assert!((0.9..=1.3).contains(&constant), "constant {constant}");
+}
