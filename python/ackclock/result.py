@@ -75,9 +75,13 @@ def frame(table: ArrowTable) -> polars.DataFrame:
     return polars.DataFrame(table)
 
 
-def rows(table: ArrowTable) -> list[dict[str, Any]]:
-    """Read an Arrow table as one dictionary per row; NaN and infinities are None, as JSON has neither."""
-    return [{key: _finite(value) for key, value in row.items()} for row in frame(table).iter_rows(named=True)]
+def rows(table: ArrowTable, most: int | None = None) -> list[dict[str, Any]]:
+    """Read the rows of an Arrow table, or the first so many, as dictionaries.
+
+    NaN and infinities are None, as JSON has neither.
+    """
+    read = frame(table) if most is None else frame(table).head(most)
+    return [{key: _finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table

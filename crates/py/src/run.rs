@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, Recovery, Scenario, TraceKind};
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
@@ -161,7 +161,7 @@ impl PyRunResult {
             ("cwnd_max", numbers(flows, |flow| flow.cwnd_max)),
             ("cwnd_final", numbers(flows, |flow| flow.cwnd_final)),
             ("ssthresh_final", numbers(flows, |flow| flow.ssthresh_final)),
-            ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(|rtt| rtt.as_secs_f64()))),
+            ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(Duration::as_secs_f64))),
         ]
     }
 
@@ -184,7 +184,7 @@ impl PyRunResult {
             ("delivered_2s", maybe_counts(flows, |flow| flow.delivered_after[1])),
             ("delivered_5s", maybe_counts(flows, |flow| flow.delivered_after[2])),
             ("delivered_10s", maybe_counts(flows, |flow| flow.delivered_after[3])),
-            ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(|time| time.as_secs_f64()))),
+            ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(Duration::as_secs_f64))),
         ]
     }
 

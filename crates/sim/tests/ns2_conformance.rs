@@ -204,7 +204,7 @@ fn every_change_of_cwnd_and_ssthresh() {
         for (row, (their, our)) in theirs.iter().zip(&ours).enumerate() {
             let (time, window) = ((their.0 as f64 - our.0).abs(), (their.1 as f64 - our.1).abs());
             // ns-2 prints times to 10 µs and windows to 10⁻³ or six digits: half a unit of each, and as much again for us.
-            let same = time <= 1.0 && window <= 1.0 && their.2.unwrap() as f64 == our.2;
+            let same = time <= 1.0 && window <= 1.0 && (their.2.unwrap() as f64).to_bits() == our.2.to_bits();
             assert!(same, "{name} row {row}: ns-2 has {their:?}, we have {our:?}");
         }
         assert_eq!(theirs.len(), ours.len(), "{name}");

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Variant = tuple[dict[str, str], Scenario]
 
+MOST_ROWS = 200  # of a table of one run that are worth printing
+
 FLOW_COLUMNS = {
     "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "resent": "retransmitted_packets",
     "timeouts": "timeouts", "cwnd max": "cwnd_max", "slow start exit": "slow_start_exit_reason",
@@ -143,10 +145,14 @@ def _show(variants: Sequence[Variant], results: Sequence[Result | None], swept: 
 
 
 def _show_run(result: Result) -> None:
-    flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows)]
+    flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows, MOST_ROWS)]
     output.table(list(FLOW_COLUMNS), flows)
-    links = [[row[column] for column in LINK_COLUMNS.values()] for row in rows(result.links) if row["arrivals"]]
+    links = [
+        [row[column] for column in LINK_COLUMNS.values()] for row in rows(result.links, MOST_ROWS) if row["arrivals"]
+    ]
     output.table(list(LINK_COLUMNS), links)
+    if max(len(result.flows), len(result.links)) > MOST_ROWS:
+        output.note(f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown")
     output.note(f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {result.cpu_seconds:.2f} s")
 
 

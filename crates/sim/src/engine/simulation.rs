@@ -61,8 +61,8 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
 pub struct Prepared<'a>(Recording<'a>);
 
 enum Recording<'a> {
-    Off(Simulation<'a, Off>),
-    On(Simulation<'a, Traces>),
+    Off(Box<Simulation<'a, Off>>),
+    On(Box<Simulation<'a, Traces>>),
 }
 
 impl<'a> Prepared<'a> {
@@ -72,9 +72,9 @@ impl<'a> Prepared<'a> {
     /// As [`run`].
     pub fn new(scenario: &'a Scenario) -> Result<Self, RunError> {
         Ok(Self(if scenario.record.is_empty() {
-            Recording::Off(Simulation::new(scenario, Off)?)
+            Recording::Off(Box::new(Simulation::new(scenario, Off)?))
         } else {
-            Recording::On(Simulation::new(scenario, Traces::new(&scenario.record, scenario.flows.len()))?)
+            Recording::On(Box::new(Simulation::new(scenario, Traces::new(&scenario.record, scenario.flows.len()))?))
         }))
     }
 
@@ -188,7 +188,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if key.time() >= self.end {
                 break;
             }
-            if self.processed % EVENTS_PER_CHECK == 0 && interrupted() {
+            if self.processed.is_multiple_of(EVENTS_PER_CHECK) && interrupted() {
                 return Err(RunError::Interrupted);
             }
             self.processed += 1;

@@ -254,7 +254,11 @@ impl Link {
 
     /// Whether `packet` arrives before a transmission that starts in the same nanosecond, at `start` by ns-2's clock.
     fn arrives_first(&self, packet: &Entering, start: f64) -> bool {
-        packet.tiebreak < start || packet.tiebreak == start && packet.scheduled < self.in_service_since
+        match packet.tiebreak.total_cmp(&start) {
+            Ordering::Less => true,
+            Ordering::Equal => packet.scheduled < self.in_service_since,
+            Ordering::Greater => false,
+        }
     }
 
     /// The transmission of the first waiting packet starts.

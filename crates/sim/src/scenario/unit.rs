@@ -192,6 +192,9 @@ impl Dimension {
 
     /// The message for a number without unit.
     pub(crate) fn needs_unit(&self, number: &str, unit: &str) -> String {
+        if number.parse().is_ok_and(|number: f64| !number.is_finite()) {
+            return format!("{} must be finite, but is {number}", self.noun);
+        }
         format!("{} needs a unit; did you mean \"{number} {unit}\"?", self.noun)
     }
 
@@ -347,6 +350,7 @@ mod tests {
     fn mistakes_name_the_nearest_right_thing() {
         let message = |dimension: &Dimension, text| dimension.parse(text, dimension.unit).unwrap_err();
         assert_eq!(message(&TIME, "30"), "a time needs a unit; did you mean \"30 s\"?");
+        assert_eq!(message(&TIME, "NaN"), "a time must be finite, but is NaN");
         assert_eq!(message(&TIME, "30 sec"), "a time has no unit \"sec\"; did you mean \"s\"? (known: ns, us, ms, s, min, h)");
         assert!(message(&RATE, "10 Mb/s").starts_with("a rate has no unit \"Mb/s\"; did you mean \"Mbit/s\"?"));
         assert!(message(&RATE, "10 mbit/s").contains("did you mean \"Mbit/s\"?"));

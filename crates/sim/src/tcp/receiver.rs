@@ -227,7 +227,7 @@ mod tests {
     fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), 1040, Instant::ZERO);
-        let mut receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &Packet::data(0, seq, 1040, at(0)));
+        let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &Packet::data(0, seq, 1040, at(0)));
         assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN at once");
         assert_eq!(receive(&mut receiver, 10, 1), None);
         assert_eq!(receiver.handle_timeout(at(109)), None);

@@ -9,6 +9,8 @@ use ackclock_core::units::{Duration, Instant};
 const SRTT_BITS: u32 = 3;
 /// `rttvar` is kept in quarters of a tick.
 const RTTVAR_BITS: u32 = 2;
+/// Longest round-trip time that is told from longer ones, in ticks: more than any clock needs, and its multiples fit.
+const MAX_TICKS: u64 = 1 << 48;
 /// From this backoff on the round-trip estimate is thought to be wrong and is started over.
 const FORGET_BACKOFF: u64 = 8;
 /// Up to this backoff every timeout doubles it, however long the timeout already is.
@@ -52,7 +54,7 @@ impl Rto {
     pub(crate) fn measure(&mut self, sent: Instant, now: Instant) {
         let tick = self.config.granularity.as_nanos();
         let offset = (sent + self.config.phase).as_nanos() % tick;
-        let ticks = ((now.since(sent).as_nanos() + offset) / tick).max(1) as i64;
+        let ticks = ((now.since(sent).as_nanos() + offset) / tick).clamp(1, MAX_TICKS).cast_signed();
         if self.srtt == 0 {
             self.srtt = ticks << SRTT_BITS;
             self.rttvar = ticks << (RTTVAR_BITS - 1);
@@ -63,7 +65,7 @@ impl Rto {
         }
         // RFC 6298 §2.3: srtt + 4·rttvar, both brought to eighths of a tick.
         let scaled = (self.rttvar << (2 + SRTT_BITS - RTTVAR_BITS)) + self.srtt;
-        self.current = self.config.granularity.saturating_mul((scaled >> SRTT_BITS) as u64);
+        self.current = self.config.granularity.saturating_mul((scaled >> SRTT_BITS).cast_unsigned());
     }
 
     /// The timeout now.
@@ -90,7 +92,8 @@ impl Rto {
 
     /// Smoothed round-trip time, once there is one.
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        (self.srtt > 0).then(|| Duration::from_nanos(self.config.granularity.as_nanos().saturating_mul(self.srtt as u64) >> SRTT_BITS))
+        (self.srtt > 0)
+            .then(|| Duration::from_nanos(self.config.granularity.as_nanos().saturating_mul(self.srtt.cast_unsigned()) >> SRTT_BITS))
     }
 }
 

@@ -1,0 +1,143 @@
+"""The documentation is true: scenarios are read, examples run, commands print what is shown, links lead somewhere.
+
+Blocks are told by their first line:
+
+- ``toml`` is a scenario, ``toml NAME.toml`` one that later blocks of the page use, ``toml wrong`` one that is refused,
+  and ``toml part`` no scenario of its own;
+- ``python run`` is executed, ``python run needs=NAME`` only where that package is installed;
+- ``console`` holds commands after ``$ `` with what they print; only those of ackclock are executed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import ackclock
+
+from .conftest import ROOT, Cli
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(DOCS.rglob("*.md"))
+COLUMNS = re.compile(r"^\| `(\w+)`", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: the words of its first line, its text, and the line of the page on which it begins."""
+
+    words: list[str]
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Give the fenced blocks of a page."""
+    for match in re.finditer(r"^```(.+)\n([\s\S]*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        yield Block(match[1].split(), match[2], page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1)
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=name)
+def test_blocks_of(page: Path, tmp_path: Path, cli: Cli) -> None:
+    for block in blocks(page):
+        place = f"{name(page)}:{block.line}"
+        kind, *words = block.words
+        if kind == "toml" and words != ["part"]:
+            check_scenario(block, words, tmp_path, place)
+        elif kind == "python" and "run" in words and installed(words):
+            command = [sys.executable, "-c", block.text]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+            assert done.returncode == 0, f"{place}: {done.stderr}"
+        elif kind == "console":
+            check_commands(block, cli, place)
+
+
+def installed(words: list[str]) -> bool:
+    needed = [word.removeprefix("needs=") for word in words if word.startswith("needs=")]
+    return all(importlib.util.find_spec(package) is not None for package in needed)
+
+
+def check_scenario(block: Block, words: list[str], folder: Path, place: str) -> None:
+    names = [word for word in words if word.endswith(".toml")]
+    path = folder / (names[0] if names else "scenario.toml")
+    path.write_text(block.text, encoding="utf-8")
+    if "wrong" in words:
+        with pytest.raises(ackclock.ScenarioError):
+            ackclock.load(path)
+        return
+    try:
+        ackclock.load(path).variants()
+    except ackclock.ScenarioError as error:
+        pytest.fail(f"{place}: {error}")
+
+
+def check_commands(block: Block, cli: Cli, place: str) -> None:
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        program, *arguments = shlex.split(command)
+        if program != "ackclock":
+            continue
+        done = cli(*arguments)
+        assert not done.returncode or shown, f"{place}: {command}: {done.stderr}"
+        if shown:
+            printed = done.stderr if done.returncode else done.stdout
+            assert lines(shown) == lines(printed), f"{place}: {command} prints\n{printed}"
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```[\s\S]*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_of(page: Path) -> None:
+    text = re.sub(r"^```[\s\S]*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for link in re.findall(r"\]\(<?([^)>\s]+)>?\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{name(page)}: {link} leads nowhere"
+        if anchor:
+            assert anchor in anchors(target), f"{name(page)}: {link}: there is no such heading"
+
+
+def test_every_column_is_explained() -> None:
+    metrics = DOCS / "concepts" / "metrics.md"
+    explained = set(COLUMNS.findall(metrics.read_text(encoding="utf-8")))
+    recorded = ["cwnd", "delivered", "queue", "drops", "sequence", "rtt", "internals"]
+    result = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=recorded))
+    tables: list[Any] = [result.flows, result.links, *(result.trace(trace) for trace in recorded)]
+    missing = [column for table in tables for column in polars.DataFrame(table).columns if column not in explained]
+    assert not missing, f"{name(metrics)} does not explain {', '.join(missing)}"
+
+
+def test_reference_pages_are_as_generated() -> None:
+    command = [sys.executable, str(DOCS / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_page_is_left_out_of_the_index() -> None:
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "README.md"]
+    assert [page for page in pages if f"({page})" not in index] == []
