@@ -1,0 +1,366 @@
+"""Writes the reference pages, docs/reference/*.md, from the program itself; with --check it says which are out of date.
+
+usage: python docs/generate.py [--check]
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import re
+import sys
+import typing
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars
+from typer.models import OptionInfo
+
+import ackclock
+from ackclock import _core
+from ackclock.cli.app import app
+
+Json = dict[str, Any]
+FOLDER = Path(__file__).resolve().parent / "reference"
+MADE = "<!-- Made by docs/generate.py; change the program, not this page. -->"
+# What the quantities with these first and last units are called.
+QUANTITIES = {
+    "ns … h": "a time",
+    "bit/s … Tbit/s": "a rate",
+    "B … GiB": "a size",
+    "packets … segment": "packets",
+    "B … segment": "an amount",
+    "B … BDP": "a queue limit",
+    "% … %": "a probability",
+}
+NUMBER = r"\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+
+
+def main() -> int:
+    """Write or check every page; returns the exit code."""
+    known, check = {"--check"}, "--check" in sys.argv[1:]
+    if unknown := [word for word in sys.argv[1:] if word not in known]:
+        print(f"unknown argument {unknown[0]}; usage: python docs/generate.py [--check]", file=sys.stderr)
+        return 2
+    pages = {name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
+    stale = {path.name for path in FOLDER.glob("*.md")} - pages.keys()
+    differing = [name for name, text in pages.items() if not _same(FOLDER / name, text, show=check)]
+    if check:
+        for name in sorted(stale):
+            print(f"docs/reference/{name}: no page of that name is made any more", file=sys.stderr)
+        if differing or stale:
+            print("reference pages are out of date; run: python docs/generate.py", file=sys.stderr)
+        return 1 if differing or stale else 0
+    FOLDER.mkdir(exist_ok=True)
+    for name in stale:
+        (FOLDER / name).unlink()
+    for name in differing:
+        (FOLDER / name).write_text(pages[name], encoding="utf-8")
+    print(f"{len(pages)} pages, {len(differing)} of them changed")
+    return 0
+
+
+def _same(path: Path, text: str, *, show: bool) -> bool:
+    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    if there == text:
+        return True
+    if show:
+        name = f"docs/reference/{path.name}"
+        difference = difflib.unified_diff(
+            there.splitlines(), text.splitlines(), f"{name} as committed", f"{name} as made now", lineterm="", n=1
+        )
+        print("\n".join([f"{name} is out of date:", *list(difference)[:40]]), file=sys.stderr)
+    return False
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Give the lines of a Markdown table; | in a cell is escaped."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |"
+
+
+def code(value: object) -> str:
+    """Write a value as code, a text as it stands in TOML."""
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def words(values: Sequence[object]) -> str:
+    """List texts as code; a number that only repeats a text is left out."""
+    texts = [value for value in values if isinstance(value, str) or str(value) not in values]
+    return ", ".join(code(value) for value in texts)
+
+
+# parts.md
+
+
+def parts() -> str:
+    """Make the page of all parts: each with its parameters and what its file's opening comment says."""
+    axes: dict[str, list[Json]] = json.loads(_core.registry())
+    lines = [
+        "# Parts",
+        "",
+        "What a scenario may put on each axis; `ackclock list AXIS` shows it too. Where the axes stand in a file:",
+        "[scenario.md](scenario.md).",
+        "",
+        *(f"- [`{axis}`](#{axis}): {', '.join(part['name'] for part in found)}" for axis, found in axes.items()),
+    ]
+    for axis, found in axes.items():
+        lines += ["", f"## {axis}"]
+        for part in found:
+            lines += ["", f"### {axis}: {part['name']}", "", *_part(part)]
+    return "\n".join(lines)
+
+
+def _part(part: Json) -> Iterator[str]:
+    # The header's headings are below that of the part here.
+    yield from re.sub(r"^## (.*)$", r"\n**\1.**", part["header"], flags=re.MULTILINE).split("\n")
+    if part["params"]:
+        yield ""
+        rows = [[f"`{p['name']}`", _kind(p), code(p["default"]), _bounds(p), p["doc"]] for p in part["params"]]
+        yield from table(["parameter", "takes", "default", "bounds", "meaning"], rows)
+
+
+def _kind(param: Json) -> str:
+    if param["words"]:
+        return words(param["words"])
+    return f"{param['kind']}, as in {code(param['default'])}" if param["unit"] else str(param["kind"])
+
+
+def _bounds(param: Json) -> str:
+    if param["bounds"] is None:
+        return "–"
+    low, high = param["bounds"]
+    return f"{low:g} to {high:g}"
+
+
+# scenario.md
+
+
+def scenario() -> str:
+    """Make the page of all keys of a scenario file, from its JSON Schema."""
+    return "\n".join(_Keys().page(json.loads(_core.schema())))
+
+
+class _Keys:
+    """Renders the tables of the schema, each once."""
+
+    def __init__(self) -> None:
+        self._axes: Json = json.loads(_core.registry())
+        self._seen: dict[str, str] = {}
+        self._waiting: list[tuple[str, str, Json]] = []
+
+    def page(self, schema: Json) -> Iterator[str]:
+        yield "# Keys of a scenario file"
+        yield ""
+        yield "TOML. Keys that are not listed here are errors. `ackclock schema` prints the JSON Schema."
+        yield from ["", "## Quantities", ""]
+        yield 'Numbers carry their units: a text with a number and a unit, as in `"10 ms"`. k, M, G are 10³,'
+        yield "10⁶, 10⁹; Ki, Mi, Gi are 2¹⁰, 2²⁰, 2³⁰."
+        yield ""
+        found = {quantity(p).split(" or ")[0]: units(p)[0] for p in patterns(schema)}
+        rows = [
+            [noun.split("]")[0].lstrip("["), ", ".join(f"`{unit}`" for unit in names)] for noun, names in found.items()
+        ]
+        yield from table(["quantity", "units"], rows)
+        self._waiting.append(("The file", "", schema))
+        while self._waiting:
+            title, about, entry = self._waiting.pop(0)
+            yield from ["", f"## {title}", ""]
+            if about:
+                yield from [about, ""]
+            yield from self._table(title, entry)
+
+    def _table(self, title: str, entry: Json) -> Iterator[str]:
+        required = entry.get("required", [])
+        rows = []
+        path = "" if title == "The file" else title
+        for name, value in entry["properties"].items():
+            if name == "kind":
+                continue
+            default = code(value["default"]) if "default" in value else "must be given" if name in required else "–"
+            rows.append([f"`{name}`", self._type(path, name, value), default, value.get("description", "")])
+        yield from table(["key", "takes", "default", "meaning"], rows)
+
+    def _type(self, path: str, name: str, value: Json) -> str:
+        if name in self._axes and "oneOf" in value:
+            return self._part(name, value)
+        if name == "sweep":
+            return "a table: see [sweeps](../guides/sweeps.md)"
+        if "oneOf" in value:
+            return self._choice(path, name, value["oneOf"])
+        if "enum" in value:
+            return words(value["enum"])
+        if "pattern" in value:
+            return quantity(value["pattern"])
+        if value.get("type") == "integer":
+            return f"whole number, {value['minimum']} to {value['maximum']}"
+        if value.get("type") == "array":
+            return f"list of: {self._type(path, name, value['items'])}"
+        if value.get("type") == "object":
+            return self._link(_joined(path, name), "", value)
+        return {"string": "text", "boolean": "`true` or `false`", "number": "number"}[value["type"]]
+
+    def _choice(self, path: str, name: str, forms: Sequence[Json]) -> str:
+        place = _joined(path, name)
+        kinds = [form for form in forms if "const" in form.get("properties", {}).get("kind", {})]
+        if kinds:
+            shown = []
+            for form in kinds:
+                kind = form["properties"]["kind"]["const"]
+                link = self._link(f"{place}, kind {kind}", form.get("description", ""), form)
+                shown.append(link + ("" if "kind" in form.get("required", []) else " (if `kind` is left out)"))
+            return "; ".join(shown)
+        shown = [code(form["const"]) for form in forms if "const" in form]
+        shown += [self._link(place, "", form) for form in forms if form.get("type") == "object"]
+        several = any(form.get("type") == "array" for form in forms)
+        return " or ".join(shown) + (", one or a list of them" if several else "")
+
+    def _part(self, axis: str, value: Json) -> str:
+        names = {part["name"] for part in self._axes[axis]}
+        others = [word for form in value["oneOf"] for word in form.get("enum", []) if word not in names]
+        forms = [f"[a part](parts.md#{axis}) by its name, or as a table with its `kind` and parameters"]
+        forms += [quantity(form["pattern"]) for form in value["oneOf"] if "pattern" in form]
+        forms += [code(word) for word in others]
+        text = "; ".join(forms)
+        first = next(form for form in value["oneOf"] if form.get("type") == "object")
+        parameters = {p["name"] for part in self._axes[axis] for p in part["params"]}
+        extra = {key: entry for key, entry in first["properties"].items() if key not in {"kind", *parameters}}
+        if extra:
+            title = f"Further keys of a {axis} table"
+            text += f"; with {self._link(title, '', {'properties': extra})}"
+        return text
+
+    def _link(self, title: str, about: str, entry: Json) -> str:
+        # Equal tables in several places are shown once, under the name of the first.
+        text = json.dumps([entry.get("properties"), entry.get("required")], sort_keys=True)
+        if text not in self._seen:
+            self._seen[text] = title
+            self._waiting.append((title, about, entry))
+        title = self._seen[text]
+        return f"[{title[0].lower() + title[1:]}](#{_anchor(title)})"
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path.split(', kind')[0]}.{name}" if path else name
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
+
+
+def units(pattern: str) -> tuple[list[str], list[str]]:
+    """Give the units, and the words instead of a number, that a quantity's pattern in the schema takes."""
+    body = pattern.removeprefix("^(").removesuffix(")$")
+    found = re.fullmatch(r"\((.*?)\)\\s\*(.*)", body.removeprefix(NUMBER))
+    if not body.startswith(NUMBER) or found is None:
+        raise ValueError(f"not the pattern of a quantity: {pattern}")
+    return found[1].split("|"), [word for word in found[2].split("|") if word]
+
+
+def quantity(pattern: str) -> str:
+    """Name the quantity that a pattern of the schema takes."""
+    with_units, others = units(pattern)
+    noun = QUANTITIES.get(with_units[0] + " … " + with_units[-1])
+    shown = f"[{noun}](#quantities)" if noun else "a number with " + ", ".join(f"`{unit}`" for unit in with_units)
+    return shown + "".join(f" or {code(word)}" for word in others)
+
+
+def patterns(schema: object) -> Iterator[str]:
+    """Give every pattern in the schema."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("pattern"), str):
+            yield schema["pattern"]
+        for value in schema.values():
+            yield from patterns(value)
+    if isinstance(schema, list):
+        for value in schema:
+            yield from patterns(value)
+
+
+# cli.md
+
+
+def cli() -> str:
+    """Make the page of all commands, from their declarations."""
+    callbacks = [(command.name, command.callback) for command in app.registered_commands]
+    commands = {name or callback.__name__: callback for name, callback in callbacks if callback is not None}
+    lines = [
+        "# Command line",
+        "",
+        "`ackclock COMMAND …`, or `python -m ackclock COMMAND …`. Tables and data go to standard output, messages and",
+        "progress to standard error. Exit codes: 0 done, 1 failure, 2 bad input, 130 stopped by Ctrl-C.",
+    ]
+    for name, callback in commands.items():
+        options, arguments = _options(callback)
+        usage = " ".join(["ackclock", name, *(["[OPTIONS]"] if options else []), *(word for word, _ in arguments)])
+        lines += ["", f"## ackclock {name}", "", _first_paragraph(callback), "", f"    {usage}"]
+        if arguments or options:
+            rows = [[f"`{word}`", doc] for word, doc in arguments + options]
+            lines += ["", *table(["argument or option", "meaning"], rows)]
+    return "\n".join(lines)
+
+
+def _first_paragraph(callback: Callable[..., Any]) -> str:
+    return inspect.cleandoc(callback.__doc__ or "").split("\n\n")[0]
+
+
+def _options(callback: Callable[..., Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Give options and arguments of a command, each with its help."""
+    options, arguments = [], []
+    hints = typing.get_type_hints(callback, include_extras=True)
+    for name, parameter in inspect.signature(callback).parameters.items():
+        kind, info = typing.get_args(hints[name])
+        doc = info.help or ""
+        if parameter.default not in (None, False, inspect.Parameter.empty):
+            doc += f" Default: {parameter.default}."
+        if not isinstance(info, OptionInfo):
+            optional = parameter.default is not inspect.Parameter.empty
+            arguments.append((f"[{name.upper()}]" if optional else name.upper(), doc))
+            continue
+        # In an annotation the first declaration lands in `default`.
+        declared = [*([info.default] if isinstance(info.default, str) else []), *(info.param_decls or ())]
+        flags = ", ".join(declared or [f"--{name.replace('_', '-')}"])
+        value = "" if kind is bool else f" {info.metavar or _value(kind)}"
+        options.append((flags + value, doc))
+    return options, arguments
+
+
+def _value(kind: object) -> str:
+    inner = next((part for part in typing.get_args(kind) if part is not type(None)), kind)
+    inner = next(iter(typing.get_args(inner)), inner)
+    return {int: "NUMBER", Path: "PATH"}.get(inner, "WORD")  # type: ignore[call-overload, no-any-return]
+
+
+# tables.md
+
+
+def tables() -> str:
+    """Make the page of all tables: the columns of a small run, with the names and types of Arrow."""
+    traces: list[str] = json.loads(_core.schema())["properties"]["record"]["items"]["enum"]
+    run = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=traces))
+    lines = [
+        "# Tables of a result",
+        "",
+        "What each column means is in [metrics.md](../concepts/metrics.md).",
+    ]
+    found = [("flows", "One row per flow.", run.flows), ("links", "One row per link and direction.", run.links)]
+    found += [(f"trace {name}", f'Recorded with `record = ["{name}"]`.', run.trace(name)) for name in traces]
+    for title, about, columns in found:
+        schema = polars.DataFrame(columns).schema
+        rows = [[f"`{name}`", _noun(kind)] for name, kind in schema.items()]
+        lines += ["", f"## {title}", "", about, "", *table(["column", "values"], rows)]
+    return "\n".join(lines)
+
+
+def _noun(kind: polars.DataType) -> str:
+    return "whole numbers" if kind.is_integer() else "numbers" if kind.is_float() else "texts"
+
+
+PAGES: dict[str, Callable[[], str]] = {"parts.md": parts, "scenario.md": scenario, "cli.md": cli, "tables.md": tables}
+
+if __name__ == "__main__":
+    sys.exit(main())
