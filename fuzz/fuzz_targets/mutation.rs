@@ -1,0 +1,85 @@
+//! Plain mutation of example files, for machines without cargo-fuzz: cuts, repeats, and swaps lines, words and numbers of the examples.
+
+use std::time::{Duration, Instant};
+
+use ackclock_core::rng::Generator;
+
+/// Numbers where things go wrong.
+const NUMBERS: [&str; 12] =
+    ["0", "1", "-1", "0.5", "1e-9", "1e15", "1e400", "nan", "65495", "4294967295", "9223372036854775807", "18446744073709551616"];
+
+/// Mutates the files named by the arguments for as many seconds as the first one says.
+#[expect(clippy::disallowed_methods, reason = "a campaign lasts as long as it is told to")]
+pub(crate) fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let usage = "usage: scenario SECONDS FILE...";
+    let seconds = arguments.next().and_then(|text| text.parse().ok()).expect(usage);
+    let examples: Vec<String> =
+        arguments.map(|path| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))).collect();
+    assert!(!examples.is_empty(), "{usage}");
+    examples.iter().for_each(|example| super::exercise(example.as_bytes()));
+    let words: Vec<&str> = examples.iter().flat_map(|example| pieces(example)).collect();
+    let mut random = Generator::derived(1, "fuzz");
+    let (start, mut count) = (Instant::now(), 0_u64);
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let example: &String = pick(&examples, &mut random);
+        let text = mutate(example, &words, &mut random);
+        if std::panic::catch_unwind(|| super::exercise(text.as_bytes())).is_err() {
+            panic!("this text makes it panic:\n{text}");
+        }
+        count += 1;
+    }
+    println!("{count} scenarios in {seconds} s, and none made it panic");
+}
+
+fn below(limit: usize, random: &mut Generator) -> usize {
+    (random.uniform() * limit as f64) as usize
+}
+
+fn pick<'a, T>(of: &'a [T], random: &mut Generator) -> &'a T {
+    &of[below(of.len(), random)]
+}
+
+/// Words, numbers, blanks and signs of a text.
+fn pieces(text: &str) -> Vec<&str> {
+    let class = |c: char| {
+        if c.is_alphabetic() || c == '_' {
+            0
+        } else if c.is_ascii_digit() || c == '.' {
+            1
+        } else {
+            c as u32
+        }
+    };
+    let mut rest = text;
+    let mut pieces = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| class(c) != class(first)).unwrap_or(rest.len());
+        pieces.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    pieces
+}
+
+/// Changes up to four pieces or lines of `text`.
+fn mutate(text: &str, words: &[&str], random: &mut Generator) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=below(4, random) {
+        if lines.is_empty() {
+            break;
+        }
+        let line = below(lines.len(), random);
+        match below(8, random) {
+            0 => drop(lines.remove(line)),
+            1 => lines.insert(below(lines.len(), random), lines[line].clone()),
+            _ => {
+                let mut parts = pieces(&lines[line]);
+                let Some(index) = (!parts.is_empty()).then(|| below(parts.len(), random)) else { continue };
+                let number = parts[index].starts_with(|c: char| c.is_ascii_digit());
+                parts[index] = if number && random.uniform() < 0.8 { *pick(&NUMBERS, random) } else { *pick(words, random) };
+                lines[line] = parts.concat();
+            }
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,63 @@
+//! No text may make the scenario reader or the engine panic.
+//!
+//! Under cargo-fuzz this is a libFuzzer target. Built plainly it mutates the files it is given by itself: `scenario SECONDS FILE…`.
+#![cfg_attr(fuzzing, no_main)]
+
+use ackclock_core::units::Duration;
+use ackclock_sim::engine::run;
+use ackclock_sim::scenario::Document;
+
+/// Most flows, and most nodes in a shorthand.
+const MAX_FLOWS: i64 = 50;
+const MAX_LINKS: usize = 1000;
+/// Largest window: what is in flight takes memory.
+const MAX_RWND: u32 = 1000;
+const MAX_DURATION: Duration = Duration::from_millis(100);
+/// How often a run asks whether to go on, each time after 65 536 events, before the answer is no. Without delay and at enormous rates a
+/// nanosecond is long.
+const MAX_CHECKS: u32 = 3;
+
+/// Whether no number of flows, pairs or hops in `value` is large: a large one only takes long.
+fn is_small(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(table) => table.iter().all(|(key, value)| match value {
+            toml::Value::Integer(number) => !["count", "pairs", "hops"].contains(&key.as_str()) || *number <= MAX_FLOWS,
+            other => is_small(other),
+        }),
+        toml::Value::Array(values) => values.iter().all(is_small),
+        _ => true,
+    }
+}
+
+/// Reads `data` as a scenario and, if it is a small one, runs it.
+fn exercise(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(document) = Document::from_toml(text, "fuzz.toml") else { return };
+    if !toml::from_str(text).is_ok_and(|table| is_small(&toml::Value::Table(table))) {
+        return;
+    }
+    let Ok(mut scenario) = document.scenario() else { return };
+    if scenario.flows.len() > MAX_FLOWS as usize || scenario.links.len() > MAX_LINKS {
+        return;
+    }
+    scenario.duration = scenario.duration.min(MAX_DURATION);
+    for flow in &mut scenario.flows {
+        flow.host.rwnd = flow.host.rwnd.min(MAX_RWND);
+    }
+    let mut checks = 0;
+    let _ = run(&scenario, &mut || {
+        checks += 1;
+        checks > MAX_CHECKS
+    });
+}
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| exercise(data));
+
+#[cfg(not(fuzzing))]
+mod mutation;
+
+#[cfg(not(fuzzing))]
+fn main() {
+    mutation::main();
+}
