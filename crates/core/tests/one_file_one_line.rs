@@ -72,10 +72,17 @@ fn the_example_of_contributing_works() {
     let (workspace, krate) = (scratch.join("one_file_one_line"), scratch.join("one_file_one_line/crates/core"));
     let _ = fs::remove_dir_all(&workspace);
     copy(&repository.join("crates/core"), &krate);
-    // A workspace of the one crate, with the same versions and profiles.
+    // A workspace of the one crate, with the same dependencies and profiles. Its version tells its artifacts from those of the original,
+    // which cargo would otherwise take for the same package.
     let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
-    let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
-    fs::write(workspace.join("Cargo.toml"), manifest.replace(members, "members = [\"crates/core\"]")).unwrap();
+    let lines = manifest.lines().map(|line| match line.split_once(" = ") {
+        Some(("members", _)) => "members = [\"crates/core\"]",
+        Some(("version", _)) => "version = \"0.0.0-example\"",
+        _ => line,
+    });
+    let manifest = lines.collect::<Vec<_>>().join("\n");
+    assert!(manifest.contains("[\"crates/core\"]") && manifest.matches("0.0.0-example").count() == 1);
+    fs::write(workspace.join("Cargo.toml"), manifest).unwrap();
     fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
 
     let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
