@@ -18,7 +18,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NS2_DUMBBELL = "-topology dumbbell -delay 10ms -access_delay 5ms -window 20000"
-NS2_RATES = {"100M": "-rate 100Mb -access 1Gb -limit 480 -time 400", "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20"}
+NS2_RATES = {
+    "100M": "-rate 100Mb -access 1Gb -limit 480 -time 400",
+    "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20",
+}
+WORKLOADS = [
+    "chain",
+    *(f"dumbbell_100M_{flows}" for flows in (1, 10, 100)),
+    *(f"dumbbell_1G_{flows}" for flows in (1, 10, 100, 1000)),
+]
 
 
 @dataclass
@@ -86,35 +94,52 @@ def measure_ns2(ns: str, workload: str) -> Measurement:
     return Measurement(int(total[2]), cpu, ready - begin, int(total[6]) * 1024 / 1e6)
 
 
+COLUMNS = {
+    "workload": ("workload", -20),
+    "ours_pps": ("ours pkt/s", 12),
+    "ns2_pps": ("ns-2 pkt/s", 12),
+    "ratio": ("ratio", 8),
+    "peak_rss_mb": ("MB", 8),
+    "ns2_peak_rss_mb": ("ns-2 MB", 9),
+    "setup_s": ("set-up s", 10),
+    "ns2_setup_s": ("ns-2 s", 8),
+}
+
+
+def compare(workload: str, ours: Measurement, theirs: Measurement | None) -> dict[str, object]:
+    """Make the row of one workload; what ns-2 was not there to measure is None."""
+    return {
+        "workload": workload,
+        "ours_pps": round(ours.pps),
+        "ns2_pps": round(theirs.pps) if theirs else None,
+        "ratio": round(ours.pps / theirs.pps, 2) if theirs else None,
+        "peak_rss_mb": round(ours.peak_rss_mb, 1),
+        "ns2_peak_rss_mb": round(theirs.peak_rss_mb, 1) if theirs else None,
+        "setup_s": round(ours.setup_s, 4),
+        "ns2_setup_s": round(theirs.setup_s, 2) if theirs else None,
+    }
+
+
+def show(row: dict[str, object]) -> None:
+    """Print a row of the table."""
+    cells = [(str("-" if row[key] is None else row[key]), width) for key, (_, width) in COLUMNS.items()]
+    print("".join(text.ljust(-width) if width < 0 else text.rjust(width) for text, width in cells), flush=True)
+
+
 def main() -> None:
     """Measure every workload, print the table, write the file."""
-    workloads = ["chain"] + [f"dumbbell_{rate}_{flows}" for rate, flows in
-                             [("100M", 1), ("100M", 10), ("100M", 100), ("1G", 1), ("1G", 10), ("1G", 100), ("1G", 1000)]]
     ns = shutil.which("ns")
     if ns is None:
         print("ns-2 is not installed (Debian package ns2): measuring the simulator alone", file=sys.stderr)
-    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "ackclock-sim", "--example", "workload"], cwd=ROOT, check=True)
+    build = "cargo build --release --quiet -p ackclock-sim --example workload"
+    subprocess.run(build.split(), cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     binary = target / "release" / "examples" / "workload"
-    print(f"{'workload':<20}{'ours pkt/s':>12}{'ns-2 pkt/s':>12}{'ratio':>7}{'MB':>7}{'ns-2 MB':>9}{'set-up s':>10}{'ns-2 s':>8}")
+    show({key: title for key, (title, _) in COLUMNS.items()})
     rows = []
-    for workload in workloads:
-        ours = measure_ours(binary, workload)
-        theirs = measure_ns2(ns, workload) if ns else None
-        row = {
-            "workload": workload,
-            "ours_pps": round(ours.pps),
-            "ns2_pps": round(theirs.pps) if theirs else None,
-            "ratio": round(ours.pps / theirs.pps, 2) if theirs else None,
-            "peak_rss_mb": round(ours.peak_rss_mb, 1),
-            "ns2_peak_rss_mb": round(theirs.peak_rss_mb, 1) if theirs else None,
-            "setup_s": round(ours.setup_s, 4),
-            "ns2_setup_s": round(theirs.setup_s, 2) if theirs else None,
-        }
-        rows.append(row)
-        cell = lambda value, width: f"{'-' if value is None else value:>{width}}"  # noqa: E731
-        print(f"{workload:<20}{row['ours_pps']:>12}{cell(row['ns2_pps'], 12)}{cell(row['ratio'], 7)}{row['peak_rss_mb']:>7}"
-              f"{cell(row['ns2_peak_rss_mb'], 9)}{row['setup_s']:>10}{cell(row['ns2_setup_s'], 8)}", flush=True)
+    for workload in WORKLOADS:
+        rows.append(compare(workload, measure_ours(binary, workload), measure_ns2(ns, workload) if ns else None))
+        show(rows[-1])
     path = target / "bench.json"
     path.write_text(json.dumps(rows, indent=2) + "\n")
     print(f"written to {path}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Installs what the project and its development need into the virtual environment that runs this, but not the project itself.
+"""Installs what the project and its development need into the virtual environment that runs this.
 
-The project is installed by `maturin develop`, which builds its core. Arguments are passed on to pip.
+The project itself is installed by `maturin develop`, which builds its core. Arguments are passed on to pip.
 """
 
 import subprocess

@@ -3,17 +3,20 @@
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
 
+from __future__ import annotations
+
 import csv
 import itertools
-import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 AGENTS = ["Tahoe", "Reno", "Newreno", "Sack1"]
 COLUMNS = [
-    "rate", "access", "limit", "agent", "iw", "max_ssthresh", "loss", "loss_position", "loss_seed", "delayed_ack", "window", "set",
+    "rate", "access", "limit", "agent", "iw", "max_ssthresh", "loss", "loss_position", "loss_seed", "delayed_ack",
+    "window", "set",
     "bytes", "sent", "retransmitted", "timeouts", "reductions", "cwnd", "ssthresh", "drops",
 ]  # fmt: skip
 BASE = {
@@ -23,11 +26,24 @@ BASE = {
 LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
 
 
-def runs():
-    """Yields the settings of every run."""
-    losses = [("0.01", "after", "0"), ("0.01", "before", "12345"), ("0.05", "after", "12345"), ("0.2", "after", "0"), ("0.2", "before", "0")]
+def runs() -> Iterator[dict[str, str]]:
+    """Yield the settings of every run."""
+    losses = [
+        ("0.01", "after", "0"),
+        ("0.01", "before", "12345"),
+        ("0.05", "after", "12345"),
+        ("0.2", "after", "0"),
+        ("0.2", "before", "0"),
+    ]
     for agent, (rate, access), loss in itertools.product(AGENTS, LINKS, losses):
-        yield {"agent": agent, "rate": rate, "access": access, "loss": loss[0], "loss_position": loss[1], "loss_seed": loss[2]}
+        yield {
+            "agent": agent,
+            "rate": rate,
+            "access": access,
+            "loss": loss[0],
+            "loss_position": loss[1],
+            "loss_seed": loss[2],
+        }
     # A lost SYN: with seed 7 the first number is below 0.01.
     for agent, iw in itertools.product(AGENTS, ["1", "4", "table"]):
         yield {"agent": agent, "iw": iw, "loss": "0.01", "loss_seed": "7"}
@@ -47,8 +63,8 @@ def runs():
         yield {"agent": agent, "window": "64", "limit": "15"}
 
 
-def measure(ns, settings):
-    """Runs ns-2 once and returns the row of the table."""
+def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
+    """Run ns-2 once and return the row of the table."""
     row = BASE | settings
     script = str(Path(__file__).with_name("bulk.tcl"))
     options = itertools.chain.from_iterable((f"-{key}", value) for key, value in row.items())
@@ -58,12 +74,12 @@ def measure(ns, settings):
         if words[0] == "flow":
             row |= dict(zip(words[2::2], words[3::2], strict=True))
         if words[0] == "total":
-            row["drops"] = re.search(r"drops (\d+)", line)[1]
+            row["drops"] = words[words.index("drops") + 1]
     return row
 
 
-def main():
-    """Writes the table."""
+def main() -> None:
+    """Write the table."""
     ns = sys.argv[1] if len(sys.argv) > 1 else "ns"
     with ThreadPoolExecutor(2) as pool:
         rows = list(pool.map(lambda settings: measure(ns, settings), runs()))

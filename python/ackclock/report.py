@@ -218,7 +218,7 @@ def _context(
 
 
 def _reading(rank: int) -> str:
-    return "main reading" if rank == 0 else "second reading" if rank == 1 else f"reading {rank + 1}"
+    return f"{('main', 'second', 'third')[rank]} reading" if rank < 3 else f"reading {rank + 1}"
 
 
 def _counts(judgements: Sequence[Judgement]) -> list[tuple[str, int]]:

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ackclock_sim::engine::digest;
 use ackclock_sim::scenario::{ControlFactory, Document, Scenario, TraceKind};
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::ScenarioError;
 
@@ -103,11 +104,13 @@ impl PyScenario {
         Self::new(self.document.clone(), &settings)
     }
 
-    fn variants(&self) -> PyResult<Vec<(BTreeMap<String, String>, Self)>> {
-        let variants = self.document.variants().map_err(to_python)?;
-        let checked = |variant: ackclock_sim::scenario::Variant| Ok((variant.labels, Self::checked(variant.document)?));
-        let labelled = |(labels, scenario): (Vec<(String, String)>, Self)| (labels.into_iter().collect(), scenario);
-        variants.into_iter().map(|variant| checked(variant).map(labelled)).collect()
+    fn variants<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyDict>, Self)>> {
+        let variants = py.detach(|| {
+            let variants = self.document.variants().map_err(to_python)?;
+            variants.into_iter().map(|variant| Ok((variant.labels, Self::checked(variant.document)?))).collect::<PyResult<Vec<_>>>()
+        })?;
+        let labelled = |(labels, scenario): (Vec<(String, String)>, Self)| Ok((labels.into_py_dict(py)?, scenario));
+        variants.into_iter().map(labelled).collect()
     }
 
     fn __repr__(&self) -> String {

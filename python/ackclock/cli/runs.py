@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core, storage
 from ackclock.cli import output
+from ackclock.numbers import number
 from ackclock.result import Result, rows
 from ackclock.running import Interrupted, run_many
 from ackclock.scenario import Scenario, load
@@ -82,8 +83,13 @@ def check_command(file: Path) -> None:
     variants = scenario.variants()
     runs = f", {len(variants)} variants" if len(variants) > 1 else ""
     output.note(
-        f"{file}: {len(scenario.flows)} flows, {len(scenario.links)} links, {scenario.duration:g} s{runs}: good"
+        f"{file}: {_count(len(scenario.flows), 'flow')}, {_count(len(scenario.links), 'link')}, "
+        f"{scenario.duration:g} s{runs}: good"
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def plot_command(directory: Path, *, image_format: str, kinds: Sequence[str] | None, out: Path | None) -> None:
@@ -152,8 +158,12 @@ def _show_run(result: Result) -> None:
     ]
     output.table(list(LINK_COLUMNS), links)
     if max(len(result.flows), len(result.links)) > MOST_ROWS:
-        output.note(f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown")
-    output.note(f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {result.cpu_seconds:.2f} s")
+        output.note(
+            f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown"
+        )
+    output.note(
+        f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {number(result.cpu_seconds, 2)} s"
+    )
 
 
 def _show_sweep(finished: Sequence[tuple[dict[str, str], Result]]) -> None:

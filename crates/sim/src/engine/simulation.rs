@@ -278,7 +278,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let flow = &mut self.flows[packet.flow()];
         flow.dropped += 1;
         let first_loss = flow.sender.slow_start_exit().first_loss();
-        if !packet.is_ack() && first_loss.is_none_or(|end| packet.seq < end) {
+        if !packet.is_ack() && packet.seq > 0 && first_loss.is_none_or(|end| packet.seq < end) {
             flow.lost.push(packet.seq);
         }
     }

@@ -182,13 +182,13 @@ pub enum TraceKind {
     Cwnd,
     /// In-order delivery at the receiver.
     Delivered,
-    /// Waiting packets and bytes of every limited queue at every change.
+    /// Waiting packets and bytes of every queue at every change.
     Queue,
     /// Lost packets with the reason.
     Drops,
     /// Every data packet sent and every ACK received, at the sender.
     Sequence,
-    /// Round-trip times and the retransmission timeout, at every measurement.
+    /// Round-trip times and the retransmission timeout, at every ACK.
     Rtt,
     /// The congestion control's own quantities, at every ACK.
     Internals,

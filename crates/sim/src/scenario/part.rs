@@ -145,7 +145,9 @@ pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
 /// A parameter's value as a scenario has it.
 fn write(value: &Value, kind: Kind) -> Json {
     match (value, kind) {
-        (Value::Number(number), Kind::Segments) => json!(format!("{number} segments")),
+        (Value::Number(number), Kind::Segments) => {
+            json!(format!("{number} segment{}", if number.to_string() == "1" { "" } else { "s" }))
+        }
         (Value::Number(seconds), Kind::Duration) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
         (Value::Number(number), Kind::Probability) => json!(unit::write_probability(*number)),
         (Value::Number(number), Kind::Integer) => json!(*number as i64),

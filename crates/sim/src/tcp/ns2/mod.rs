@@ -386,11 +386,14 @@ impl State {
             restart,
             min_rtt: self.min_rtt,
         };
-        if self.snd_una > 0 && !self.exit.happened() {
-            let reason = if cause == Cause::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
-            self.exit.note(reason, now, self.window.cwnd);
+        // A lost SYN says nothing about slow start, which has not begun.
+        if self.snd_una > 0 {
+            if !self.exit.happened() {
+                let reason = if cause == Cause::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
+                self.exit.note(reason, now, self.window.cwnd);
+            }
+            self.exit.note_first_loss(self.snd_max);
         }
-        self.exit.note_first_loss(self.snd_max);
         self.control.on_congestion(&event);
         self.read_window();
         self.last_cause = Some(cause);
