@@ -35,14 +35,14 @@ def runs() -> Iterator[dict[str, str]]:
         ("0.2", "after", "0"),
         ("0.2", "before", "0"),
     ]
-    for agent, (rate, access), loss in itertools.product(AGENTS, LINKS, losses):
+    for agent, (rate, access), (share, position, seed) in itertools.product(AGENTS, LINKS, losses):
         yield {
             "agent": agent,
             "rate": rate,
             "access": access,
-            "loss": loss[0],
-            "loss_position": loss[1],
-            "loss_seed": loss[2],
+            "loss": share,
+            "loss_position": position,
+            "loss_seed": seed,
         }
     # A lost SYN: with seed 7 the first number is below 0.01.
     for agent, iw in itertools.product(AGENTS, ["1", "4", "table"]):
@@ -72,7 +72,7 @@ def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
     for line in output.splitlines():
         words = line.split()
         if words[0] == "flow":
-            row |= dict(zip(words[2::2], words[3::2], strict=True))
+            row.update(zip(words[2::2], words[3::2], strict=True))
         if words[0] == "total":
             row["drops"] = words[words.index("drops") + 1]
     return row

@@ -1,6 +1,7 @@
 //! The engine: runs a scenario packet by packet.
 
 mod events;
+mod flow;
 mod result;
 mod simulation;
 

@@ -54,7 +54,8 @@ pub struct FlowResult {
 pub struct LinkResult {
     /// Packets that arrived at the queue.
     pub arrivals: u64,
-    /// Packets that reached the far end, those included that the end of the run finds on their way.
+    /// Packets that reached the far end, those included that the end of the run finds on their way. What the loss model would take from
+    /// these is in no counter but `arrivals`.
     pub delivered: u64,
     /// Packets that the queue dropped.
     pub drops: u64,

@@ -6,22 +6,18 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::cc::{self, Composed, CongestionControl};
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{self, Entry};
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::Instant;
 use thiserror::Error;
 
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
+use super::flow::{Due, Flow, Path};
 use super::result::{FlowResult, LinkResult, RunResult};
-use crate::app::Bulk;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Crossing, Entering, Link, LinkKind};
-use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, PartSpec, Recovery, Scenario};
-use crate::tcp::ns2::Sender;
-use crate::tcp::packet::{HEADER, Packet, SackStore};
-use crate::tcp::receiver::{Acknowledgement, Receiver};
+use crate::net::route::{Routes, Unroutable};
+use crate::scenario::Scenario;
+use crate::tcp::packet::{Packet, SackStore};
+use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Off, Recorder, SequenceKind, Traces};
 
 /// After so many events a run asks whether it shall go on.
@@ -36,6 +32,14 @@ pub enum RunError {
         /// Name of the node where the route begins.
         from: String,
         /// Name of the node where it should end.
+        to: String,
+    },
+    /// The shortest route between two nodes is longer than packets can count.
+    #[error("the route from node {from} to node {to} has more than 65535 links")]
+    RouteTooLong {
+        /// Name of the node where the route begins.
+        from: String,
+        /// Name of the node where it ends.
         to: String,
     },
     /// A part refuses its parameters, or does not exist.
@@ -111,27 +115,6 @@ struct Arrival {
     scheduled: Instant,
 }
 
-impl Arrival {
-    /// An event at `now`, which ns-2's clock shows as `tiebreak`.
-    fn event(now: Instant, tiebreak: f64) -> Self {
-        Self { at: now, tiebreak, scheduled: now }
-    }
-}
-
-/// One flow's end hosts.
-#[derive(Debug)]
-struct Flow {
-    sender: Sender,
-    receiver: Receiver,
-    /// Time of the timer event of sender and receiver that is in the event queue.
-    armed: [Option<Instant>; 2],
-    /// When these timers are due, and when by ns-2's clock.
-    due: [(Option<Instant>, f64); 2],
-    dropped: u64,
-    /// Data segments lost until the end of the first overshoot.
-    lost: Vec<u32>,
-}
-
 struct Simulation<'a, R> {
     scenario: &'a Scenario,
     end: Instant,
@@ -150,18 +133,21 @@ struct Simulation<'a, R> {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
-        let subjects = 2 * (scenario.links.len() + scenario.flows.len());
-        if subjects > MAX_SUBJECTS {
-            return Err(RunError::TooLarge(subjects));
-        }
         let end = Instant::ZERO + scenario.duration;
         let name = |node: usize| scenario.nodes[node].clone();
-        let routes = Routes::find(scenario).map_err(|(from, to)| RunError::NoRoute { from: name(from), to: name(to) })?;
+        let routes = Routes::find(scenario).map_err(|problem| match problem {
+            Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
+            Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
+        })?;
         let links = scenario.links.iter().enumerate();
         let links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &routes);
+        let subjects = lanes.count() + scenario.links.len() + 2 * scenario.flows.len();
+        if subjects > MAX_SUBJECTS {
+            return Err(RunError::TooLarge(subjects));
+        }
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
@@ -178,7 +164,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for flow in 0..simulation.flows.len() {
-            simulation.arm(Arrival::event(Instant::ZERO, 0.0), flow);
+            simulation.arm(Arrival { at: Instant::ZERO, tiebreak: 0.0, scheduled: Instant::ZERO }, flow);
         }
         Ok(simulation)
     }
@@ -217,14 +203,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             None => self.events.pop(),
         }
         let hops = self.routes.hops(packet.route());
+        let last = hops[usize::from(packet.hop) - 1] as usize;
+        let scheduled = self.kinds[self.lanes.kind(last)].began(now, packet.size());
+        let here = Arrival { at: now, tiebreak, scheduled };
         if usize::from(packet.hop) < hops.len() {
-            let last = hops[usize::from(packet.hop) - 1] as usize;
-            let scheduled = self.kinds[self.lanes.kind(last)].began(now, packet.size());
-            self.forward(packet, Arrival { at: now, tiebreak, scheduled });
-            return;
-        }
-        let here = Arrival::event(now, tiebreak);
-        if packet.is_ack() {
+            self.forward(packet, here);
+        } else if packet.is_ack() {
             self.deliver_ack(here, &packet);
         } else {
             self.deliver_data(here, &packet);
@@ -275,12 +259,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if at >= self.end {
             return;
         }
-        let flow = &mut self.flows[packet.flow()];
-        flow.dropped += 1;
-        let first_loss = flow.sender.slow_start_exit().first_loss();
-        if !packet.is_ack() && packet.seq > 0 && first_loss.is_none_or(|end| packet.seq < end) {
-            flow.lost.push(packet.seq);
-        }
+        self.flows[packet.flow()].lose(packet);
     }
 
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
@@ -342,11 +321,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let state = &mut self.flows[flow];
         let deadlines = [state.sender.poll_timeout(), state.receiver.poll_timeout()];
         for (side, deadline) in deadlines.into_iter().enumerate() {
-            if deadline != state.due[side].0 {
+            if deadline != state.due[side].deadline {
                 // ns-2 multiplies whole ticks by the length of one.
                 let tick = self.scenario.flows[flow].host.clock_granularity;
                 let ticks = deadline.map_or(0.0, |deadline| deadline.since(here.at).as_nanos() as f64 / tick.as_nanos() as f64);
-                state.due[side] = (deadline, here.tiebreak + ticks * tick.as_secs_f64());
+                state.due[side] = Due { deadline, tiebreak: here.tiebreak + ticks * tick.as_secs_f64(), set_at: here.at };
             }
             if let Some(deadline) = deadline
                 && state.armed[side].is_none_or(|armed| deadline < armed)
@@ -365,8 +344,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             return;
         }
         state.armed[side] = None;
-        let (deadline, tiebreak) = state.due[side];
-        let here = Arrival::event(now, tiebreak);
+        let Due { deadline, tiebreak, set_at } = state.due[side];
+        let here = Arrival { at: now, tiebreak, scheduled: set_at };
         if deadline.is_none_or(|deadline| deadline > now) {
             self.arm(here, flow);
         } else if side == 0 {
@@ -381,70 +360,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn flow_results(&mut self) -> Vec<FlowResult> {
-        let specs = &self.scenario.flows;
-        (0..specs.len()).map(|flow| self.flow_result(flow, &specs[flow])).collect()
-    }
-
-    fn flow_result(&mut self, index: usize, spec: &FlowSpec) -> FlowResult {
-        let (bdp_packets, queue_packets) = self.path(index, spec);
-        let flow = &mut self.flows[index];
-        let counters = flow.sender.counters();
-        let window = flow.sender.window();
-        let exit = flow.sender.slow_start_exit();
-        let first_overshoot_losses = exit.first_loss().map_or(0, |end| {
-            let mut lost: Vec<u32> = flow.lost.iter().copied().filter(|seq| *seq < end).collect();
-            lost.sort_unstable();
-            lost.dedup();
-            lost.len() as u64
-        });
-        let slow_start_exit = exit.get();
-        let receiver = &mut flow.receiver;
-        let delivered_packets = receiver.delivered_packets();
-        let complete = spec.packets.is_some_and(|packets| delivered_packets >= packets);
-        let until = if complete { receiver.delivered_at } else { self.end };
-        let seconds = until.since(spec.start).as_secs_f64();
-        let payload = delivered_packets as f64 * spec.host.packet_size.0 as f64;
-        FlowResult {
-            delivered_bytes: receiver.delivered_bytes,
-            delivered_packets,
-            goodput_bps: if seconds > 0.0 { 8.0 * payload / seconds } else { 0.0 },
-            sent_packets: counters.sent,
-            retransmitted_packets: counters.retransmitted,
-            timeouts: counters.timeouts,
-            window_reductions: counters.reductions,
-            dropped_packets: flow.dropped,
-            cwnd_max: counters.cwnd_max,
-            cwnd_final: window.cwnd,
-            ssthresh_final: window.ssthresh,
-            slow_start_exit,
-            bdp_packets,
-            queue_packets,
-            first_overshoot_losses,
-            delivered_after: receiver.checkpoints(self.end),
-            completion_time: complete.then(|| receiver.delivered_at.since(spec.start)),
-            min_rtt: flow.sender.min_rtt(),
-        }
-    }
-
-    /// Bandwidth-delay product of a flow's path in its packets, and the capacity of the queue before the slowest link.
-    fn path(&self, index: usize, spec: &FlowSpec) -> (f64, Option<f64>) {
-        let wire = spec.host.packet_size.0 + u64::from(HEADER);
-        let links = |route| self.routes.hops(route).iter().map(|&link| &self.scenario.links[link as usize]);
-        let unloaded = |route, size| {
-            let add = |sum: Duration, link: &crate::scenario::LinkSpec| {
-                sum + link.delay + Duration::from_nanos(link.rate.transmission(ackclock_core::units::Bytes(size)).0)
-            };
-            links(route).fold(Duration::ZERO, add)
-        };
-        let round_trip = unloaded(2 * index, wire) + unloaded(2 * index + 1, u64::from(HEADER));
-        let Some(slowest) = links(2 * index).min_by_key(|link| link.rate) else { return (0.0, None) };
-        let queue = slowest.queue.as_ref().and_then(|queue| queue.params.0.iter().find(|(name, _)| *name == "limit"));
-        let packets = queue.and_then(|(_, value)| match value {
-            registry::Value::Limit(Limit::Packets(packets)) => Some(*packets as f64),
-            registry::Value::Limit(Limit::Bytes(bytes)) => Some(*bytes as f64 / wire as f64),
-            _ => None,
-        });
-        (slowest.rate.bytes_in(round_trip) / wire as f64, packets)
+        let (scenario, routes, end) = (self.scenario, &self.routes, self.end);
+        let flows = self.flows.iter_mut().zip(&scenario.flows).enumerate();
+        flows.map(|(index, (flow, spec))| flow.result(spec, &Path::new(scenario, routes, index), end)).collect()
     }
 
     fn link_results(&self) -> Vec<LinkResult> {
@@ -461,43 +379,4 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         };
         self.links.iter().map(result).collect()
     }
-}
-
-impl Flow {
-    fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
-        let host = &spec.host;
-        let bulk = Bulk { start: spec.start, stop: spec.stop, packets: spec.packets };
-        let control: Box<dyn CongestionControl> = match &spec.control {
-            ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
-            ControlSpec::Custom(factory) => factory(),
-        };
-        let sack = host.recovery == Recovery::Sack;
-        let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
-        let wire = host.packet_size.0 as u16 + HEADER;
-        Ok(Self {
-            sender: Sender::new(index, host, control, bulk),
-            receiver: Receiver::new(sack, delay, wire, spec.start),
-            armed: [None; 2],
-            due: [(None, 0.0); 2],
-            dropped: 0,
-            lost: Vec::new(),
-        })
-    }
-}
-
-/// Composes a congestion control from the registry.
-fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunError> {
-    let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
-    Ok(Composed::new(
-        build(cc::initial_window::ENTRIES, &parts.initial_window)?,
-        build(cc::slow_start::ENTRIES, &parts.slow_start)?,
-        build(cc::avoidance::ENTRIES, &parts.avoidance)?,
-        loss_response,
-        initial_ssthresh,
-    ))
-}
-
-fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
-    let entry = registry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
-    (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
 }

@@ -3,9 +3,9 @@
 //! The queue is first in, first out, so the departure of a packet is known when it arrives, and a link needs no event for it. The end of
 //! a transmission is kept exactly, as nanoseconds and a remainder, so that a busy link does not drift.
 //!
-//! Often a packet arrives in the very nanosecond in which another leaves the queue, and whether a full queue drops it depends on which
-//! comes first. ns-2 keeps its time in a double of seconds, so there the rounding of sums decides. To decide alike, packets and links
-//! carry ns-2's time as well, as a `tiebreak`; nothing else depends on it.
+//! Often a packet arrives in the very moment in which another leaves the queue, and whether a full queue drops it depends on which comes
+//! first. ns-2 keeps its time in a double of seconds, so there the rounding of sums decides. To decide alike, packets and links carry
+//! ns-2's time as well, as a `tiebreak`; it decides between times that are no further apart than [`TIE`], and nothing else.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
 
+/// Times that are this close may be equal but for the fractions of a nanosecond that every link on the way cuts off.
+const TIE: u64 = 64;
 /// Sizes whose transmission time is remembered, a power of two.
 const REMEMBERED: usize = 8;
 
@@ -39,8 +41,6 @@ pub(crate) struct LinkCounters {
     pub(crate) waited: u128,
     /// Most packets that waited at once.
     pub(crate) queue_max: u64,
-    /// Bytes transmitted.
-    pub(crate) bytes: u64,
     /// When the queue first dropped a packet.
     pub(crate) first_drop: Option<Instant>,
 }
@@ -94,6 +94,11 @@ impl LinkKind {
         let taken = self.transmission(size).nanos + self.delay.as_nanos();
         Instant::from_nanos(arrival.as_nanos().saturating_sub(taken))
     }
+}
+
+/// Compares two times, each with its time by ns-2's clock.
+fn compare(a: (Instant, f64), b: (Instant, f64)) -> Ordering {
+    if a.0.as_nanos().abs_diff(b.0.as_nanos()) <= TIE { a.1.total_cmp(&b.1) } else { a.0.cmp(&b.0) }
 }
 
 #[derive(Debug)]
@@ -234,9 +239,7 @@ impl Link {
 
     fn lose<R: Recorder>(&mut self, packet: &Entering, at: Instant, reason: DropReason, recorder: &mut R) -> Crossing {
         if at < self.end {
-            if reason == DropReason::Random {
-                self.counters.losses += 1;
-            }
+            self.counters.losses += u64::from(reason == DropReason::Random);
             recorder.dropped(at, self.index, packet, reason);
         }
         Crossing::Lost { at }
@@ -245,19 +248,13 @@ impl Link {
     /// Lets the packets whose transmission has begun leave the queue before `packet` arrives.
     fn start_waiting_until<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) {
         while let Some(first) = self.waiting.front() {
-            if first.start > packet.at || first.start == packet.at && self.arrives_first(packet, first.tiebreak) {
+            let order = compare((first.start, first.tiebreak), (packet.at, packet.tiebreak));
+            // Where even ns-2's clock shows the same time, what was determined first comes first, as the order of insertion does there:
+            // the start of a transmission is determined when the one before it starts.
+            if order.is_gt() || order.is_eq() && packet.scheduled < self.in_service_since {
                 break;
             }
             self.start_waiting(recorder);
-        }
-    }
-
-    /// Whether `packet` arrives before a transmission that starts in the same nanosecond, at `start` by ns-2's clock.
-    fn arrives_first(&self, packet: &Entering, start: f64) -> bool {
-        match packet.tiebreak.total_cmp(&start) {
-            Ordering::Less => true,
-            Ordering::Equal => packet.scheduled < self.in_service_since,
-            Ordering::Greater => false,
         }
     }
 
@@ -275,13 +272,12 @@ impl Link {
     /// Appends the packet; gives the start of its transmission, and its arrival by ns-2's clock.
     fn transmit<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
         let Transmission { nanos, remainder, seconds, .. } = kind.transmission(packet.size);
-        let (start, tiebreak) = match packet.at.cmp(&self.free_at) {
-            Ordering::Less => (self.free_at, self.free_tiebreak),
-            Ordering::Equal => (self.free_at, self.free_tiebreak.max(packet.tiebreak)),
-            Ordering::Greater => {
-                self.carry = 0;
-                (packet.at, packet.tiebreak)
-            }
+        let busy = compare((packet.at, packet.tiebreak), (self.free_at, self.free_tiebreak)).is_le();
+        let (start, tiebreak) = if busy {
+            (self.free_at, self.free_tiebreak)
+        } else {
+            self.carry = 0;
+            (packet.at.max(self.free_at), packet.tiebreak)
         };
         self.carry += remainder;
         let rate = kind.rate.as_bits_per_sec();
@@ -289,7 +285,6 @@ impl Link {
         self.carry -= whole * rate;
         self.free_at = start + Duration::from_nanos(nanos + whole);
         self.free_tiebreak = tiebreak + seconds;
-        self.counters.bytes += packet.size.0;
         self.counters.busy += self.free_at.min(self.end).since(start).as_nanos();
         if start > packet.at || !self.waiting.is_empty() {
             self.waiting.push_back(Waiting { start, tiebreak, size: packet.size });

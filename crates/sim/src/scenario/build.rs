@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
 
+use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Problems, quoted};
 use crate::scenario::model::{ComposedSpec, ControlSpec, FlowSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
 use crate::scenario::part::Axis;
-use crate::scenario::route::{self, Ends};
+use crate::scenario::route;
 use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, ROOT};
 use crate::scenario::topology::{self, Network, part};
 use crate::scenario::unit::{Measure, Quantity};
@@ -219,7 +220,8 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
         let packet = packets.entry((flow.from, flow.to)).or_default();
         *packet = (*packet).max(flow.host.packet_size.0 + HEADERS);
     }
-    let routes = route::routes(network, &packets.keys().copied().collect());
+    let links: Vec<Ends> = network.links.iter().map(|pipe| (pipe.spec.from, pipe.spec.to)).collect();
+    let routes = shortest_routes(network.nodes.len(), &links, packets.keys().copied());
     let mut reported = BTreeSet::new();
     for (index, flow) in flows {
         let table = tables[*index];

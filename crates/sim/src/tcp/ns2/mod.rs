@@ -265,9 +265,8 @@ impl State {
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
     fn next_by_limited_transmit(&mut self, now: Instant) -> Option<u32> {
-        let extended = self.window.cwnd as u64 + u64::from(self.dupacks);
-        let window = extended.min(u64::from(self.rwnd));
-        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + window;
+        let window = (self.window.cwnd + f64::from(self.dupacks)).min(f64::from(self.rwnd)) as u32;
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
         (fits && self.is_available(now)).then(|| self.take_next())
     }
 
@@ -341,7 +340,8 @@ impl State {
             if !self.exit.happened() && self.control.phase() != Phase::SlowStart {
                 let algorithm = self.window.ssthresh < before.ssthresh;
                 let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-                self.exit.note(reason, now, self.window.cwnd);
+                // What the algorithm cuts as it leaves does not count.
+                self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
             }
         }
         self.read_window();
@@ -392,7 +392,7 @@ impl State {
                 let reason = if cause == Cause::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
                 self.exit.note(reason, now, self.window.cwnd);
             }
-            self.exit.note_first_loss(self.snd_max);
+            self.exit.note_loss(now);
         }
         self.control.on_congestion(&event);
         self.read_window();

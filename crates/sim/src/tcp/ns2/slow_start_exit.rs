@@ -31,8 +31,8 @@ impl ExitReason {
 #[derive(Clone, Debug, Default)]
 pub struct SlowStartExit {
     exit: Option<(ExitReason, Instant, Segments)>,
-    /// One past the highest segment sent when the first loss was noticed.
-    first_loss: Option<u32>,
+    /// When the first loss was noticed.
+    first_loss: Option<Instant>,
 }
 
 impl SlowStartExit {
@@ -41,8 +41,8 @@ impl SlowStartExit {
         self.exit
     }
 
-    /// One past the highest segment that can belong to the first overshoot.
-    pub fn first_loss(&self) -> Option<u32> {
+    /// When the first loss was noticed, by duplicate ACKs or by the timer.
+    pub fn first_loss(&self) -> Option<Instant> {
         self.first_loss
     }
 
@@ -54,7 +54,7 @@ impl SlowStartExit {
         self.exit = Some((reason, now, cwnd));
     }
 
-    pub(super) fn note_first_loss(&mut self, snd_max: u32) {
-        self.first_loss.get_or_insert(snd_max);
+    pub(super) fn note_loss(&mut self, now: Instant) {
+        self.first_loss.get_or_insert(now);
     }
 }

@@ -1,0 +1,151 @@
+//! One flow: its end hosts, what is counted about it, and the row it gives.
+
+use ackclock_core::cc::{self, Composed, CongestionControl};
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::{self, Entry, Value};
+use ackclock_core::units::{Bytes, Duration, Instant};
+
+use super::result::FlowResult;
+use super::simulation::RunError;
+use crate::app::Bulk;
+use crate::net::route::Routes;
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario};
+use crate::tcp::ns2::Sender;
+use crate::tcp::packet::{HEADER, Packet};
+use crate::tcp::receiver::Receiver;
+
+/// When a timer is due.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Due {
+    pub(super) deadline: Option<Instant>,
+    /// The same by ns-2's clock.
+    pub(super) tiebreak: f64,
+    /// When it was set.
+    pub(super) set_at: Instant,
+}
+
+/// One flow's end hosts.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    /// Time of the timer event of sender and receiver that is in the event queue.
+    pub(super) armed: [Option<Instant>; 2],
+    /// When these timers are due.
+    pub(super) due: [Due; 2],
+    dropped: u64,
+    /// Data segments lost that were sent before the first loss was noticed.
+    first_overshoot_losses: u64,
+}
+
+impl Flow {
+    /// The flow of `spec`, with the hosts not yet started.
+    pub(super) fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
+        let host = &spec.host;
+        let bulk = Bulk { start: spec.start, stop: spec.stop, packets: spec.packets };
+        let control: Box<dyn CongestionControl> = match &spec.control {
+            ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
+            ControlSpec::Custom(factory) => factory(),
+        };
+        let sack = host.recovery == Recovery::Sack;
+        let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
+        let wire = host.packet_size.0 as u16 + HEADER;
+        Ok(Self {
+            sender: Sender::new(index, host, control, bulk),
+            receiver: Receiver::new(sack, delay, wire, spec.start),
+            armed: [None; 2],
+            due: [Due::default(); 2],
+            dropped: 0,
+            first_overshoot_losses: 0,
+        })
+    }
+
+    /// Counts a packet that the network lost.
+    pub(super) fn lose(&mut self, packet: &Packet) {
+        self.dropped += 1;
+        // The SYN, ACKs, and what is sent after the first loss was noticed are no part of the first overshoot.
+        let noticed = self.sender.slow_start_exit().first_loss();
+        if !packet.is_ack() && packet.seq > 0 && noticed.is_none_or(|noticed| packet.sent < noticed) {
+            self.first_overshoot_losses += 1;
+        }
+    }
+
+    /// The flow's row, for a run that ended at `end`.
+    pub(super) fn result(&mut self, spec: &FlowSpec, path: &Path, end: Instant) -> FlowResult {
+        let (counters, window) = (self.sender.counters(), self.sender.window());
+        let delivered_packets = self.receiver.delivered_packets();
+        let complete = spec.packets.is_some_and(|packets| delivered_packets >= packets);
+        let until = if complete { self.receiver.delivered_at } else { end };
+        let seconds = until.since(spec.start).as_secs_f64();
+        let payload = delivered_packets as f64 * spec.host.packet_size.0 as f64;
+        FlowResult {
+            delivered_bytes: self.receiver.delivered_bytes,
+            delivered_packets,
+            goodput_bps: if seconds > 0.0 { 8.0 * payload / seconds } else { 0.0 },
+            sent_packets: counters.sent,
+            retransmitted_packets: counters.retransmitted,
+            timeouts: counters.timeouts,
+            window_reductions: counters.reductions,
+            dropped_packets: self.dropped,
+            cwnd_max: counters.cwnd_max,
+            cwnd_final: window.cwnd,
+            ssthresh_final: window.ssthresh,
+            slow_start_exit: self.sender.slow_start_exit().get(),
+            bdp_packets: path.bdp_packets,
+            queue_packets: path.queue_packets,
+            first_overshoot_losses: self.first_overshoot_losses,
+            delivered_after: self.receiver.checkpoints(end),
+            completion_time: complete.then(|| self.receiver.delivered_at.since(spec.start)),
+            min_rtt: self.sender.min_rtt(),
+        }
+    }
+}
+
+/// What a flow's route can hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// Bandwidth-delay product in packets of the flow: the lowest rate times the round-trip time without queues.
+    bdp_packets: f64,
+    /// Packets that the queue before the slowest link holds; `None`: without limit.
+    queue_packets: Option<f64>,
+}
+
+impl Path {
+    /// The path of flow `index`.
+    pub(super) fn new(scenario: &Scenario, routes: &Routes, index: usize) -> Self {
+        let wire = Bytes(scenario.flows[index].host.packet_size.0 + u64::from(HEADER));
+        let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
+        let unloaded = |route, size| {
+            let crossing = |link: &LinkSpec| link.delay + Duration::from_nanos(link.rate.transmission(size).0);
+            links(route).fold(Duration::ZERO, |sum, link| sum + crossing(link))
+        };
+        let round_trip = unloaded(2 * index, wire) + unloaded(2 * index + 1, Bytes(u64::from(HEADER)));
+        let Some(slowest) = links(2 * index).min_by_key(|link| link.rate) else {
+            return Self { bdp_packets: 0.0, queue_packets: None };
+        };
+        let limit = slowest.queue.as_ref().and_then(|queue| queue.params.0.iter().find(|(name, _)| *name == "limit"));
+        let queue_packets = limit.and_then(|(_, value)| match value {
+            Value::Limit(Limit::Packets(packets)) => Some(*packets as f64),
+            Value::Limit(Limit::Bytes(bytes)) => Some(*bytes as f64 / wire.0 as f64),
+            _ => None,
+        });
+        Self { bdp_packets: slowest.rate.bytes_in(round_trip) / wire.0 as f64, queue_packets }
+    }
+}
+
+/// Composes a congestion control from the registry.
+fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunError> {
+    let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
+    Ok(Composed::new(
+        build(cc::initial_window::ENTRIES, &parts.initial_window)?,
+        build(cc::slow_start::ENTRIES, &parts.slow_start)?,
+        build(cc::avoidance::ENTRIES, &parts.avoidance)?,
+        loss_response,
+        initial_ssthresh,
+    ))
+}
+
+fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
+    let entry = registry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
+    (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
+}
