@@ -1,14 +1,15 @@
-//! The event queue: a 4-ary heap of keys that order events by (time, insertion).
+//! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, subject).
 //!
-//! An event is one 128-bit number: time, then insertion number, then what it is for. Comparing two events is comparing two numbers, and
-//! events at equal times come out in the order in which they went in, as in ns-2.
+//! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
+//! determined first comes first: an arrival is determined when its transmission starts, a timer when it is set. That is the order in which
+//! ns-2 inserts them, but for what the rounding of its clock makes of it.
 
 use ackclock_core::units::Instant;
 
 /// Bits of a key that say what an event is for.
 const SUBJECT_BITS: u32 = 26;
-/// Bits that number events in the order of insertion.
-const NUMBER_BITS: u32 = 64 - SUBJECT_BITS;
+/// Longest span between the determination of an event and its time that is told from longer ones, in nanoseconds.
+const MAX_SPAN: u64 = (1 << (64 - SUBJECT_BITS)) - 1;
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
@@ -18,6 +19,14 @@ const ARITY: usize = 4;
 pub(crate) struct Key(u128);
 
 impl Key {
+    /// An event at `time` that was determined at `since`, for `subject`.
+    pub(crate) fn new(time: Instant, since: Instant, subject: usize) -> Self {
+        debug_assert!(subject < MAX_SUBJECTS, "subject {subject} does not fit");
+        // The longer ago it was determined, the sooner it comes; spans of more than 274 s count alike.
+        let order = MAX_SPAN - time.since(since).as_nanos().min(MAX_SPAN);
+        Self(u128::from(time.as_nanos()) << 64 | u128::from(order << SUBJECT_BITS | subject as u64))
+    }
+
     /// When the event happens.
     pub(crate) const fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
@@ -33,18 +42,9 @@ impl Key {
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     heap: Vec<Key>,
-    inserted: u64,
 }
 
 impl EventQueue {
-    /// A key for an event at `time` that is inserted now.
-    pub(crate) fn key(&mut self, time: Instant, subject: usize) -> Key {
-        debug_assert!(subject < MAX_SUBJECTS, "subject {subject} does not fit");
-        debug_assert!(self.inserted < 1 << NUMBER_BITS, "insertion numbers are used up");
-        self.inserted += 1;
-        Key(u128::from(time.as_nanos()) << 64 | u128::from(self.inserted << SUBJECT_BITS | subject as u64))
-    }
-
     /// The earliest event.
     pub(crate) fn peek(&self) -> Option<Key> {
         self.heap.first().copied()
@@ -104,19 +104,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn key(time: u64) -> Key {
+        Key::new(Instant::from_nanos(time), Instant::ZERO, 0)
+    }
+
     #[test]
-    fn equal_times_come_out_in_the_order_of_insertion() {
+    fn at_equal_times_what_was_determined_first_comes_first() {
         let mut queue = EventQueue::default();
-        for subject in [5, 3, 9, 1] {
-            let key = queue.key(Instant::from_nanos(7), subject);
-            queue.push(key);
+        for (since, subject) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
+            queue.push(Key::new(Instant::from_nanos(7), Instant::from_nanos(since), subject));
         }
         let mut order = Vec::new();
         while let Some(key) = queue.peek() {
             order.push(key.subject());
             queue.pop();
         }
-        assert_eq!(order, [5, 3, 9, 1]);
+        assert_eq!(order, [3, 9, 5, 1]);
     }
 
     proptest! {
@@ -124,16 +127,14 @@ mod tests {
         fn events_come_out_sorted(times in prop::collection::vec(0_u64..50, 1..200), replacements in prop::collection::vec(0_u64..100, 0..100)) {
             let mut queue = EventQueue::default();
             for &time in &times {
-                let key = queue.key(Instant::from_nanos(time), 0);
-                queue.push(key);
+                queue.push(key(time));
             }
             let mut expected = times.clone();
             for &time in &replacements {
                 let earliest = queue.peek().unwrap().time();
                 let position = expected.iter().position(|&t| t == earliest.as_nanos()).unwrap();
                 expected[position] = time;
-                let key = queue.key(Instant::from_nanos(time), 0);
-                queue.replace(key);
+                queue.replace(key(time));
             }
             expected.sort_unstable();
             let mut popped = Vec::new();

@@ -236,17 +236,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 here = Arrival { at: arrival, tiebreak, scheduled: start };
                 continue;
             }
-            self.launch(link, arrival, tiebreak, packet);
+            self.launch(link, Arrival { at: arrival, tiebreak, scheduled: start }, packet);
             return;
         }
     }
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
-    fn launch(&mut self, link: usize, arrival: Instant, tiebreak: f64, packet: Packet) {
+    fn launch(&mut self, link: usize, arrival: Arrival, packet: Packet) {
+        let Arrival { at, tiebreak, scheduled } = arrival;
         let lane = self.lanes.lane(link);
-        let overtakes = self.pipes[lane].back().is_some_and(|last| last.key.time() > arrival);
+        let overtakes = self.pipes[lane].back().is_some_and(|last| last.key.time() > at);
         let index = if overtakes { self.lanes.count() + link } else { lane };
-        let key = self.events.key(arrival, index);
+        let key = Key::new(at, scheduled, index);
         let pipe = &mut self.pipes[index];
         if pipe.is_empty() {
             self.events.push(key);
@@ -331,7 +332,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 && state.armed[side].is_none_or(|armed| deadline < armed)
             {
                 state.armed[side] = Some(deadline);
-                let key = self.events.key(deadline, self.pipes.len() + 2 * flow + side);
+                let key = Key::new(deadline, here.at, self.pipes.len() + 2 * flow + side);
                 self.events.push(key);
             }
         }
