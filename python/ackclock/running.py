@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast
 
 from ackclock import _core
 from ackclock.result import Result
@@ -20,15 +23,25 @@ R = TypeVar("R")
 class Interrupted(KeyboardInterrupt):
     """Runs were stopped by Ctrl-C.
 
+    Parameters
+    ----------
+    results
+        What was finished before, in the order of the input; None for the rest.
+    noun
+        What the results are of.
+    advice
+        What to do next, for the message.
+
     Attributes
     ----------
     results : list of Result or None
         What was finished before, in the order of the input; None for the rest.
     """
 
-    def __init__(self, results: Sequence[object]) -> None:
+    def __init__(self, results: Sequence[object], *, noun: str = "runs", advice: str = "") -> None:
         done = sum(result is not None for result in results)
-        super().__init__(f"interrupted: {done} of {len(results)} runs are finished")
+        end = f"; {advice}" if advice else ""
+        super().__init__(f"interrupted: {done} of {len(results)} {noun} are finished{end}")
         self.results: list[Any] = list(results)
 
 
@@ -125,34 +138,75 @@ def map_threads(
     Interrupted
         If Ctrl-C was pressed; its ``results`` are in the order of `items`, None where nothing came.
     """
+    results: list[R | None] = [None] * len(items)
+    done = 0
+
+    def keep(index: int, result: R) -> None:
+        nonlocal done
+        results[index] = result
+        done += 1
+        if progress is not None:
+            progress(done, len(items))
+
+    try:
+        each_finished(function, items, cancel, keep, jobs=jobs)
+    except KeyboardInterrupt:
+        raise Interrupted(results) from None
+    return cast("list[R]", results)
+
+
+def each_finished(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    cancel: _core.Cancel,
+    collect: Callable[[int, R], None],
+    *,
+    jobs: int | None = None,
+) -> None:
+    """Apply a function to every item on threads, and hand over each result, with its index, as soon as it is there.
+
+    Results are handed over on the calling thread and not kept; at most twice as many as there are threads are waiting,
+    so that memory does not grow with the items. After Ctrl-C `cancel` is set, and what is finished is still handed
+    over. The result during whose collection Ctrl-C comes is handed over again.
+
+    Raises
+    ------
+    ValueError
+        If `jobs` is below 1.
+    KeyboardInterrupt
+        If Ctrl-C was pressed.
+    """
     if jobs is not None and jobs < 1:
         raise ValueError("jobs must be at least 1")
-    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count() or 1) as pool:
-        futures = [pool.submit(function, item) for item in items]
+    threads = jobs or os.cpu_count() or 1
+    left = iter(enumerate(items))
+    done: SimpleQueue[int] = SimpleQueue()
+    waiting: dict[int, Future[R]] = {}
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+
+        def refill() -> bool:
+            for index, item in islice(left, 2 * threads - len(waiting)):
+                waiting[index] = pool.submit(function, item)
+                waiting[index].add_done_callback(lambda _, index=index: done.put(index))  # type: ignore[misc]
+            return bool(waiting)
+
         try:
-            _watch(futures, progress)
+            while refill():
+                index = _take(done)
+                collect(index, waiting[index].result())
+                del waiting[index]
         except BaseException as error:
             cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             if isinstance(error, KeyboardInterrupt):
-                finished: list[R | None] = [_finished(future) for future in futures]
-                raise Interrupted(finished) from None
+                for index, future in sorted(waiting.items()):
+                    if not future.cancelled() and future.exception() is None:
+                        collect(index, future.result())
             raise
-    return [future.result() for future in futures]
 
 
-def _watch(futures: Sequence[Future[R]], progress: Progress | None) -> None:
-    pending = set(futures)
-    while pending:
+def _take(done: SimpleQueue[int]) -> int:
+    while True:
         # The timeout lets the main thread notice Ctrl-C on systems where a wait without end cannot be interrupted.
-        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-        for future in done:
-            future.result()
-        if progress is not None and done:
-            progress(len(futures) - len(pending), len(futures))
-
-
-def _finished(future: Future[R]) -> R | None:
-    if future.cancelled() or not future.done() or future.exception() is not None:
-        return None
-    return future.result()
+        with contextlib.suppress(Empty):
+            return done.get(timeout=0.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import polars
@@ -104,6 +105,25 @@ def test_a_failing_run_stops_the_others() -> None:
         map_threads(fail, [1, 2, 3], ackclock.running._core.Cancel(), jobs=1)
     with pytest.raises(ValueError, match="jobs"):
         run_many([], jobs=0)
+
+
+def test_many_small_runs_take_time_in_proportion() -> None:
+    began = time.monotonic()
+    assert map_threads(int, list(range(20_000)), ackclock.running._core.Cancel(), jobs=4) == list(range(20_000))
+    assert time.monotonic() - began < 20, "about a second is meant; a wait on all pending runs takes minutes"
+
+
+def test_an_interrupt_keeps_what_is_finished() -> None:
+    def stop(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(ackclock.Interrupted, match=r"interrupted: \d+ of 100 runs are finished") as caught:
+        map_threads(str, list(range(100)), ackclock.running._core.Cancel(), jobs=1, progress=stop)
+    finished = [result for result in caught.value.results if result is not None]
+    assert len(caught.value.results) == 100
+    assert finished[:3] == ["0", "1", "2"]
+    assert len(finished) < 100
 
 
 def test_a_trace_that_was_not_recorded(scenario: Scenario) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ackclock import library
 from ackclock.cli import output
+from ackclock.running import Interrupted
 
 
 def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None) -> None:
@@ -18,7 +19,11 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     plan = reproduction.plan(paper, quick=quick)
     output.note(f"{paper.title}: {len(plan.runs)} runs")
     with output.progress("runs", len(plan.runs)) as progress:
-        outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
+        try:
+            outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
+        except Interrupted as stopped:
+            advice = "run the same command to go on"
+            raise Interrupted(stopped.results, noun="parts", advice=advice) from None
     output.note("drawing and writing the report")
     written = report.write(outcome, target)
     main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]
