@@ -91,7 +91,7 @@ def measure_ns2(ns: str, workload: str) -> Measurement:
     words = [line.split() for line in output.splitlines()]
     ready = next(int(line[1]) / 1000 for line in words if line[0] == "ready")
     total = next(line for line in words if line[0] == "total")
-    return Measurement(int(total[2]), cpu, ready - begin, int(total[6]) * 1024 / 1e6)
+    return Measurement(int(total[2]), cpu, ready - begin, int(total[total.index("peak_kb") + 1]) * 1024 / 1e6)
 
 
 COLUMNS = {

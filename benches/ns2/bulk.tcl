@@ -7,7 +7,7 @@
 array set o {
     topology chain  agent Sack1  flows 1  time 250  size 1000  window 1000  iw 1  max_ssthresh 0
     rate 10Mb  delay 10ms  access 100Mb  access_delay 10ms  limit 50
-    loss 0  loss_position after  loss_seed 0  delayed_ack 0  set ""  cwnd ""  quiet 0
+    access_limit 0  loss 0  loss_position after  loss_seed 0  delayed_ack 0  set ""  cwnd ""  quiet 0
 }
 foreach {key value} $argv {
     set key [string range $key 1 end]
@@ -38,6 +38,7 @@ if {$o(topology) == "chain"} {
         $ns duplex-link $n($a) $n($b) $rate $delay DropTail
         endless $n($a) $n($b)
     }
+    if {$o(access_limit)} { $ns queue-limit $n(0) $n(1) $o(access_limit) }
     set left $n(1); set right $n(2)
     set from(0) $n(0); set to(0) $n(3)
     set o(flows) 1
@@ -89,11 +90,12 @@ if {$o(cwnd) != ""} {
     $tcp(0) trace ssthresh_
 }
 if {!$o(quiet)} { set monitor [$ns monitor-queue $left $right ""] }
+if {$o(access_limit)} { set access_monitor [$ns monitor-queue $n(0) $n(1) ""] }
 
 for {set i 0} {$i < $o(flows)} {incr i} { $ns at [expr 1.0 * $i / $o(flows)] "$ftp($i) start" }
 
 proc finish {} {
-    global o tcp sink monitor changes
+    global o tcp sink monitor access_monitor changes
     set acked 0
     for {set i 0} {$i < $o(flows)} {incr i} {
         incr acked [$tcp($i) set ack_]
@@ -101,11 +103,13 @@ proc finish {} {
             puts "flow $i bytes [$sink($i) set bytes_] sent [$tcp($i) set ndatapack_] retransmitted [$tcp($i) set nrexmitpack_] timeouts [$tcp($i) set nrexmit_] reductions [$tcp($i) set ncwndcuts_] cwnd [$tcp($i) set cwnd_] ssthresh [$tcp($i) set ssthresh_]"
         }
     }
+    set access_drops 0
+    if {$o(access_limit)} { set access_drops [$access_monitor set pdrops_] }
     set drops -1
     if {!$o(quiet)} { set drops [$monitor set pdrops_] }
     set status [open /proc/[pid]/status]
     regexp {VmHWM:\s+(\d+)} [read $status] _ kilobytes
-    puts "total acked $acked drops $drops peak_kb $kilobytes"
+    puts "total acked $acked drops $drops access_drops $access_drops peak_kb $kilobytes"
     if {[info exists changes]} { close $changes }
     exit 0
 }

@@ -16,12 +16,12 @@ from pathlib import Path
 AGENTS = ["Tahoe", "Reno", "Newreno", "Sack1"]
 COLUMNS = [
     "rate", "access", "limit", "agent", "iw", "max_ssthresh", "loss", "loss_position", "loss_seed", "delayed_ack",
-    "window", "set",
-    "bytes", "sent", "retransmitted", "timeouts", "reductions", "cwnd", "ssthresh", "drops",
+    "window", "access_limit", "set",
+    "bytes", "sent", "retransmitted", "timeouts", "reductions", "cwnd", "ssthresh", "drops", "access_drops",
 ]  # fmt: skip
 BASE = {
     "rate": "10Mb", "access": "100Mb", "limit": "50", "agent": "Sack1", "iw": "1", "max_ssthresh": "0", "loss": "0",
-    "loss_position": "after", "loss_seed": "0", "delayed_ack": "0", "window": "1000", "set": "",
+    "loss_position": "after", "loss_seed": "0", "delayed_ack": "0", "window": "1000", "access_limit": "0", "set": "",
 }  # fmt: skip
 LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
 
@@ -61,6 +61,9 @@ def runs() -> Iterator[dict[str, str]]:
         yield {"agent": agent, "set": "rtxcur_init_ 1.0", "loss": "0.2"}
         yield {"agent": agent, "window": "20", "loss": "0.01"}
         yield {"agent": agent, "window": "64", "limit": "15"}
+    # A short queue at the sender itself, where ACKs arrive just when packets leave.
+    for agent, limit, access in itertools.product(AGENTS, ["10", "30"], ["10Mb", "5Mb", "3Mb"]):
+        yield {"agent": agent, "access": access, "access_limit": limit}
 
 
 def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
@@ -74,7 +77,7 @@ def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
         if words[0] == "flow":
             row.update(zip(words[2::2], words[3::2], strict=True))
         if words[0] == "total":
-            row["drops"] = words[words.index("drops") + 1]
+            row.update(zip(words[1::2], words[2::2], strict=True))
     return row
 
 
@@ -85,7 +88,7 @@ def main() -> None:
         rows = list(pool.map(lambda settings: measure(ns, settings), runs()))
     path = Path("crates/sim/tests/data/ns2_runs.csv")
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     print(f"{len(rows)} runs in {path}")

@@ -9,7 +9,7 @@ use ackclock_core::registry::Value;
 use ackclock_core::units::Duration;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
-use common::{BOTTLENECK, Row, chain, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
+use common::{ACCESS, BOTTLENECK, Row, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
 
 #[test]
 fn every_row_of_the_chain_table() {
@@ -94,6 +94,10 @@ fn further_run(row: &Row<'_>) -> Scenario {
     };
     let control = ns2_control(initial_window, slow_start);
     let mut scenario = chain(rate(row.get("rate")), rate(row.get("access")), row.get("limit").parse().unwrap(), host, control);
+    let access_limit = row.get("access_limit").parse().unwrap();
+    if access_limit > 0 {
+        scenario.links[ACCESS].queue = Some(droptail(access_limit));
+    }
     let loss: f64 = row.get("loss").parse().unwrap();
     if loss > 0.0 {
         let seed = row.get("loss_seed").parse().unwrap();
@@ -123,6 +127,7 @@ fn further_runs_with_losses_and_other_settings() {
             ("timeouts", flow.timeouts),
             ("reductions", flow.window_reductions),
             ("drops", link.drops + link.losses),
+            ("access_drops", result.links[ACCESS].drops),
         ];
         let differs = |(name, ours): &(&str, u64)| row.get(name).parse::<u64>().unwrap() != *ours;
         let wrong: Vec<String> =

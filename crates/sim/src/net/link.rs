@@ -247,15 +247,20 @@ impl Link {
 
     /// Lets the packets whose transmission has begun leave the queue before `packet` arrives.
     fn start_waiting_until<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) {
-        while let Some(first) = self.waiting.front() {
-            let order = compare((first.start, first.tiebreak), (packet.at, packet.tiebreak));
-            // Where even ns-2's clock shows the same time, what was determined first comes first, as the order of insertion does there:
-            // the start of a transmission is determined when the one before it starts.
-            if order.is_gt() || order.is_eq() && packet.scheduled < self.in_service_since {
-                break;
-            }
+        while let Some(first) = self.waiting.front()
+            && !self.arrives_before(packet, (first.start, first.tiebreak))
+        {
             self.start_waiting(recorder);
         }
+    }
+
+    /// Whether `packet` arrives before a transmission starts.
+    ///
+    /// Where even ns-2's clock shows the same time, what was determined first comes first, as the order of insertion does there: the start
+    /// of a transmission is determined when the one before it starts.
+    fn arrives_before(&self, packet: &Entering, start: (Instant, f64)) -> bool {
+        let order = compare((packet.at, packet.tiebreak), start);
+        order.is_lt() || order.is_eq() && packet.scheduled < self.in_service_since
     }
 
     /// The transmission of the first waiting packet starts.
@@ -272,13 +277,12 @@ impl Link {
     /// Appends the packet; gives the start of its transmission, and its arrival by ns-2's clock.
     fn transmit<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
         let Transmission { nanos, remainder, seconds, .. } = kind.transmission(packet.size);
-        let busy = compare((packet.at, packet.tiebreak), (self.free_at, self.free_tiebreak)).is_le();
-        let (start, tiebreak) = if busy {
-            (self.free_at, self.free_tiebreak)
-        } else {
+        let waits = self.arrives_before(packet, (self.free_at, self.free_tiebreak));
+        let tiebreak = if waits { self.free_tiebreak } else { packet.tiebreak };
+        if packet.at > self.free_at && !waits {
             self.carry = 0;
-            (packet.at.max(self.free_at), packet.tiebreak)
-        };
+        }
+        let start = if waits { self.free_at } else { packet.at.max(self.free_at) };
         self.carry += remainder;
         let rate = kind.rate.as_bits_per_sec();
         let whole = u64::from(self.carry >= rate);
@@ -286,7 +290,7 @@ impl Link {
         self.free_at = start + Duration::from_nanos(nanos + whole);
         self.free_tiebreak = tiebreak + seconds;
         self.counters.busy += self.free_at.min(self.end).since(start).as_nanos();
-        if start > packet.at || !self.waiting.is_empty() {
+        if waits {
             self.waiting.push_back(Waiting { start, tiebreak, size: packet.size });
             self.backlog.packets += 1;
             self.backlog.bytes += packet.size.0;

@@ -69,6 +69,9 @@ fn link(from: usize, to: usize, rate: u64, delay: u64) -> LinkSpec {
     }
 }
 
+/// Index of the sender's own link in [`chain`].
+pub(crate) const ACCESS: usize = 0;
+
 /// Index of the bottleneck in [`chain`].
 pub(crate) const BOTTLENECK: usize = 2;
 
