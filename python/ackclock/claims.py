@@ -1,36 +1,13 @@
-"""Verdicts on claims: a paper's words as data, judged on measured samples.
-
-A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
-paired: run by run with the same seed or the same start time. The relative difference of two variants is their
-difference over the larger of their means. It has an interval: Student's t over seeds, from the smallest to the
-largest over start times. Several comparisons of one claim share its probability of error (Bonferroni). With the
-tolerance τ:
-
-=====================  ==========================  ==================================  =======================
-the claim says         holds                       does not hold                       cannot tell
-=====================  ==========================  ==================================  =======================
-A above B              interval above 0 and not    interval below 0, or within ±τ      otherwise
-                       within ±τ                   ("no difference")
-A and B overlap        interval within ±τ          interval apart from ±τ              otherwise
-ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
-=====================  ==========================  ==================================  =======================
-
-A claim holds if all its comparisons hold, does not if one does not, and cannot be told otherwise. With ``quantifier =
-"any"`` it holds as soon as it holds somewhere, and does not if it does not anywhere.
-"""
+"""Claims: a paper's words as data. What is measured judges them, see `judging`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ackclock.intervals import Interval, Sampling, interval
-
-Verdict = Literal["holds", "does not hold", "cannot tell"]
-Row = Mapping[str, Any]
+from ackclock import checks
 
 
 class ClaimError(ValueError):
@@ -56,6 +33,8 @@ class Claim:
         For ``order``: the groups.
     rest : tuple of str
         For ``order``: variants below all groups, with nothing claimed among them.
+    lead : tuple of str
+        For ``order``: variants above all groups, with nothing claimed among them.
     of, to : str
         For ``bound``: the two variants, ratio ``of / to``.
     low, high : float or None
@@ -68,6 +47,8 @@ class Claim:
         Relative difference within which variants overlap.
     pool : tuple of str
         Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
+    note : str
+        What a reader must know besides: that the source contradicts itself, or how its words were read.
     """
 
     id: str
@@ -80,102 +61,59 @@ class Claim:
     tolerance: float
     expected: tuple[tuple[str, ...], ...] = ()
     rest: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
     of: str = ""
     to: str = ""
     low: float | None = None
     high: float | None = None
     quantifier: Literal["all", "any"] = "all"
     pool: tuple[str, ...] = ()
+    note: str = ""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One comparison of two variants.
-
-    Attributes
-    ----------
-    where : dict
-        Labels that the claim left out.
-    left, right : str
-        The two variants.
-    relation : {"above", "overlaps", "ratio"}
-        What the claim says of them.
-    difference : Interval or None
-        Relative difference, or the ratio; None if there was nothing to compare.
-    verdict : str
-        Holds, does not hold, or cannot tell.
-    reason : str
-        Why, in words.
-    """
-
-    where: Mapping[str, str]
-    left: str
-    right: str
-    relation: Literal["above", "overlaps", "ratio"]
-    difference: Interval | None
-    verdict: Verdict
-    reason: str
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A claim judged on one metric.
-
-    Attributes
-    ----------
-    claim : Claim
-        What was claimed.
-    metric : str
-        Column on which it was judged.
-    verdict : str
-        Holds, does not hold, or cannot tell.
-    reason : str
-        Why, in words.
-    measured : list
-        For each of the labels left out: the variants, best first, each with its mean and interval.
-    comparisons : list of Comparison
-        What it rests on.
-    sampling : {"seed", "offset"}
-        What the intervals are over.
-    order_matches : bool or None
-        For ``order``: whether the means stand in the claimed order, whatever their distance.
-    """
-
-    claim: Claim
-    metric: str
-    verdict: Verdict
-    reason: str
-    measured: list[tuple[dict[str, str], list[tuple[str, Interval]]]]
-    comparisons: list[Comparison]
-    sampling: Sampling
-    order_matches: bool | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as plain lists and dictionaries, for JSON."""
-        measured = [
-            {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
-            for where, ranks in self.measured
-        ]
-        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None)}
-        comparisons = [asdict(comparison) for comparison in self.comparisons]
-        kept = {
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "sampling": self.sampling,
-            "order_matches": self.order_matches,
-        }
-        return {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
+GROUPS = checks.Kind(
+    'a list of groups, best first, as [["2"], ["1", "3"]]',
+    lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
+)
+TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)  # type: ignore[operator]
+KEYS = {
+    "id": checks.TEXT,
+    "text": checks.TEXT,
+    "source": checks.TEXT,
+    "kind": checks.one_of("order", "equal", "bound"),
+    "axis": checks.TEXT,
+    "where": checks.TEXT_TABLE,
+    "metrics": checks.TEXTS,
+    "tolerance": TOLERANCE,
+    "expected": GROUPS,
+    "rest": checks.TEXTS,
+    "lead": checks.TEXTS,
+    "of": checks.TEXT,
+    "to": checks.TEXT,
+    "low": checks.NUMBER,
+    "high": checks.NUMBER,
+    "quantifier": checks.one_of("all", "any"),
+    "pool": checks.TEXTS,
+    "note": checks.TEXT,
+}
+NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of", "to"]}
+ONLY = {
+    "expected": "order",
+    "rest": "order",
+    "lead": "order",
+    "of": "bound",
+    "to": "bound",
+    "low": "bound",
+    "high": "bound",
+}
 
 
-@dataclass
-class _Samples:
-    """Values of one metric: per labels left out, per variant, per seed or start time."""
-
-    sampling: Sampling = "offset"
-    cells: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = field(default_factory=dict)
-
-
-def parse_claims(document: Mapping[str, Any], labels: Iterable[str], metrics: Iterable[str]) -> list[Claim]:
+def parse_claims(
+    document: Mapping[str, Any],
+    labels: Mapping[str, Collection[str]],
+    metrics: Collection[str],
+    place: str = "claims.toml",
+) -> list[Claim]:
     """Read a claims file.
 
     Parameters
@@ -183,172 +121,74 @@ def parse_claims(document: Mapping[str, Any], labels: Iterable[str], metrics: It
     document
         The parsed TOML: ``tolerance``, ``metrics`` and a list ``claim``.
     labels
-        Labels that a claim may name.
+        Labels that a claim may name, each with the values that it may take.
     metrics
         Columns on which a claim may be judged.
+    place
+        What messages call the file.
 
     Raises
     ------
     ClaimError
-        If a claim lacks a key, has one too many, or names an unknown label or metric.
+        If a claim lacks a key, has one too many, or names a label, value or metric that does not exist.
     """
-    known_labels, known_metrics = set(labels), set(metrics)
-    defaults = {"tolerance": document.get("tolerance", 0.01), "metrics": document.get("metrics", [])}
-    claims = [_parse_claim({**defaults, **entry}) for entry in document.get("claim", [])]
-    for claim in claims:
-        if unknown := ({*claim.where, *claim.pool, claim.axis} - known_labels) | (set(claim.metrics) - known_metrics):
-            raise ClaimError(f"claim {claim.id}: unknown {', '.join(sorted(unknown))}")
-    if len({claim.id for claim in claims}) < len(claims):
-        raise ClaimError("two claims have the same id")
+    try:
+        checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
+        defaults = {"tolerance": 0.01, **{key: document[key] for key in ("tolerance", "metrics") if key in document}}
+        claims = [
+            _parse_claim(f"{place}: claim {entry.get('id', number)}", {**defaults, **entry})
+            for number, entry in enumerate(document.get("claim", []), start=1)
+        ]
+        for claim in claims:
+            _check_words(f"{place}: claim {claim.id}", claim, labels, metrics)
+        for name, count in Counter(claim.id for claim in claims).items():
+            if count > 1:
+                raise ValueError(f"{place}: {count} claims have the id {name!r}")
+    except ValueError as error:
+        raise ClaimError(str(error)) from None
     return claims
 
 
-def _parse_claim(entry: Mapping[str, Any]) -> Claim:
-    name = entry.get("id", "without id")
-    try:
-        claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
-    except TypeError as error:
-        raise ClaimError(f"claim {name}: {str(error).split('__init__() ')[-1]}") from None
-    needed = {"order": claim.expected, "equal": True, "bound": claim.of and claim.to}
-    if not needed.get(claim.kind) or not claim.metrics or claim.quantifier not in ("all", "any"):
-        raise ClaimError(f"claim {name}: incomplete or unknown kind {claim.kind!r}")
+def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
+    checks.keys(place, entry, KEYS, ["id", "text", "source", "kind", "axis", "where", "metrics"])
+    kind = entry["kind"]
+    checks.keys(place, entry, KEYS, NEEDED[kind])
+    for key in entry:
+        if ONLY.get(key, kind) != kind:
+            raise ValueError(f"{place}: {key} belongs to claims of the kind {ONLY[key]}, not {kind}")
+    claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
+    if kind == "bound" and claim.low is None and claim.high is None:
+        raise ValueError(f"{place}: low or high is missing; a bound needs at least one of them")
+    if claim.low is not None and claim.high is not None and claim.low > claim.high:
+        raise ValueError(f"{place}: low {claim.low:g} is above high {claim.high:g}")
+    if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
+        raise ValueError(f"{place}: expected is missing; it must be {GROUPS.words}")
+    if kind == "order" and sum(map(len, (*claim.expected, claim.lead, claim.rest))) < 2:
+        raise ValueError(f"{place}: expected names a single variant and there is no rest; nothing is compared")
     return claim
 
 
-def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
-
-
-def judge_all(
-    claims: Sequence[Claim], rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95
-) -> list[Judgement]:
-    """Judge every claim on each of its metrics.
-
-    Parameters
-    ----------
-    claims
-        What to judge.
-    rows
-        One per run: its labels, ``sampling``, ``unit`` (the seed or the number of the start time), and the metrics.
-    labels
-        Which of the columns are labels.
-    confidence
-        Probability that all intervals of one claim cover what they estimate.
-    """
-    return [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
-
-
-def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
-    """Judge one claim on one metric; parameters as in `judge_all`."""
-    samples = _collect(claim, metric, rows, labels)
-    pairs = [
-        (key, left, right, relation)
-        for key in samples.cells
-        for left, right, relation in _pairs(claim, samples.cells[key])
+def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str]) -> None:
+    checks.words(place, "label", [claim.axis, *claim.pool], labels)
+    checks.choice(place, claim.where, labels)
+    if claim.axis in claim.where or claim.axis in claim.pool:
+        raise ValueError(f"{place}: {claim.axis} is the axis, it cannot stand in where or pool too")
+    if twice := sorted(claim.where.keys() & set(claim.pool)):
+        raise ValueError(f"{place}: {twice[0]} stands both in where and in pool")
+    named = [
+        *(variant for group in claim.expected for variant in group),
+        *claim.rest,
+        *claim.lead,
+        *filter(None, (claim.of, claim.to)),
     ]
-    share = 1 - (1 - confidence) / max(1, len(pairs))
-    compared = [_compare(claim, dict(key), samples.cells[key], pair, (samples.sampling, share)) for key, *pair in pairs]
-    measured = [(dict(key), _ranking(cell, samples.sampling, confidence)) for key, cell in samples.cells.items()]
-    verdict, reason = _conclude(claim, compared)
-    matches = _order_matches(claim, measured) if claim.kind == "order" else None
-    return Judgement(claim, metric, verdict, reason, measured, compared, samples.sampling, matches)
-
-
-def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
-    samples = _Samples()
-    free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
-    gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
-    for row in rows:
-        if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
-            continue
-        samples.sampling = row["sampling"]
-        cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
-        cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
-    for key, variants in gathered.items():
-        samples.cells[key] = {
-            variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
-            for variant, units in variants.items()
-        }
-    return samples
-
-
-def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Literal["above", "overlaps", "ratio"]]]:
-    if claim.kind == "bound":
-        return [(claim.of, claim.to, "ratio")]
-    if claim.kind == "equal":
-        return [(left, right, "overlaps") for left, right in combinations(cell, 2)]
-    groups = claim.expected
-    pairs: list[tuple[str, str, Literal["above", "overlaps", "ratio"]]] = []
-    for index, group in enumerate(groups):
-        pairs += [(left, right, "overlaps") for left, right in combinations(group, 2)]
-        # Neighbouring groups suffice: an order is transitive.
-        below = groups[index + 1] if index + 1 < len(groups) else claim.rest
-        pairs += [(left, right, "above") for left in group for right in below]
-    return pairs
-
-
-def _compare(
-    claim: Claim,
-    where: dict[str, str],
-    cell: Mapping[str, Mapping[int, float]],
-    pair: Sequence[Any],
-    sampling_and_confidence: tuple[Sampling, float],
-) -> Comparison:
-    left, right, relation = pair
-    units = sorted(cell.get(left, {}).keys() & cell.get(right, {}).keys())
-    if not units:
-        return Comparison(where, left, right, relation, None, "cannot tell", f"no runs of both {left} and {right}")
-    a, b = [cell[left][unit] for unit in units], [cell[right][unit] for unit in units]
-    if relation == "ratio":
-        return _judge_ratio(claim, where, (a, b), sampling_and_confidence)
-    scale = max(abs(sum(a)), abs(sum(b))) / len(units) or 1.0
-    difference = interval([(x - y) / scale for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
-    rule = _judge_above if relation == "above" else _judge_overlap
-    verdict, reason = rule(left, right, difference, claim.tolerance)
-    return Comparison(where, left, right, relation, difference, verdict, reason)
-
-
-def _judge_above(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str]:
-    if difference.within(-tolerance, tolerance):
-        return (
-            "does not hold",
-            f"no difference between {left} and {right}: {_percent(difference)}, within ±{100 * tolerance:g} %",
-        )
-    if difference.low > 0:
-        return "holds", f"{left} is above {right} by {_percent(difference)}"
-    if difference.high < 0:
-        return "does not hold", f"{left} is below {right}: {_percent(difference)}"
-    return "cannot tell", f"{left} less {right} is {_percent(difference)}: either may lead"
-
-
-def _judge_overlap(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str]:
-    if difference.within(-tolerance, tolerance):
-        return "holds", f"{left} and {right} overlap: {_percent(difference)}"
-    if difference.apart(-tolerance, tolerance):
-        return "does not hold", f"{left} and {right} differ: {_percent(difference)}"
-    return (
-        "cannot tell",
-        f"{left} less {right} is {_percent(difference)}, neither within nor apart from ±{100 * tolerance:g} %",
-    )
-
-
-def _judge_ratio(
-    claim: Claim,
-    where: dict[str, str],
-    samples: tuple[list[float], list[float]],
-    sampling_and_confidence: tuple[Sampling, float],
-) -> Comparison:
-    a, b = samples
-    if min(b) <= 0:
-        return Comparison(where, claim.of, claim.to, "ratio", None, "cannot tell", f"{claim.to} has runs without any")
-    ratio = interval([x / y for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
-    low = float("-inf") if claim.low is None else claim.low
-    high = float("inf") if claim.high is None else claim.high
-    within, apart = ratio.within(low, high), ratio.apart(low, high)
-    verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
-    said = f"{claim.of}/{claim.to} is {ratio.mean:.4g} [{ratio.low:.4g}, {ratio.high:.4g}]"
-    place = "within" if within else "outside" if apart else "partly within"
-    return Comparison(where, claim.of, claim.to, "ratio", ratio, verdict, f"{said}, {place} {bounds(claim)}")
+    checks.words(place, claim.axis, named, labels[claim.axis])
+    for variant, count in Counter(named).items():
+        if count > 1:
+            raise ValueError(f"{place}: {claim.axis} {variant} is named {count} times")
+    checks.words(place, "metric", claim.metrics, sorted(metrics))
+    for metric, count in Counter(claim.metrics).items():
+        if count > 1:
+            raise ValueError(f"{place}: metric {metric} is named {count} times")
 
 
 def bounds(claim: Claim) -> str:
@@ -358,56 +198,5 @@ def bounds(claim: Claim) -> str:
     return " and ".join(filter(None, (low, high)))
 
 
-def _percent(difference: Interval) -> str:
-    return f"{100 * difference.mean:+.2f} % [{100 * difference.low:+.2f}, {100 * difference.high:+.2f}]"
-
-
-def _ranking(
-    cell: Mapping[str, Mapping[int, float]], sampling: Sampling, confidence: float
-) -> list[tuple[str, Interval]]:
-    ranks = [
-        (variant, interval([values[unit] for unit in sorted(values)], sampling, confidence))
-        for variant, values in cell.items()
-    ]
-    return sorted(ranks, key=lambda rank: -rank[1].mean)
-
-
-def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
-    if not comparisons:
-        return "cannot tell", "these cells were not run"
-    wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
-    other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
-    deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
-    if deciding:
-        return wanted, _reasons(deciding, len(comparisons))
-    unclear = [comparison for comparison in comparisons if comparison.verdict == "cannot tell"]
-    if unclear:
-        return "cannot tell", _reasons(unclear, len(comparisons))
-    return other, _reasons(comparisons, len(comparisons))
-
-
-def _reasons(comparisons: Sequence[Comparison], total: int) -> str:
-    shown = "; ".join(_place(comparison) + comparison.reason for comparison in comparisons[:3])
-    more = len(comparisons) - 3
-    counted = f" ({len(comparisons)} of {total} comparisons)" if total > 3 else ""
-    return shown + (f"; and {more} more" if more > 0 else "") + counted
-
-
-def _place(comparison: Comparison) -> str:
-    return f"at {', '.join(comparison.where.values())}: " if comparison.where else ""
-
-
-def _order_matches(claim: Claim, measured: Sequence[tuple[dict[str, str], list[tuple[str, Interval]]]]) -> bool | None:
-    if not measured:
-        return None
-    groups = [*claim.expected, *([claim.rest] if claim.rest else [])]
-    named = {variant for group in groups for variant in group}
-    for _, ranks in measured:
-        found = [variant for variant, _ in ranks if variant in named]
-        if len(found) < len(named):
-            return None
-        for group in groups:
-            head, found = found[: len(group)], found[len(group) :]
-            if set(head) != set(group):
-                return False
-    return True
+def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

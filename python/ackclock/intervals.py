@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ackclock.numbers import number
+
 Sampling = Literal["seed", "offset"]
 
 
@@ -122,3 +124,15 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
         if abs(c * d - 1) < 1e-15:
             break
     return front * fraction
+
+
+def rounded(value: Interval) -> tuple[str, str, str]:
+    """Write mean and ends of an interval, thousands parted by commas, to the second digit of the interval's width."""
+    width = value.high - value.low
+    if not math.isfinite(width) or width <= 0:
+        text = number(value.mean, 6)
+        return (text, text, text) if width <= 0 else (text, "−∞", "∞")
+    digits = 1 - math.floor(math.log10(width))
+    texts = [f"{round(end, digits):,.{max(digits, 0)}f}" for end in (value.mean, value.low, value.high)]
+    mean, low, high = (text.replace("-", "−") for text in texts)
+    return mean, low, high

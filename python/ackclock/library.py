@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from ackclock import checks
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,6 +44,11 @@ class Paper:
     document: Mapping[str, Any]
 
     @property
+    def file(self) -> Path:
+        """Its ``paper.toml``."""
+        return self.folder / PAPER_FILE
+
+    @property
     def labels(self) -> list[str]:
         """Names of the labels that tell its runs apart."""
         return list(self.document["labels"])
@@ -55,7 +63,7 @@ class Paper:
     def notes(self) -> str:
         """Its README: what it leaves open, and what was chosen."""
         path = self.folder / "README.md"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        return _text(path) if path.exists() else ""
 
 
 def folders() -> list[Path]:
@@ -69,12 +77,20 @@ def folders() -> list[Path]:
 
 
 def papers() -> list[Paper]:
-    """Give all papers, by name; of two with the same name the one nearer to the working directory."""
-    found: dict[str, Paper] = {}
-    for folder in folders():
-        for file in sorted(folder.glob(f"*/{PAPER_FILE}")):
-            found.setdefault(file.parent.name, _load(file.parent))
-    return [found[name] for name in sorted(found)]
+    """Give all papers, by name; of two with the same name the one nearer to the working directory.
+
+    One whose ``paper.toml`` is wrong is left out, with a warning.
+    """
+    found = [_load_or_warn(name, folder) for name, folder in sorted(_places().items())]
+    return [paper for paper in found if paper is not None]
+
+
+def _load_or_warn(name: str, folder: Path) -> Paper | None:
+    try:
+        return _load(folder)
+    except (OSError, ValueError) as error:
+        warnings.warn(f"paper {name!r} is left out: {error}", stacklevel=3)
+        return None
 
 
 def find(name: str) -> Paper:
@@ -83,28 +99,136 @@ def find(name: str) -> Paper:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If there is none of that name, or its ``paper.toml`` is wrong.
     """
-    known = {paper.name: paper for paper in papers()}
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(
-            f"unknown paper {name!r}{hint} known: {', '.join(known) or 'none; there is no folder papers here'}"
-        )
-    return known[name]
+    places = _places()
+    if name not in places:
+        raise ValueError(f"unknown paper {name!r}{checks.near(name, sorted(places))}")
+    return _load(places[name])
+
+
+def _places() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in folders():
+        for file in folder.glob(f"*/{PAPER_FILE}"):
+            found.setdefault(file.parent.name, file.parent)
+    return found
 
 
 def _load(folder: Path) -> Paper:
     document = _read(folder / PAPER_FILE)
-    try:
-        return Paper(folder.name, folder, document["title"], document["reference"], document)
-    except KeyError as error:
-        raise ValueError(f"{folder / PAPER_FILE}: {error.args[0]} is missing") from None
+    check_paper(document, str(folder / PAPER_FILE))
+    return Paper(folder.name, folder, document["title"], document["reference"], document)
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
+
+
+def _is_spread(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s+(ns|us|µs|ms|s)\s*", value) is not None
+
+
+def _is_title(value: object) -> bool:
+    try:
+        return isinstance(value, str) and value.format("x") != value
+    except (LookupError, ValueError):
+        return False
+
+
+def _is_only(value: object) -> bool:
+    return isinstance(value, Mapping) and all(checks.is_texts(item) and item for item in value.values())
+
+
+TITLE = checks.Kind('a text with {} for the value, as "IFQ {}"', _is_title)
+PAPER = {
+    "title": checks.TEXT,
+    "reference": checks.TEXT,
+    "labels": checks.TEXTS,
+    "experiment": checks.tables("experiment"),
+    "repeat": checks.tables("repeat"),
+    "quick": checks.TABLE,
+    "figures": checks.TABLE,
+}
+EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE}
+REPEAT = {
+    "where": checks.TEXT_TABLE,
+    "sampling": checks.one_of("seed", "offset"),
+    "count": checks.COUNT,
+    "spread": checks.Kind('a time with its unit, as "60 ms"', _is_spread),
+    "seeds_by": checks.TEXTS,
+    "spans": checks.SPANS,
+    "cwnd": checks.SPANS,
+}
+QUICK = {
+    "counts": checks.TABLE,
+    "only": checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only),
+}
+FIGURES = {
+    "sheet": checks.TEXTS,
+    "panel": checks.TEXT,
+    "panel_title": TITLE,
+    "overlay": checks.TEXT,
+    "overlay_title": TITLE,
+    "kinds": checks.some_of("cwnd", "throughput"),
+    "bin": checks.POSITIVE,
+    "start": checks.POSITIVE,
+    "block": checks.tables("figures.block"),
+    "order": checks.TABLE,
+}
+NOT_NEEDED = {"quick", "bin", "start", "block", "order", "where", "spread", "seeds_by", "spans", "cwnd"}
+ORDER = {
+    "keys": checks.TEXTS,
+    "values": checks.Kind("a list of lists of texts", lambda v: isinstance(v, list) and all(map(checks.is_texts, v))),
+}
+
+
+def check_paper(document: Mapping[str, Any], place: str) -> None:
+    """Check the keys of a ``paper.toml`` and what kind of values they have.
+
+    Raises
+    ------
+    ValueError
+        If a key is unknown or missing, or a value makes no sense.
+    """
+    checks.keys(place, document, PAPER, PAPER.keys() - NOT_NEEDED)
+    if len(set(document["labels"])) < len(document["labels"]):
+        raise ValueError(f"{place}: labels names one twice")
+    for key in ("experiment", "repeat"):
+        if not document[key]:
+            raise ValueError(f"{place}: there is no [[{key}]]")
+    for number, experiment in enumerate(document["experiment"], start=1):
+        checks.keys(f"{place}: experiment {number}", experiment, EXPERIMENT, ["file"])
+    for number, rule in enumerate(document["repeat"], start=1):
+        here = f"{place}: repeat {number}"
+        checks.keys(here, rule, REPEAT, ["sampling", "count"])
+        checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] == "offset" else [])
+        for key, sampling in (("spread", "offset"), ("seeds_by", "seed")):
+            if key in rule and rule["sampling"] != sampling:
+                raise ValueError(f"{here}: {key} belongs to sampling = {sampling!r}")
+    quick = document.get("quick", {})
+    checks.keys(f"{place}: quick", quick, QUICK)
+    counts = {"seed": checks.COUNT, "offset": checks.COUNT}
+    checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
+    _check_figures(document["figures"], f"{place}: figures")
+
+
+def _check_figures(figures: Mapping[str, Any], place: str) -> None:
+    checks.keys(place, figures, FIGURES, FIGURES.keys() - NOT_NEEDED)
+    if figures.get("block") and "order" not in figures:
+        raise ValueError(f"{place}: order is missing; blocks of figures need it")
+    if "order" in figures:
+        checks.keys(f"{place}.order", figures["order"], ORDER, ORDER.keys())
+    for number, block in enumerate(figures.get("block", []), start=1):
+        keys = {"first": checks.COUNT, "where": checks.TEXT_TABLE}
+        checks.keys(f"{place}.block {number}", block, keys, keys)

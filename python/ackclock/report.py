@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +15,18 @@ from typing import Any
 import polars
 
 from ackclock import _core, plot, storage
-from ackclock.claims import Claim, Judgement, bounds, judge_all, parse_claims
+from ackclock.claims import Claim, bounds
+from ackclock.intervals import Interval, rounded
+from ackclock.judging import WHYS, Judgement, judge_all
+from ackclock.measuring import Lines
 from ackclock.numbers import number
-from ackclock.reproduction import Lines, Outcome, finite, kinds, manifest, matches
+from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
 
 METRIC_NAMES = {
+    "cwnd_mean": "mean cwnd, whole run",
+    "cwnd_10s": "mean cwnd, first 10 s",
+    "cwnd_start": "mean cwnd, start",
+    "cwnd_end": "mean cwnd, end",
     "goodput_bps": "whole run",
     "delivered_1s": "first 1 s",
     "delivered_2s": "first 2 s",
@@ -26,6 +35,12 @@ METRIC_NAMES = {
 }
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
+WAYS = {
+    "no difference": "differ by less than the tolerance",
+    "apart": "differ where they should not, or miss the bound",
+    "reversed": "are reversed",
+    None: "are not above by the tolerance",
+}
 START_COLUMNS = {
     "exit cwnd": "slow_start_exit_cwnd",
     "exit cwnd / (BDP + queue)": "slow_start_exit_ratio",
@@ -123,17 +138,9 @@ def write(outcome: Outcome, directory: Path) -> Report:
         What the runs gave.
     directory
         Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``.
-
-    Raises
-    ------
-    ClaimError
-        If ``claims.toml`` is wrong.
     """
     paper = outcome.plan.paper
-    columns = {column for row in outcome.rows for column, value in row.items() if isinstance(value, (int, float))}
-    known = {label: {run.labels[label] for run in outcome.plan.runs} for label in paper.labels}
-    claims = parse_claims(paper.claims, known, columns)
-    judgements = judge_all(claims, outcome.rows, paper.labels)
+    judgements = judge_all(outcome.plan.claims, outcome.rows, paper.labels)
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
     storage.write_bytes(directory / "runs.parquet", _parquet(table))
     verdicts = finite([judgement.to_dict() for judgement in judgements])
@@ -196,20 +203,21 @@ def _context(
     outcome: Outcome, judgements: Sequence[Judgement], drawn: Sequence[tuple[Sheet, Path]], table: polars.DataFrame
 ) -> dict[str, Any]:
     paper = outcome.plan.paper
-    metrics = list(dict.fromkeys(judgement.claim.metrics.index(judgement.metric) for judgement in judgements))
-    readings = [[j for j in judgements if j.claim.metrics.index(j.metric) == rank] for rank in metrics]
+    grouped: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        grouped.setdefault(judgement.metric, []).append(judgement)
+    anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
     return {
         "paper": paper,
         "quick": outcome.plan.quick,
         "runs": len(outcome.plan.runs),
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "readings": [
-            (_reading(rank), _counts(group), _orders(group)) for rank, group in zip(metrics, readings, strict=True)
-        ],
-        "claims": _claim_rows(judgements),
+        "readings": [_summary(metric, group) for metric, group in grouped.items()],
+        "claims": _claim_rows(judgements, anchors),
         "sheets": [
-            (sheet.title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode()) for sheet, path in drawn
+            (sheet.title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), sheet.name)
+            for sheet, path in drawn
         ],
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         "start": _slow_start(table, paper.labels),
@@ -217,22 +225,27 @@ def _context(
     }
 
 
-def _reading(rank: int) -> str:
-    return f"{('main', 'second', 'third')[rank]} reading" if rank < 3 else f"reading {rank + 1}"
+def metric_name(metric: str) -> str:
+    """Name a metric in words."""
+    return METRIC_NAMES.get(metric, metric.replace("_", " "))
 
 
-def _counts(judgements: Sequence[Judgement]) -> list[tuple[str, int]]:
+def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Count verdicts on one metric, and the claims on an order whose measured means stand in it."""
     counted = Counter(judgement.verdict for judgement in judgements)
-    return [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell")]
+    failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
+    ways = [(failed[why], WAYS[why]) for why in (*reversed(WHYS), None) if failed[why]]
+    orders = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
+    counts = [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell", "not run")]
+    return {
+        "name": metric_name(metric),
+        "counts": [(verdict, count) for verdict, count in counts if count or verdict != "not run"],
+        "ways": " and ".join(f"{count} {words}" for count, words in ways),
+        "orders": (sum(orders), len(orders)),
+    }
 
 
-def _orders(judgements: Sequence[Judgement]) -> tuple[int, int]:
-    """Count the claims on an order whose measured means stand in it, and all such claims that were measured."""
-    known = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
-    return sum(known), len(known)
-
-
-def _claim_rows(judgements: Sequence[Judgement]) -> list[dict[str, Any]]:
+def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
     grouped: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         grouped.setdefault(judgement.claim.id, []).append(judgement)
@@ -240,16 +253,23 @@ def _claim_rows(judgements: Sequence[Judgement]) -> list[dict[str, Any]]:
     for group in grouped.values():
         readings = [
             {
-                "metric": METRIC_NAMES.get(item.metric, item.metric.replace("_", " ")),
+                "metric": metric_name(item.metric),
                 "verdict": item.verdict,
+                "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
-                "reason": item.reason,
+                "reasons": item.reasons,
                 "measured": _measured(item),
+                "unit": _unit(item.metric).strip(),
+                "ranking": _ranking(item),
+                "cells": _cells(item),
                 "order": item.order_matches,
             }
             for item in group
         ]
-        made.append({"claim": group[0].claim, "expected": _expected(group[0].claim), "readings": readings})
+        claim = group[0].claim
+        figures = [int(number) for number in re.findall(r"\d+", claim.source.partition("figure")[2])]
+        anchor = next((anchors[figure] for figure in figures if figure in anchors), None)
+        made.append({"claim": claim, "expected": _expected(claim), "readings": readings, "anchor": anchor})
     return made
 
 
@@ -260,29 +280,47 @@ def _expected(claim: Claim) -> str:
         where = "somewhere" if claim.quantifier == "any" else "everywhere"
         return f"{claim.of} / {claim.to} {bounds(claim)}, {where}"
     groups = [" ~ ".join(group) for group in claim.expected]
-    return " > ".join([*groups, *([f"({', '.join(claim.rest)})"] if claim.rest else [])])
+    lead, rest = (f"({', '.join(names)})" if len(names) > 1 else "".join(names) for names in (claim.lead, claim.rest))
+    return " > ".join(filter(None, [lead, *groups, rest]))
 
 
-def _measured(judgement: Judgement) -> str:
-    if not judgement.measured:
-        return "–"
-    unit = _unit(judgement.metric)
+def _measured(judgement: Judgement) -> list[tuple[str, str, str]]:
+    """Give the variants of a claim on one cell, best first: name, mean, interval."""
     if len(judgement.measured) != 1:
-        means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
-        span = f"{number(min(means))} to {number(max(means))}{unit}"
-        return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
-    parts = []
+        return []
+    return [(variant, *_mean_and_ends(mean)) for variant, mean in judgement.measured[0][1]]
+
+
+def _mean_and_ends(mean: Interval) -> tuple[str, str]:
+    text, low, high = rounded(mean)
+    return text, f"[{low}, {high}]"
+
+
+def _ranking(judgement: Judgement) -> str:
+    """Write the variants of a claim on one cell as an order of their means; equal ones are joined by =."""
+    if len(judgement.measured) != 1:
+        return ""
+    text, last = "", math.nan
     for variant, mean in judgement.measured[0][1]:
-        half = (mean.high - mean.low) / 2
-        spread = f" ± {number(half)}" if half == half and half != float("inf") else ""
-        parts.append(f"{variant}: {number(mean.mean)}{spread}{unit}")
-    return " > ".join(parts)
+        sign = " = " if math.isclose(mean.mean, last, rel_tol=1e-12) else " > "
+        text, last = text + (sign if text else "") + variant, mean.mean
+    return text
+
+
+def _cells(judgement: Judgement) -> str:
+    if len(judgement.measured) < 2:
+        return ""
+    means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
+    span = f"{number(min(means))} to {number(max(means))}{_unit(judgement.metric)}"
+    return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
 
 
 def _unit(metric: str) -> str:
     """Name the unit of a metric, after a space; nothing for a plain number."""
     if metric.endswith("_bps"):
         return " bit/s"
+    if metric.startswith("cwnd_"):
+        return " segments"
     return " B" if metric.startswith("delivered_") and metric != "delivered_packets" else ""
 
 

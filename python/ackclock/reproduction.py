@@ -5,73 +5,41 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-import polars
-
-from ackclock import _core, plot, storage
+from ackclock import _core, checks, storage
+from ackclock.claims import Claim, parse_claims
 from ackclock.library import Paper
-from ackclock.result import Result, frame, rows
+from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
+from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
 
 Progress = Callable[[int, int], None]
-Lines = dict[str, plot.Line]
-TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd"}
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """One run of a paper.
-
-    Attributes
-    ----------
-    labels : dict
-        Which cell of the experiment it belongs to.
-    sampling : {"seed", "offset"}
-        How it differs from the other runs of its cell.
-    unit : int
-        The seed, or the number of the start time.
-    scenario : Scenario
-        What is run.
-    spans : dict
-        Spans of time in seconds, by the column that tells how many bytes arrived in them.
-    traced : bool
-        Whether its traces are kept for the figures.
-    """
-
-    labels: Mapping[str, str]
-    sampling: Literal["seed", "offset"]
-    unit: int
-    scenario: Scenario
-    spans: Mapping[str, Sequence[float]]
-    traced: bool
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The values of its labels: its cell."""
-        return tuple(self.labels.values())
+Variants = list[tuple[dict[str, str], Scenario]]
+WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a paper."""
+    """All runs of a paper, and the claims that they are to judge."""
 
     paper: Paper
     quick: bool
     runs: Sequence[PlannedRun]
+    claims: Sequence[Claim] = ()
 
     @property
     def cells(self) -> list[list[PlannedRun]]:
         """The runs by cell, in order."""
         cells: dict[tuple[str, ...], list[PlannedRun]] = {}
         for run in self.runs:
-            cells.setdefault(run.key, []).append(run)
+            cells.setdefault(run.cell, []).append(run)
         return list(cells.values())
 
 
@@ -92,13 +60,13 @@ class Outcome:
     """
 
     plan: Plan
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: Rows = field(default_factory=list)
     lines: dict[tuple[str, ...], Lines] = field(default_factory=dict)
     reused: int = 0
 
 
 def plan(paper: Paper, *, quick: bool = False) -> Plan:
-    """Plan a paper's runs.
+    """Plan a paper's runs, and read its claims.
 
     Parameters
     ----------
@@ -112,37 +80,95 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     ScenarioError
         If a scenario file is wrong.
     ValueError
-        If ``paper.toml`` has no rule of repetition for a cell.
+        If ``paper.toml`` or ``claims.toml`` names what is not there, or has no rule of repetition for a cell.
     """
     document = paper.document
-    only = document.get("quick", {}).get("only", {}) if quick else {}
-    counts = document.get("quick", {}).get("counts", {}) if quick else {}
+    shorter = document.get("quick", {}) if quick else {}
+    variants = _variants(paper)
+    values = {label: list(dict.fromkeys(labels[label] for labels, _ in variants)) for label in paper.labels}
+    _check_labels(paper, values)
+    claims = parse_claims(paper.claims, values, _metrics(paper), str(paper.folder / "claims.toml"))
     runs: list[PlannedRun] = []
-    for experiment in document["experiment"]:
+    for labels, scenario in variants:
+        if all(labels[label] in kept for label, kept in shorter.get("only", {}).items()):
+            runs += _repetitions(paper, labels, scenario, values, shorter.get("counts", {}))
+    if not runs:
+        raise ValueError(f"{paper.file}: quick.only leaves no runs")
+    return Plan(paper, quick, runs, claims)
+
+
+def _variants(paper: Paper) -> Variants:
+    found: Variants = []
+    for number, experiment in enumerate(paper.document["experiment"], start=1):
         for swept, scenario in load(paper.folder / experiment["file"]).variants():
             labels = {**experiment.get("labels", {}), **swept}
-            labels = {label: labels[label] for label in paper.labels}
-            if all(labels[label] in values for label, values in only.items()):
-                runs += _repetitions(paper, labels, scenario, counts)
-    return Plan(paper, quick, runs)
+            place = f"{paper.file}: experiment {number} ({experiment['file']})"
+            checks.words(place, "label", labels, paper.labels)
+            checks.words(place, "label", paper.labels, labels)
+            found.append(({label: labels[label] for label in paper.labels}, scenario))
+    seen: set[tuple[str, ...]] = set()
+    for labels, _ in found:
+        if tuple(labels.values()) in seen:
+            raise ValueError(f"{paper.file}: two experiments have the cell {', '.join(labels.values())}")
+        seen.add(tuple(labels.values()))
+    return found
+
+
+def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
+    document, figures = paper.document, paper.document["figures"]
+    for number, rule in enumerate(document["repeat"], start=1):
+        checks.choice(f"{paper.file}: repeat {number}: where", rule.get("where", {}), values)
+        checks.words(f"{paper.file}: repeat {number}: seeds_by", "label", rule.get("seeds_by", []), values)
+    for label, kept in document.get("quick", {}).get("only", {}).items():
+        checks.words(f"{paper.file}: quick.only", "label", [label], values)
+        checks.words(f"{paper.file}: quick.only", label, kept, values[label])
+    checks.words(f"{paper.file}: figures", "label", [*figures["sheet"], figures["panel"], figures["overlay"]], values)
+    drawn = {**values, "kind": list(kinds(figures))}
+    for number, block in enumerate(figures.get("block", []), start=1):
+        checks.choice(f"{paper.file}: figures.block {number}: where", block["where"], drawn)
+    order = figures.get("order", {"keys": [], "values": []})
+    for chosen in order["values"]:
+        if len(chosen) != len(order["keys"]):
+            raise ValueError(f"{paper.file}: figures.order: {chosen} does not fit the keys {order['keys']}")
+        checks.choice(f"{paper.file}: figures.order", dict(zip(order["keys"], chosen, strict=True)), drawn)
+
+
+def _metrics(paper: Paper) -> list[str]:
+    """Name the columns on which a claim may be judged."""
+    shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
+    columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
+    counted = [name for rule in paper.document["repeat"] for name in (*rule.get("spans", {}), *rule.get("cwnd", {}))]
+    return list(dict.fromkeys([*columns, "queue_drops", *counted]))
 
 
 def _repetitions(
-    paper: Paper, labels: Mapping[str, str], scenario: Scenario, counts: Mapping[str, int]
+    paper: Paper,
+    labels: Mapping[str, str],
+    scenario: Scenario,
+    values: Mapping[str, Sequence[str]],
+    counts: Mapping[str, int],
 ) -> list[PlannedRun]:
     rule = next((rule for rule in paper.document["repeat"] if matches(labels, rule.get("where", {}))), None)
     if rule is None:
-        raise ValueError(f"{paper.folder}: no [[repeat]] for {', '.join(labels.values())}")
-    sampling, spans = rule["sampling"], rule.get("spans", {})
-    count = counts.get(sampling, rule["count"])
+        raise ValueError(f"{paper.file}: no [[repeat]] for {', '.join(labels.values())}")
+    figures = paper.document["figures"]
+    drawing = Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
+    first = 0
+    for label in rule.get("seeds_by", []):
+        first = first * len(values[label]) + values[label].index(labels[label])
     runs = []
-    for index in range(count):
-        if sampling == "seed":
-            unit, changed = index + 1, scenario.set({"seed": index + 1})
+    for index in range(counts.get(rule["sampling"], rule["count"])):
+        if rule["sampling"] == "seed":
+            # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
+            unit, changed = index + 1, scenario.set({"seed": first * rule["count"] + index + 1})
         else:
+            # The steps are those of all start times, also when only the first of them are run.
             amount, word = str(rule["spread"]).split()
-            unit, changed = index, scenario.set({"flow.start": f"{float(amount) * index / count:.12g} {word}"})
-        runs.append(PlannedRun(labels, sampling, unit, changed, spans, traced=index == 0))
+            start = f"{float(amount) * index / rule['count']:.12g} {word}"
+            unit, changed = index, scenario.set({"flow.start": start})
+        drawn = drawing if index == 0 else Drawing()
+        spans = rule.get("spans", {}), rule.get("cwnd", {})
+        runs.append(PlannedRun(labels, rule["sampling"], unit, changed, *spans, drawn))
     return runs
 
 
@@ -156,11 +182,30 @@ def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     return all(labels[label] == value for label, value in where.items())
 
 
+def check_out(plan: Plan, directory: Path) -> None:
+    """Refuse a directory that holds something else.
+
+    Raises
+    ------
+    FileExistsError
+        If `directory` holds results of another kind, of another paper, or quick ones beside full ones.
+    """
+    storage.check_free(directory, "paper")
+    if not (directory / storage.MANIFEST).exists():
+        return
+    there = storage.read_manifest(directory, "paper")
+    if (there.get("paper"), there.get("quick")) != (plan.paper.name, plan.quick):
+        quick = "the quick runs" if there.get("quick") else "all runs"
+        raise FileExistsError(
+            f"{directory} holds {quick} of the paper {there.get('paper')!r}; choose another directory"
+        )
+
+
 def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run what is not there yet.
 
-    Finished runs are kept in ``parts``, one file per cell, and used again by the next attempt if the scenario and the
-    compiled core are the same.
+    Finished runs are kept in ``parts``, two files per cell, and used again by the next attempt if all is the same that
+    determines what is measured. An earlier report is removed.
 
     Parameters
     ----------
@@ -180,81 +225,53 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     Interrupted
         If Ctrl-C was pressed; what is finished is kept.
     """
-    storage.check_free(directory, "paper")
+    check_out(plan, directory)
     parts = directory / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    worker = _Worker(plan, parts, progress)
+    for name in WRITTEN:
+        path = directory / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    worker = _Worker(len(plan.runs), parts, progress)
     cells = map_threads(worker.run_cell, plan.cells, worker.cancel, jobs=jobs)
     outcome = Outcome(plan, reused=worker.reused)
     for cell, (found, lines) in zip(plan.cells, cells, strict=True):
         outcome.rows += found
-        outcome.lines[cell[0].key] = lines
+        outcome.lines[cell[0].cell] = lines
     return outcome
 
 
 class _Worker:
     """Runs cells on threads."""
 
-    def __init__(self, plan: Plan, parts: Path, progress: Progress | None) -> None:
+    def __init__(self, total: int, parts: Path, progress: Progress | None) -> None:
         self.cancel = _core.Cancel()
         self.reused = 0
         self._parts = parts
-        self._build = build()
-        self._figures = plan.paper.document["figures"]
         self._progress = progress
-        self._total = len(plan.runs)
+        self._total = total
         self._done = 0
         self._lock = threading.Lock()
 
-    def run_cell(self, runs: Sequence[PlannedRun]) -> tuple[list[dict[str, Any]], Lines]:
+    def run_cell(self, runs: Sequence[PlannedRun]) -> tuple[Rows, Lines]:
         """Run a cell's missing runs; keeps what is finished, also when it is stopped."""
-        first = runs[0].scenario.hash[:20]
-        part, drawing = self._parts / f"{first}.json", self._parts / f"{first}.npz"
-        kept = self._read(part)
-        lines = _load_lines(drawing) if drawing.exists() and runs[0].scenario.hash in kept else None
-        new = 0
+        kept, new = Kept(self._parts, runs[0].labels), False
         try:
             for run in runs:
-                there = run.scenario.hash in kept and (not run.traced or lines is not None)
+                there = kept.has(run)
                 if not there:
-                    result = run_here(run.scenario, self._record(run), self.cancel)
-                    kept[run.scenario.hash] = _measure(run, result)
-                    if run.traced:
-                        lines = self._lines(result)
-                        _save_lines(drawing, lines)
-                    new += 1
+                    kept.keep(run, *measure(run, self.cancel))
+                    new = True
                 self._count(there)
         finally:
             if new:
-                storage.write_text(part, json.dumps({"build": self._build, "runs": kept}))
+                kept.write()
         found = [
             {**run.labels, "sampling": run.sampling, "unit": run.unit, "hash": run.scenario.hash, **row}
             for run in runs
-            for row in kept[run.scenario.hash]
+            for row in kept.rows[run.key]
         ]
-        return found, lines or {}
-
-    def _read(self, part: Path) -> dict[str, Any]:
-        try:
-            stored = json.loads(part.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return dict(stored["runs"]) if stored.get("build") == self._build else {}
-
-    def _record(self, run: PlannedRun) -> list[str]:
-        wanted = {TRACES[kind] for kind in kinds(self._figures)} if run.traced else set()
-        return sorted(wanted | ({"delivered"} if run.spans else set()))
-
-    def _lines(self, result: Result) -> Lines:
-        lines: Lines = {}
-        cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
-        for kind in kinds(self._figures):
-            drawn = plot.throughput_lines(result, self._figures.get("bin")) if kind == "throughput" else cwnd
-            if drawn:
-                shown = plot.until(drawn[0], self._figures["start"]) if kind == "start" else drawn[0]
-                lines[kind] = plot.thin_out(shown)
-        return lines
+        return found, kept.lines.get(runs[0].key, {})
 
     def _count(self, there: bool) -> None:
         with self._lock:
@@ -264,50 +281,11 @@ class _Worker:
                 self._progress(self._done, self._total)
 
 
-def _measure(run: PlannedRun, result: Result) -> list[dict[str, Any]]:
-    drops = sum(link["drops"] for link in rows(result.links))
-    measured = [{"flow": row.pop("name"), **row, "queue_drops": drops} for row in rows(result.flows)]
-    if run.spans:
-        trace = frame(result.trace("delivered"))
-        for row in measured:
-            own = trace.filter(trace["flow"].cast(polars.String) == row["flow"])
-            total = np.concatenate([[0], own["bytes"].to_numpy()])
-            for name, (begin, end) in run.spans.items():
-                places = np.searchsorted(own["time"].to_numpy(), [begin, end], side="right")
-                row[name] = int(total[places[1]]) - int(total[places[0]])
-    return measured
-
-
-def _save_lines(path: Path, lines: Lines) -> None:
-    import io
-
-    arrays: dict[str, Any] = {}
-    for kind, line in lines.items():
-        arrays[f"{kind}.x"], arrays[f"{kind}.y"] = line.x, line.y
-        if line.thin is not None:
-            arrays[f"{kind}.thin"] = line.thin
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    storage.write_bytes(path, buffer.getvalue())
-
-
-def _load_lines(path: Path) -> Lines:
-    with np.load(path) as arrays:
-        kinds = sorted({name.split(".")[0] for name in arrays})
-        return {
-            kind: plot.Line("", arrays[f"{kind}.x"], arrays[f"{kind}.y"], arrays.get(f"{kind}.thin")) for kind in kinds
-        }
-
-
-def build() -> str:
-    """Name the compiled core by its content: results of another one are not used again."""
-    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:20]
-
-
 def manifest(plan: Plan) -> dict[str, Any]:
     """Say what was run: the paper, the number of runs, a hash over them, and the compiled core."""
-    # The hash over all runs' hashes names what was run.
-    hashes = hashlib.sha256("".join(run.scenario.hash for run in plan.runs).encode()).hexdigest()
+    # The hash over all runs' hashes names what was run; it does not depend on the program.
+    said = json.dumps([[run.scenario.hash, dict(run.spans), dict(run.cwnd_spans)] for run in plan.runs])
+    hashes = hashlib.sha256(said.encode()).hexdigest()
     return {"paper": plan.paper.name, "quick": plan.quick, "runs": len(plan.runs), "hash": hashes, "build": build()}
 
 

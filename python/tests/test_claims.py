@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ackclock.claims import ClaimError, judge, judge_all, parse_claims
-from ackclock.intervals import interval, student_t
+from ackclock.claims import ClaimError, parse_claims
+from ackclock.intervals import Interval, interval, rounded, student_t
+from ackclock.judging import judge, judge_all
 
-LABELS = ["queue", "algorithm"]
+VALUES = {"queue": ["5", "50"], "algorithm": ["1", "2", "3"]}
+LABELS = list(VALUES)
 
 
 def claim(**keys: Any) -> Any:
@@ -25,7 +27,7 @@ def claim(**keys: Any) -> Any:
         "where": {"queue": "5"},
         **keys,
     }
-    return parse_claims({"tolerance": 0.01, "metrics": ["goodput"], "claim": [entry]}, LABELS, ["goodput"])[0]
+    return parse_claims({"tolerance": 0.01, "metrics": ["goodput"], "claim": [entry]}, VALUES, ["goodput"])[0]
 
 
 def sample(
@@ -59,14 +61,76 @@ def test_the_reverse_order_does_not_hold() -> None:
     result = judge(claim(expected=[["1"], ["2"]]), "goodput", sample({"1": 100, "2": 120}), LABELS)
     assert result.verdict == "does not hold"
     assert result.order_matches is False
-    assert "1 is below 2" in result.reason
+    assert "algorithm 1 is below 2: −16.64 %" in result.reason
+    assert result.why == result.comparisons[0].why == result.to_dict()["why"] == "reversed"
 
 
 def test_a_difference_nobody_can_see_is_no_difference() -> None:
     result = judge(claim(expected=[["1"], ["2"]]), "goodput", sample({"1": 100.2, "2": 100}, "offset"), LABELS)
     assert result.verdict == "does not hold"
     assert "no difference" in result.reason
+    assert result.why == "no difference"
     assert result.order_matches
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict", "why"),
+    [
+        ([0.011, 0.02], "holds", None),
+        ([0.005, 0.02], "cannot tell", None),
+        ([-0.02, 0.02], "cannot tell", None),
+        ([0.002, 0.009], "does not hold", "no difference"),
+        ([-0.009, 0.009], "does not hold", "no difference"),
+        ([-0.02, 0.009], "does not hold", None),
+        ([-0.02, -0.005], "does not hold", None),
+        ([-0.02, -0.011], "does not hold", "reversed"),
+    ],
+)
+def test_above_has_one_margin(differences: list[float], verdict: str, why: str | None) -> None:
+    # The larger mean is 100 wherever 1 is below 2, and close to it elsewhere.
+    rows = [
+        {"queue": "5", "algorithm": name, "sampling": "offset", "unit": unit, "goodput": value}
+        for unit, difference in enumerate(differences)
+        for name, value in (("1", 100 * (1 + difference)), ("2", 100.0))
+    ]
+    result = judge(claim(expected=[["1"], ["2"]]), "goodput", rows, LABELS)
+    assert (result.verdict, result.why) == (verdict, why)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-0.03, 0.03), st.integers(0, 2**32), st.sampled_from([3, 30, 300]))
+def test_more_data_moves_no_verdict_to_the_wrong_side(difference: float, seed: int, count: int) -> None:
+    rng = random.Random(seed)
+    rows = [
+        {"queue": "5", "algorithm": name, "sampling": "seed", "unit": unit, "goodput": 100 * mean + rng.gauss(0, 1)}
+        for unit in range(count)
+        for name, mean in (("1", 1.0), ("2", 1 - difference))
+    ]
+    relative = difference / max(1.0, 1 - difference)
+    verdict = judge(claim(expected=[["1"], ["2"]]), "goodput", rows, LABELS, confidence=1 - 1e-7).verdict
+    assert verdict != ("holds" if relative <= 0.01 else "does not hold")
+    if count == 300 and abs(relative - 0.01) > 0.008:
+        assert verdict == ("holds" if relative > 0.01 else "does not hold")
+
+
+def test_means_in_order_are_strictly_so() -> None:
+    rows = sample({"1": 100, "2": 100, "3": 90}, "offset")
+    assert judge(claim(expected=[["1"], ["2"]]), "goodput", rows, LABELS).order_matches is False
+    assert judge(claim(expected=[["1", "2"], ["3"]]), "goodput", rows, LABELS).order_matches is True
+    assert judge(claim(expected=[["1", "2"]]), "goodput", rows, LABELS).order_matches is None
+
+
+def test_the_extreme_comparison_comes_first() -> None:
+    rows = [row for queue, two in (("5", 120), ("50", 90)) for row in sample({"1": 100, "2": two}, queue=queue)]
+    result = judge(claim(kind="equal", axis="queue", where={}), "goodput", rows, LABELS)
+    assert result.reasons[0].startswith("algorithm 2: queue 5 and 50 differ: +24.96 %")
+    assert result.why == "apart"
+
+
+def test_means_are_written_to_the_digits_of_their_interval() -> None:
+    assert rounded(Interval(287_432.1, 287_380, 287_520, 3)) == ("287,430", "287,380", "287,520")
+    assert rounded(Interval(-1.2345, -1.3, -1.2, 3)) == ("−1.23", "−1.30", "−1.20")
+    assert rounded(Interval(1234.0, 1234.0, 1234.0, 3)) == ("1,234", "1,234", "1,234")
 
 
 def test_noise_cannot_tell() -> None:
@@ -115,10 +179,11 @@ def test_bounds(low: float, quantifier: str, verdict: str) -> None:
     assert judge(bound, "goodput", rows, LABELS).verdict == verdict
 
 
-def test_without_runs_it_cannot_tell() -> None:
-    result = judge(claim(expected=[["1"], ["2"]]), "goodput", [], LABELS)
-    assert result.verdict == "cannot tell"
-    assert judge(claim(expected=[["1"], ["2"]]), "goodput", sample({"1": 1}), LABELS).verdict == "cannot tell"
+def test_without_runs_there_is_no_verdict() -> None:
+    order = claim(expected=[["1"], ["2"], ["3"]])
+    assert judge(order, "goodput", [], LABELS).verdict == "not run"
+    assert judge(order, "goodput", sample({"1": 1}), LABELS).verdict == "not run"
+    assert judge(order, "goodput", sample({"1": 9, "2": 1}), LABELS).verdict == "cannot tell"
 
 
 def test_one_seed_cannot_tell() -> None:
@@ -129,12 +194,50 @@ def test_one_seed_cannot_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    "entry",
-    [{"kind": "order"}, {"kind": "best"}, {"kind": "bound"}, {"expectde": []}, {"axis": "colour", "expected": [["1"]]}],
+    ("entry", "message"),
+    [
+        ({}, "expected is missing"),
+        ({"kind": "best"}, "kind must be one of order, equal, bound, not 'best'"),
+        ({"kind": "bound", "low": 1.0}, "of is missing"),
+        ({"kind": "bound", "of": "1", "to": "2"}, "low or high is missing"),
+        ({"kind": "bound", "of": "1", "to": "2", "low": 2, "high": 1}, "low 2 is above high 1"),
+        ({"kind": "bound", "of": "1", "to": "4", "low": 2}, "unknown algorithm '4'"),
+        ({"kind": "equal", "low": 1.0}, "low belongs to claims of the kind bound"),
+        ({"expectde": []}, "did you mean 'expected'"),
+        ({"axis": "colour", "expected": [["1"], ["2"]]}, "unknown label 'colour'"),
+        ({"axis": "algoritm", "expected": [["1"], ["2"]]}, "did you mean 'algorithm'"),
+        ({"where": {"queue": "51"}, "expected": [["1"], ["2"]]}, "unknown queue '51'; did you mean '5"),
+        ({"where": {"queu": "5"}, "expected": [["1"], ["2"]]}, "did you mean 'queue'"),
+        ({"where": {"queue": 5}, "expected": [["1"], ["2"]]}, "where must be a table of texts"),
+        ({"where": {"algorithm": "1"}, "expected": [["1"], ["2"]]}, "algorithm is the axis"),
+        ({"pool": ["queue"], "expected": [["1"], ["2"]]}, "queue stands both in where and in pool"),
+        ({"expected": [["1"], ["7"]]}, "unknown algorithm '7'"),
+        ({"expected": [["1"], ["1"]]}, "algorithm 1 is named 2 times"),
+        ({"expected": ["1", "2"]}, "expected must be a list of groups"),
+        ({"expected": [["1"]]}, "nothing is compared"),
+        ({"tolerance": -0.1, "expected": [["1"], ["2"]]}, "tolerance must be a number, at least 0, not -0.1"),
+        ({"tolerance": "1 %", "expected": [["1"], ["2"]]}, "tolerance must be a number"),
+        ({"metrics": ["goodputt"], "expected": [["1"], ["2"]]}, "did you mean 'goodput'"),
+        ({"quantifier": "some", "expected": [["1"], ["2"]]}, "quantifier must be one of all, any"),
+    ],
 )
-def test_wrong_claims_are_refused(entry: dict[str, Any]) -> None:
-    with pytest.raises(ClaimError, match="c"):
+def test_wrong_claims_are_refused(entry: dict[str, Any], message: str) -> None:
+    with pytest.raises(ClaimError) as raised:
         claim(**entry)
+    assert str(raised.value).startswith("claims.toml: claim c: ")
+    assert message in str(raised.value)
+
+
+def test_wrong_claims_files_are_refused() -> None:
+    with pytest.raises(ClaimError, match=r"claims.toml: claim must be a list of tables: \[\[claim\]\]"):
+        parse_claims({"claim": {"id": "a"}}, VALUES, ["goodput"])
+    with pytest.raises(ClaimError, match="there is no key 'claims'; did you mean 'claim'"):
+        parse_claims({"claims": []}, VALUES, ["goodput"])
+    entry = {"id": "a", "text": "t", "source": "s", "kind": "equal", "axis": "queue", "where": {}}
+    with pytest.raises(ClaimError, match="2 claims have the id 'a'"):
+        parse_claims({"metrics": ["goodput"], "claim": [entry, entry]}, VALUES, ["goodput"])
+    with pytest.raises(ClaimError, match="claim a: metrics is missing"):
+        parse_claims({"claim": [entry]}, VALUES, ["goodput"])
 
 
 def test_students_t() -> None:

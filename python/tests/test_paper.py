@@ -14,7 +14,6 @@ import polars
 import pytest
 
 from ackclock import library, report, reproduction
-from ackclock.claims import parse_claims
 
 from .conftest import ROOT, Cli
 
@@ -140,9 +139,8 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
 
 def test_claims_name_what_there_is() -> None:
     paper = library.find("ass")
-    metrics = ["goodput_bps", "delivered_1s", "delivered_10s", "delivered_start", "delivered_middle", "delivered_end"]
-    claims = parse_claims(paper.claims, paper.labels, metrics)
-    cells = [claim for claim in claims if claim.where.get("loss") == "0 %" and claim.kind == "order"]
+    claims = reproduction.plan(paper).claims
+    cells = [claim for claim in claims if re.fullmatch(r"scenario\d-loss0-wnd\d-ifq\d+", claim.id)]
     assert len(cells) == 24
     assert len({tuple(claim.where.values()) for claim in cells}) == 24
     for claim in cells:

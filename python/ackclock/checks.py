@@ -1,0 +1,125 @@
+"""Checks of tables from TOML files: each message names the place, the key, and the nearest right word."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value must be: in words, and as a test."""
+
+    words: str
+    test: Callable[[object], bool]
+
+
+def is_number(value: object) -> bool:
+    """Whether a TOML value is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_texts(value: object) -> bool:
+    """Whether a TOML value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def is_text_table(value: object) -> bool:
+    """Whether a TOML value is a table of texts."""
+    return isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values())
+
+
+TEXT = Kind("a text", lambda value: isinstance(value, str) and bool(value.strip()))
+TEXTS = Kind("a list of texts", lambda value: is_texts(value) and bool(value))
+TEXT_TABLE = Kind('a table of texts, as { loss = "0 %" }', is_text_table)
+TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
+NUMBER = Kind("a number", is_number)
+POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)  # type: ignore[operator]
+COUNT = Kind("a whole number, at least 1", lambda value: type(value) is int and value >= 1)
+
+
+def is_spans(value: object) -> bool:
+    """Whether a TOML value is a table of spans of time."""
+    return isinstance(value, Mapping) and all(_is_span(item) for item in value.values())
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and 0 <= value[0] < value[1]
+
+
+SPANS = Kind("a table of spans in seconds, as { delivered_start = [0, 50] }", is_spans)
+
+
+def tables(key: str) -> Kind:
+    """Give the kind of a list of tables, written with ``[[key]]``."""
+    return Kind(
+        f"a list of tables: [[{key}]], not [{key}]",
+        lambda value: isinstance(value, list) and all(isinstance(item, Mapping) for item in value),
+    )
+
+
+def one_of(*words: str) -> Kind:
+    """Give the kind of one of some words."""
+    return Kind(f"one of {', '.join(words)}", lambda value: value in words)
+
+
+def some_of(*words: str) -> Kind:
+    """Give the kind of a list of some words."""
+    return Kind(f"a list of {', '.join(words)}", lambda value: is_texts(value) and set(value) <= set(words))  # type: ignore[call-overload]
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Say which known word is meant, and which are known."""
+    names = [str(name) for name in known]
+    close = difflib.get_close_matches(word, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"; {hint}(known: {', '.join(names) or 'none'})"
+
+
+def keys(place: str, value: object, known: Mapping[str, Kind], required: Collection[str] = ()) -> None:
+    """Check the keys of a table.
+
+    Raises
+    ------
+    ValueError
+        If it is no table, has an unknown key, lacks one, or has a value of another kind.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{place}: must be a table, not {value!r}")
+    for key, item in value.items():
+        if key not in known:
+            raise ValueError(f"{place}: there is no key {key!r}{near(key, known)}")
+        if not known[key].test(item):
+            raise ValueError(f"{place}: {key} must be {known[key].words}, not {item!r}")
+    for key in known:
+        if key in required and key not in value:
+            raise ValueError(f"{place}: {key} is missing; it must be {known[key].words}")
+
+
+def words(place: str, what: str, found: Iterable[str], known: Iterable[str]) -> None:
+    """Check that all words are known.
+
+    Raises
+    ------
+    ValueError
+        If one is not.
+    """
+    names = list(known)
+    for word in found:
+        if word not in names:
+            raise ValueError(f"{place}: unknown {what} {word!r}{near(word, names)}")
+
+
+def choice(place: str, where: Mapping[str, str], known: Mapping[str, Collection[str]]) -> None:
+    """Check that labels exist and have the values that are asked for.
+
+    Raises
+    ------
+    ValueError
+        If a label or a value does not exist.
+    """
+    for label, value in where.items():
+        words(place, "label", [label], known)
+        words(place, label, [value], known[label])

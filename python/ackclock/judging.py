@@ -1,0 +1,346 @@
+"""Verdicts: claims judged on measured samples.
+
+A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
+paired: number by number of the seeds or start times. The relative difference of two variants is their difference over
+the larger of their means. It has an interval: Student's t over seeds, from the smallest to the largest over start
+times. Several comparisons of one claim share its probability of error (Bonferroni). With the tolerance τ:
+
+=====================  ==========================  ==================================  =======================
+the claim says         holds                       does not hold                       cannot tell
+=====================  ==========================  ==================================  =======================
+A above B              interval above τ            interval below τ                    otherwise
+A and B overlap        interval within ±τ          interval apart from ±τ              otherwise
+ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
+=====================  ==========================  ==================================  =======================
+
+Why "A above B" does not hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within
+±τ, and otherwise A is just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot
+be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds somewhere, and does not if it does not
+anywhere. If nothing was there to compare, it was not run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+from ackclock.claims import Claim, bounds
+from ackclock.intervals import Interval, Sampling, interval
+
+Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
+Why = Literal["reversed", "no difference", "apart"]
+Relation = Literal["above", "overlaps", "ratio"]
+Row = Mapping[str, Any]
+WHYS: tuple[Why, ...] = ("reversed", "apart", "no difference")
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of two variants.
+
+    Attributes
+    ----------
+    where : dict
+        Labels that the claim left out.
+    left, right : str
+        The two variants.
+    relation : {"above", "overlaps", "ratio"}
+        What the claim says of them.
+    difference : Interval or None
+        Relative difference, or the ratio; None if there was nothing to compare.
+    verdict : str
+        Holds, does not hold, cannot tell, or not run.
+    reason : str
+        Why, in words.
+    why : {"reversed", "no difference", "apart"} or None
+        For what does not hold: in which way.
+    """
+
+    where: Mapping[str, str]
+    left: str
+    right: str
+    relation: Relation
+    difference: Interval | None
+    verdict: Verdict
+    reason: str
+    why: Why | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim judged on one metric.
+
+    Attributes
+    ----------
+    claim : Claim
+        What was claimed.
+    metric : str
+        Column on which it was judged.
+    verdict : str
+        Holds, does not hold, cannot tell, or not run.
+    reasons : list of str
+        Why, in words: the most telling comparisons, the extreme one first.
+    measured : list
+        For each of the labels left out: the variants, best first, each with its mean and interval.
+    comparisons : list of Comparison
+        What it rests on.
+    sampling : {"seed", "offset"}
+        What the intervals are over.
+    order_matches : bool or None
+        For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
+    why : {"reversed", "no difference", "apart"} or None
+        For what does not hold: in which way; of several ways the first of these.
+    """
+
+    claim: Claim
+    metric: str
+    verdict: Verdict
+    reasons: list[str]
+    measured: list[tuple[dict[str, str], list[tuple[str, Interval]]]]
+    comparisons: list[Comparison]
+    sampling: Sampling
+    order_matches: bool | None = None
+    why: Why | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reasons as one text."""
+        return "; ".join(self.reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain lists and dictionaries, for JSON."""
+        measured = [
+            {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
+            for where, ranks in self.measured
+        ]
+        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None)}
+        comparisons = [asdict(comparison) for comparison in self.comparisons]
+        kept = {
+            "verdict": self.verdict,
+            "why": self.why,
+            "reason": self.reason,
+            "sampling": self.sampling,
+            "order_matches": self.order_matches,
+        }
+        return {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
+
+
+@dataclass
+class _Samples:
+    """Values of one metric: per labels left out, per variant, per seed or start time."""
+
+    sampling: Sampling = "offset"
+    cells: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = field(default_factory=dict)
+
+
+def judge_all(
+    claims: Sequence[Claim], rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95
+) -> list[Judgement]:
+    """Judge every claim on each of its metrics.
+
+    Parameters
+    ----------
+    claims
+        What to judge.
+    rows
+        One per run: its labels, ``sampling``, ``unit`` (the seed or the number of the start time), and the metrics.
+    labels
+        Which of the columns are labels.
+    confidence
+        Probability that all intervals of one claim cover what they estimate.
+    """
+    return [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
+
+
+def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
+    """Judge one claim on one metric; parameters as in `judge_all`."""
+    samples = _collect(claim, metric, rows, labels)
+    pairs = [
+        (key, left, right, relation)
+        for key in samples.cells
+        for left, right, relation in _pairs(claim, samples.cells[key])
+    ]
+    share = 1 - (1 - confidence) / max(1, len(pairs))
+    compared = [
+        _compare(claim, dict(key), samples.cells[key], (left, right, relation), (samples.sampling, share))
+        for key, left, right, relation in pairs
+    ]
+    measured = [(dict(key), _ranking(cell, samples.sampling, confidence)) for key, cell in samples.cells.items()]
+    verdict, reasons, why = _conclude(claim, compared)
+    matches = _order_matches(claim, measured) if claim.kind == "order" else None
+    return Judgement(claim, metric, verdict, reasons, measured, compared, samples.sampling, matches, why)
+
+
+def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
+    samples = _Samples()
+    free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
+    gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
+    for row in rows:
+        if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
+            continue
+        samples.sampling = row["sampling"]
+        cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
+        cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+    for key, variants in gathered.items():
+        samples.cells[key] = {
+            variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
+            for variant, units in variants.items()
+        }
+    return samples
+
+
+def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Relation]]:
+    if claim.kind == "bound":
+        return [(claim.of, claim.to, "ratio")]
+    if claim.kind == "equal":
+        return [(left, right, "overlaps") for left, right in combinations(cell, 2)]
+    groups = claim.expected
+    beneath = groups[0] if groups else claim.rest
+    pairs: list[tuple[str, str, Relation]] = [(left, right, "above") for left in claim.lead for right in beneath]
+    for index, group in enumerate(groups):
+        pairs += [(left, right, "overlaps") for left, right in combinations(group, 2)]
+        # Neighbouring groups suffice: an order is transitive.
+        below = groups[index + 1] if index + 1 < len(groups) else claim.rest
+        pairs += [(left, right, "above") for left in group for right in below]
+    return pairs
+
+
+def _compare(
+    claim: Claim,
+    where: dict[str, str],
+    cell: Mapping[str, Mapping[int, float]],
+    pair: tuple[str, str, Relation],
+    sampling_and_confidence: tuple[Sampling, float],
+) -> Comparison:
+    left, right, relation = pair
+    units = sorted(cell.get(left, {}).keys() & cell.get(right, {}).keys())
+    names = f"{claim.axis} {left} and {right}"
+    if not units:
+        return Comparison(where, left, right, relation, None, "not run", f"no runs of both {names}")
+    a, b = [cell[left][unit] for unit in units], [cell[right][unit] for unit in units]
+    if relation == "ratio":
+        return _judge_ratio(claim, where, (a, b), sampling_and_confidence)
+    scale = max(abs(sum(a)), abs(sum(b))) / len(units) or 1.0
+    difference = interval([(x - y) / scale for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
+    rule = _judge_above if relation == "above" else _judge_overlap
+    verdict, reason, why = rule(f"{claim.axis} {left}", right, difference, claim.tolerance)
+    return Comparison(where, left, right, relation, difference, verdict, reason, why)
+
+
+def _judge_above(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin = _percent(difference), f"{100 * tolerance:g} %"
+    if difference.low > tolerance:
+        return "holds", f"{left} is above {right}: {found}", None
+    if difference.high >= tolerance:
+        return "cannot tell", f"{left} less {right} is {found}, neither above nor below {margin}", None
+    if difference.high < -tolerance:
+        return "does not hold", f"{left} is below {right}: {found}", "reversed"
+    if difference.within(-tolerance, tolerance):
+        return "does not hold", f"no difference between {left} and {right}: {found}, within ±{margin}", "no difference"
+    return "does not hold", f"{left} is not above {right}: {found}", None
+
+
+def _judge_overlap(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin = _percent(difference), f"±{100 * tolerance:g} %"
+    if difference.within(-tolerance, tolerance):
+        return "holds", f"{left} and {right} overlap: {found}", None
+    if difference.apart(-tolerance, tolerance):
+        return "does not hold", f"{left} and {right} differ: {found}", "apart"
+    return "cannot tell", f"{left} less {right} is {found}, neither within nor apart from {margin}", None
+
+
+def _judge_ratio(
+    claim: Claim,
+    where: dict[str, str],
+    samples: tuple[list[float], list[float]],
+    sampling_and_confidence: tuple[Sampling, float],
+) -> Comparison:
+    a, b = samples
+    if min(b) <= 0:
+        reason = f"{claim.axis} {claim.to} has runs without any"
+        return Comparison(where, claim.of, claim.to, "ratio", None, "cannot tell", reason)
+    ratio = interval([x / y for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
+    low = float("-inf") if claim.low is None else claim.low
+    high = float("inf") if claim.high is None else claim.high
+    within, apart = ratio.within(low, high), ratio.apart(low, high)
+    verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
+    said = f"{claim.axis} {claim.of}/{claim.to} is {ratio.mean:.4g} [{ratio.low:.4g}, {ratio.high:.4g}]"
+    place = "within" if within else "outside" if apart else "partly within"
+    reason = f"{said}, {place} {bounds(claim)}"
+    return Comparison(where, claim.of, claim.to, "ratio", ratio, verdict, reason, "apart" if apart else None)
+
+
+def _percent(difference: Interval) -> str:
+    mean, low, high = (f"{100 * value:+.2f}" for value in (difference.mean, difference.low, difference.high))
+    return f"{mean} % [{low}, {high}]".replace("-", "−")
+
+
+def _ranking(
+    cell: Mapping[str, Mapping[int, float]], sampling: Sampling, confidence: float
+) -> list[tuple[str, Interval]]:
+    ranks = [
+        (variant, interval([values[unit] for unit in sorted(values)], sampling, confidence))
+        for variant, values in cell.items()
+    ]
+    return sorted(ranks, key=lambda rank: -rank[1].mean)
+
+
+def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
+    if all(comparison.verdict == "not run" for comparison in comparisons):
+        return "not run", ["these cells were not run"], None
+    wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
+    other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
+    deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
+    unclear = [comparison for comparison in comparisons if comparison.verdict in ("cannot tell", "not run")]
+    verdict = wanted if deciding else "cannot tell" if unclear else other
+    chosen = deciding or unclear or comparisons
+    why = next((why for why in WHYS if any(comparison.why == why for comparison in chosen)), None)
+    return verdict, _reasons(claim, chosen, comparisons), why
+
+
+def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
+    """Give the most telling comparisons in words, the extreme one first."""
+
+    def extent(comparison: Comparison) -> tuple[int, float]:
+        if comparison.difference is None:
+            return (1, 0.0)
+        mean = comparison.difference.mean
+        if comparison.relation != "ratio":
+            return (0, -abs(mean))
+        smallest_first = claim.low is not None and claim.quantifier == "all"
+        return (0, mean if smallest_first else -mean)
+
+    ordered = sorted(chosen, key=extent)
+    shown = [_place(comparison) + comparison.reason for comparison in ordered[:SHOWN]]
+    if len(ordered) > SHOWN:
+        shown.append(f"and {len(ordered) - SHOWN} more")
+    if len(comparisons) > SHOWN:
+        shown.append(f"{len(chosen)} of {len(comparisons)} comparisons")
+    measured = [item for item in comparisons if item.relation == "ratio" and item.difference is not None]
+    if len(measured) > 1:
+        largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
+        shown.append(f"the largest ratio is {largest.difference.mean:.4g}, {_place(largest)}".rstrip(": "))  # type: ignore[union-attr]
+    return shown
+
+
+def _place(comparison: Comparison) -> str:
+    labels = ", ".join(f"{label} {value}" for label, value in comparison.where.items())
+    return f"{labels}: " if labels else ""
+
+
+def _order_matches(claim: Claim, measured: Sequence[tuple[dict[str, str], list[tuple[str, Interval]]]]) -> bool | None:
+    groups = [group for group in (claim.lead, *claim.expected, claim.rest) if group]
+    if not measured or len(groups) < 2:
+        return None
+    for _, ranks in measured:
+        means = {variant: mean.mean for variant, mean in ranks}
+        if any(variant not in means for group in groups for variant in group):
+            return None
+        for above, below in pairwise(groups):
+            if min(means[variant] for variant in above) <= max(means[variant] for variant in below):
+                return False
+    return True

@@ -1,0 +1,212 @@
+"""What is measured of a paper's runs, and where it is kept so that the next attempt need not run them again."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars
+
+from ackclock import _core, plot, storage
+from ackclock.result import Result, frame, rows
+from ackclock.running import run_here
+from ackclock.scenario import Scenario
+
+Lines = dict[str, plot.Line]
+Rows = list[dict[str, Any]]
+Spans = Mapping[str, Sequence[float]]
+TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd"}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Which curves are kept of a run: kinds of plot, the bins of throughput, and the end of the start, in seconds."""
+
+    kinds: Sequence[str] = ()
+    bin: float | None = None
+    start: float | None = None
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a paper.
+
+    Attributes
+    ----------
+    labels : dict
+        Which cell of the experiment it belongs to.
+    sampling : {"seed", "offset"}
+        How it differs from the other runs of its cell.
+    unit : int
+        The number of the seed or of the start time.
+    scenario : Scenario
+        What is run.
+    spans : dict
+        Spans of time in seconds, by the column that tells how many bytes arrived in them.
+    cwnd_spans : dict
+        Spans of time in seconds, by the column that tells the mean of cwnd over them.
+    drawing : Drawing
+        Which curves are kept for the figures; none of most runs.
+    """
+
+    labels: Mapping[str, str]
+    sampling: Literal["seed", "offset"]
+    unit: int
+    scenario: Scenario
+    spans: Spans = field(default_factory=dict)
+    cwnd_spans: Spans = field(default_factory=dict)
+    drawing: Drawing = Drawing()
+
+    @property
+    def cell(self) -> tuple[str, ...]:
+        """The values of its labels."""
+        return tuple(self.labels.values())
+
+    @property
+    def record(self) -> list[str]:
+        """Traces that it needs."""
+        wanted = {TRACES[kind] for kind in self.drawing.kinds}
+        return sorted(wanted | ({"delivered"} if self.spans else set()) | ({"cwnd"} if self.cwnd_spans else set()))
+
+    @property
+    def key(self) -> str:
+        """Name all that determines what is measured: scenario, spans, curves, and the program."""
+        drawing = [list(self.drawing.kinds), self.drawing.bin, self.drawing.start]
+        return _digest(self.scenario.hash, self.record, dict(self.spans), dict(self.cwnd_spans), drawing, program())
+
+
+@cache
+def build() -> str:
+    """Name the compiled core by its content."""
+    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:20]
+
+
+@cache
+def program() -> str:
+    """Name the program that simulates and measures by its content; what another one measured is not used again."""
+    sources = (__file__, str(plot.__file__))
+    return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
+
+
+def _digest(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def measure(run: PlannedRun, cancel: _core.Cancel) -> tuple[Rows, Lines]:
+    """Run and measure: one row per flow, and the curves of its first flow."""
+    result = run_here(run.scenario, run.record, cancel)
+    drops = sum(link["drops"] for link in rows(result.links))
+    measured = [{"flow": row.pop("name"), **row, "queue_drops": drops} for row in rows(result.flows)]
+    for row in measured:
+        if run.spans:
+            _count_bytes(row, result, run.spans)
+        if run.cwnd_spans:
+            _average_cwnd(row, result, run.cwnd_spans)
+    return measured, _lines(result, run.drawing)
+
+
+def _own(result: Result, trace: str, flow: str) -> polars.DataFrame:
+    table = frame(result.trace(trace))
+    return table.filter(table["flow"].cast(polars.String) == flow)
+
+
+def _count_bytes(row: dict[str, Any], result: Result, spans: Spans) -> None:
+    own = _own(result, "delivered", row["flow"])
+    total = np.concatenate([[0], own["bytes"].to_numpy()])
+    for name, (begin, end) in spans.items():
+        places = np.searchsorted(own["time"].to_numpy(), [begin, end], side="right")
+        row[name] = int(total[places[1]]) - int(total[places[0]])
+
+
+def _average_cwnd(row: dict[str, Any], result: Result, spans: Spans) -> None:
+    own = _own(result, "cwnd", row["flow"])
+    time, cwnd = own["time"].to_numpy(), own["cwnd"].to_numpy()
+    for name, (begin, end) in spans.items():
+        row[name] = time_mean(time, cwnd, begin, end)
+
+
+def time_mean(time: plot.Floats, value: plot.Floats, begin: float, end: float) -> float | None:
+    """Average a value that stays until its next change; None if it is not known anywhere in the span."""
+    edges = np.clip(np.append(time, end), begin, end)
+    lasts = np.diff(edges)
+    known = float(lasts.sum())
+    return float(np.dot(value, lasts)) / known if known > 0 else None
+
+
+def _lines(result: Result, drawing: Drawing) -> Lines:
+    lines: Lines = {}
+    cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
+    for kind in drawing.kinds:
+        drawn = plot.throughput_lines(result, drawing.bin) if kind == "throughput" else cwnd
+        if drawn:
+            cut = kind == "start" and drawing.start is not None
+            lines[kind] = plot.thin_out(plot.until(drawn[0], drawing.start or 0.0) if cut else drawn[0])
+    return lines
+
+
+class Kept:
+    """What is kept of the runs of one cell, in two files of a folder; what cannot be read counts as not there."""
+
+    def __init__(self, folder: Path, labels: Mapping[str, str]) -> None:
+        name = _digest(dict(labels))[:20]
+        self._part, self._drawing = folder / f"{name}.json", folder / f"{name}.npz"
+        self.rows = _read_rows(self._part)
+        self.lines = _read_lines(self._drawing)
+
+    def has(self, run: PlannedRun) -> bool:
+        """Whether all of a run is there."""
+        return run.key in self.rows and (not run.drawing.kinds or run.key in self.lines)
+
+    def keep(self, run: PlannedRun, measured: Rows, lines: Lines) -> None:
+        """Keep a run; its curves are written at once, its rows with `write`."""
+        self.rows[run.key] = measured
+        if run.drawing.kinds:
+            self.lines = {run.key: lines}
+            storage.write_bytes(self._drawing, _pack(run.key, lines))
+
+    def write(self) -> None:
+        """Write the rows."""
+        storage.write_text(self._part, json.dumps({"runs": self.rows}))
+
+
+def _read_rows(path: Path) -> dict[str, Rows]:
+    try:
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        return {str(key): measured for key, measured in runs.items() if _are_rows(measured)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _are_rows(measured: object) -> bool:
+    return isinstance(measured, list) and all(isinstance(row, dict) and "flow" in row for row in measured)
+
+
+def _pack(key: str, lines: Lines) -> bytes:
+    arrays: dict[str, Any] = {"key": np.array(key), "kinds": np.array(list(lines))}
+    for kind, line in lines.items():
+        arrays[f"{kind}.x"], arrays[f"{kind}.y"] = line.x, line.y
+        if line.thin is not None:
+            arrays[f"{kind}.thin"] = line.thin
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _read_lines(path: Path) -> dict[str, Lines]:
+    try:
+        with np.load(path) as arrays:
+            lines = {
+                str(kind): plot.Line("", arrays[f"{kind}.x"], arrays[f"{kind}.y"], arrays.get(f"{kind}.thin"))
+                for kind in arrays["kinds"]
+            }
+            return {str(arrays["key"]): lines}
+    except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
+        return {}
