@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -179,7 +180,7 @@ class Result:
         Parameters
         ----------
         directory
-            Where to; replaced if an earlier result is there.
+            Where to; of an earlier result there, only files that are not ackclock's are kept.
         labels
             Noted in the manifest: which variant of a sweep it is.
 
@@ -195,13 +196,17 @@ class Result:
         """
         directory = Path(directory)
         with storage.replacing(directory, kind="run") as folder:
-            (folder / "scenario.toml").write_text(self.scenario.to_toml(), encoding="utf-8")
-            frame(self.flows).write_parquet(folder / "flows.parquet")
-            frame(self.links).write_parquet(folder / "links.parquet")
-            for name in self.traces:
-                frame(self.trace(name)).write_parquet(folder / f"trace-{name}.parquet")
-            storage.write_manifest(folder, "run", self._manifest(labels))
+            self.write_files(folder, labels)
         return directory
+
+    def write_files(self, folder: Path, labels: dict[str, str] | None = None) -> None:
+        """Write what `write` does into a folder that is there."""
+        storage.write_text(folder / "scenario.toml", self.scenario.to_toml())
+        storage.write_parquet(folder / "flows.parquet", frame(self.flows))
+        storage.write_parquet(folder / "links.parquet", frame(self.links))
+        for name in self.traces:
+            storage.write_parquet(folder / f"trace-{name}.parquet", frame(self.trace(name)))
+        storage.write_manifest(folder, "run", self._manifest(labels))
 
     def _manifest(self, labels: dict[str, str] | None) -> dict[str, Any]:
         return {
@@ -276,11 +281,17 @@ class StoredResult:
     def _read(self, name: str) -> polars.DataFrame:
         import polars
 
-        return polars.read_parquet(self.directory / f"{name}.parquet")
+        path = self.directory / f"{name}.parquet"
+        try:
+            return polars.read_parquet(path)
+        except polars.exceptions.PolarsError as error:
+            raise OSError(f"{path}: not a readable Parquet file: {str(error).splitlines()[0]}") from None
 
 
 def read(directory: str | Path) -> list[StoredResult]:
     """Read what ``ackclock run --out`` wrote: one result, or one for each variant of a sweep in its order.
+
+    Warns if the sweep was interrupted and runs are missing.
 
     Parameters
     ----------
@@ -295,5 +306,8 @@ def read(directory: str | Path) -> list[StoredResult]:
     directory = Path(directory)
     manifest = json.loads(storage.manifest_text(directory))
     if manifest.get("kind") == "sweep":
+        if manifest.get("state") == "interrupted":
+            text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are there"
+            warnings.warn(text, stacklevel=2)
         return [StoredResult(directory / name) for name in manifest["runs"]]
     return [StoredResult(directory)]

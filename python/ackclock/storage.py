@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 
+if TYPE_CHECKING:
+    import polars
+
 MANIFEST = "manifest.json"
+OWN_FILES = re.compile(r"manifest\.json|scenario\.toml|flows\.parquet|links\.parquet|trace-\w+\.parquet")
+"""What `Result.write` and a sweep write; anything else in a result's folder is the user's."""
+
+
+def _read_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+# Read once: it can only be read by setting it, which other threads that make files would notice.
+_UMASK = _read_umask()
 
 
 @contextlib.contextmanager
@@ -23,7 +40,7 @@ def replacing(directory: Path, kind: str) -> Iterator[Path]:
     Parameters
     ----------
     directory
-        The final place; an earlier result there is replaced.
+        The final place; of an earlier result there, only files that are not ackclock's are kept.
     kind
         What is written, see `write_manifest`.
 
@@ -31,20 +48,77 @@ def replacing(directory: Path, kind: str) -> Iterator[Path]:
     ------
     FileExistsError
         If something other than an earlier result of that kind is there.
+    OSError
+        If nothing can be written there.
+    """
+    with draft(directory, kind) as folder:
+        yield folder
+        place(folder, directory)
+
+
+@contextlib.contextmanager
+def draft(directory: Path, kind: str) -> Iterator[Path]:
+    """Give a new folder beside `directory`, for `place`; what is not placed when the block ends is removed.
+
+    Parameters and errors are those of `replacing`.
     """
     check_free(directory, kind)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    final = directory.resolve()
+    if final == Path.cwd() or final.is_mount():
+        raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{final.name}-"[:100], dir=final.parent))
+    except OSError as error:
+        raise _named(error, directory) from None
     try:
         yield folder
-        folder.chmod(0o777 & ~_umask())
-        old = folder.with_name(folder.name + "-old")
-        if directory.exists():
-            directory.rename(old)
-        folder.rename(directory)
-        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        if error.filename is not None and Path(str(error.filename)).is_relative_to(folder):
+            raise _named(error, directory) from None
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _named(error: OSError, directory: Path) -> OSError:
+    return type(error)(f"{directory}: cannot write here: {error.strerror or error}")
+
+
+def place(folder: Path, directory: Path) -> None:
+    """Put a folder that `draft` gave in the place of `directory`, and carry over what there is not ackclock's."""
+    final = directory.resolve()
+    folder.chmod(0o777 & ~_UMASK)
+    old = folder.with_name(folder.name + "-old")
+    if not final.exists():
+        folder.rename(final)
+        return
+    final.rename(old)
+    try:
+        folder.rename(final)
+    except OSError:
+        old.rename(final)
+        raise
+    _carry(old, final)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _carry(old: Path, new: Path) -> None:
+    """Move what is not ackclock's from an earlier result into its successor."""
+    try:
+        runs = set(json.loads(manifest_text(old)).get("runs", []))
+    except FileNotFoundError:
+        runs = set()
+    for entry in sorted(old.iterdir()):
+        if entry.name in runs and entry.is_dir():
+            if any(not OWN_FILES.fullmatch(inner.name) for inner in entry.iterdir()):
+                (new / entry.name).mkdir(exist_ok=True)
+                _carry(entry, new / entry.name)
+        elif not OWN_FILES.fullmatch(entry.name):
+            target = new / entry.name
+            while target.exists():
+                target = target.with_name(target.name + ".old")
+            entry.rename(target)
 
 
 def check_free(directory: Path, *kinds: str) -> None:
@@ -76,11 +150,21 @@ def write_bytes(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        Path(name).chmod(0o666 & ~_umask())
+        Path(name).chmod(0o666 & ~_UMASK)
         Path(name).replace(path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_parquet(path: Path, table: polars.DataFrame) -> None:
+    """Write a table at once."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    write_bytes(path, buffer.getvalue())
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
@@ -119,9 +203,3 @@ def manifest_text(directory: Path) -> str:
     if not ours:
         raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} of its own)")
     return text
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

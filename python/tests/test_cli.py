@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import pytest
 
 import ackclock
 
-from .conftest import FIRST, Cli
+from .conftest import FIRST, SWEEP, Cli
 
 
 def test_version_and_start_up_time(cli: Cli) -> None:
@@ -155,3 +156,138 @@ def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
     assert "--record" in done.stderr
     assert "unknown kind" in cli("plot", "o", "--kind", "pie").stderr
     assert "unknown format" in cli("plot", "o", "--format", "gif").stderr
+
+
+def interrupt(place: Path, *arguments: str) -> tuple[int, str, str]:
+    """Start a long sweep and stop it when its first run is written."""
+    command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o", *arguments]
+    process = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not list(place.glob(".o-*/*/manifest.json")) and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_an_interrupted_sweep_is_marked_and_replaces_no_complete_one(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+    long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
+    (tmp_path / "long.toml").write_text(long)
+    code, out, err = interrupt(tmp_path, "--json", "--record", "cwnd")
+    assert code == 130, err
+    printed, manifest = json.loads(out), json.loads((tmp_path / "o" / "manifest.json").read_text())
+    for state in (printed, manifest):
+        assert state["state"] == "interrupted"
+        assert state["planned"] == 200
+        assert 0 < len(state["runs"]) < 200
+    assert "of 200 runs are finished" in err
+    assert "interrupted" in cli("plot", "o").stderr
+    with pytest.warns(UserWarning, match="interrupted"):
+        ackclock.read(tmp_path / "o")
+    assert cli("run", sweep, "--out", "o").returncode == 0
+    assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "complete"
+    code, _, err = interrupt(tmp_path)
+    assert code == 130
+    assert "o.partial" in err
+    assert len(ackclock.read(tmp_path / "o")) == 4
+    assert (tmp_path / "o.partial" / "manifest.json").exists()
+    assert not list(tmp_path.glob(".o*"))
+
+
+def test_a_sweep_has_one_table_with_its_labels(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+    assert cli("run", sweep, "--out", "o").returncode == 0
+    table = polars.read_parquet(tmp_path / "o" / "flows.parquet")
+    assert table.columns[:3] == ["topology.bottleneck.queue.limit", "algorithm", "name"]
+    assert table["algorithm"].to_list() == ["standard", "staged"] * 2
+
+
+def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_path: Path) -> None:
+    text = SWEEP.replace('"5 s"', '"100 ms"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 60 }\n")
+    sweep.write_text(text)
+    done = cli("run", sweep, "--out", "o", "--record", "cwnd")
+    assert "only the first 200 of 240 rows" in done.stderr
+    assert len(done.stdout.splitlines()) < 210
+    drawn = cli("plot", "o")
+    assert drawn.returncode == 0
+    assert "12 of 240 runs" in drawn.stderr
+    assert "Warning" not in drawn.stderr
+    chosen = cli("plot", "o", "--only", "seed=3", "--only", "limit=5 packets")
+    assert chosen.stderr == ""
+    assert "known: standard, staged" in cli("plot", "o", "--only", "algorithm=x").stderr
+    assert "no label is 'alg'" in cli("plot", "o", "--only", "alg=x").stderr
+
+
+def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(FIRST.replace('"5 s"', '"1000000 s"'))
+    (tmp_path / "file").touch()
+    done = cli("run", "long.toml", "--out", "file/o")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: file/o: cannot write here: ")
+    assert cli("run", "long.toml", "--out", ".").returncode == 2
+
+
+@pytest.mark.parametrize("kind", ["first", "sweep"])
+def test_what_is_not_ours_survives_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
+    file = {"first": first, "sweep": sweep}[kind]
+    assert cli("run", file, "--out", "o", "--record", "cwnd").returncode == 0
+    mine = [tmp_path / "o" / "notes.txt"]
+    if kind == "sweep":
+        mine.append(tmp_path / "o" / "1-5_packets-standard" / "notes.txt")
+    for path in mine:
+        path.write_text("mine")
+    assert cli("run", file, "--out", "o").returncode == 0
+    assert all(path.read_text() == "mine" for path in mine)
+    assert not list(tmp_path.rglob("trace-*"))
+    assert not list(tmp_path.glob(".o*"))
+
+
+def test_a_damaged_table_is_named(cli: Cli, first: Path, tmp_path: Path) -> None:
+    cli("run", first, "--out", "o", "--record", "cwnd")
+    (tmp_path / "o" / "trace-cwnd.parquet").write_bytes(b"PAR1 nothing PAR1")
+    done = cli("plot", "o")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: o/trace-cwnd.parquet: ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("--version >/dev/full", 1),
+        ("--help >/dev/full", 1),
+        ("run first.toml >/dev/full", 1),
+        ("run first.toml --json >/dev/full", 1),
+        ("run first.toml >&-", 0),
+        ("--version >&-", 0),
+        ("run nope.toml 2>&-", 2),
+        ("run first.toml 2>&-", 0),
+        ("run first.toml >&- 2>&-", 0),
+    ],
+)
+def test_streams_that_are_closed_or_full(line: str, code: int, first: Path, tmp_path: Path) -> None:
+    command = ["sh", "-c", f'"{sys.executable}" -m ackclock {line}']
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "first.toml", "--seed", "-1"], "--seed"),
+        (["run", "first.toml", "--jobs"], "--jobs"),
+        (["run", "first.toml", "--jbos", "2"], "--jobs"),
+        (["rnu"], "rnu"),
+        (["run"], "file"),
+        (["run", "first.toml", "--record", ""], "repeat --record"),
+        (["run", "first.toml", "--record", "cwnd,delivered"], "repeat --record"),
+        (["run", "first.toml", "--set", "seed=1", "--set", "seed=2"], "set twice"),
+        (["run", "first.toml", "--set", "seed=1", "--seed", "2"], "set twice"),
+    ],
+)
+def test_bad_options_are_one_line(cli: Cli, first: Path, arguments: list[str], message: str) -> None:
+    done = cli(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

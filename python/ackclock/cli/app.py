@@ -37,14 +37,47 @@ OutOption = Annotated[Optional[Path], typer.Option("--out", "-o", help="Director
 
 def main() -> None:
     """Run the command line; exits with 0, with 2 for bad input, 1 for other failures, and 130 after Ctrl-C."""
+    _open_streams()
     try:
-        app()
+        code = _run()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; stop quietly, also when Python flushes at its end.
+    except OSError as error:
+        # Stop quietly, also when Python flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
+        if isinstance(error, BrokenPipeError):  # the reader of our output has gone, as `head` does
+            raise SystemExit(1) from None
+        _fail(f"cannot write to standard output: {error.strerror or error}", 1)
+    raise SystemExit(code)
+
+
+def _open_streams() -> None:
+    """Replace streams that were closed before we began, as by ``>&-``."""
+    # Python has no stream for a closed one, whatever its type says.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
+
+
+def _run() -> int:
+    try:
+        return int(app(standalone_mode=False) or 0)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 1
+    except Exception as error:
+        # What typer raises for bad options and commands; it has no public name for it.
+        show, told = getattr(error, "format_message", None), getattr(error, "exit_code", None)
+        if show is None or not isinstance(told, int):
+            raise
+        message = str(show()).strip().rstrip(".")
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(message, err=True)
+            return told
+        from ackclock.cli import output
+
+        output.error(message[:1].lower() + message[1:])
+        return told
 
 
 @contextlib.contextmanager
@@ -57,6 +90,8 @@ def plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.errno is not None and error.filename is None:
+            raise  # of a stream; files have names
         text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
         _fail(text, BAD_INPUT)
     except ValueError as error:
@@ -132,13 +167,17 @@ def plot(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="cwnd, throughput, queue or sequence; repeatable; by default all that the traces allow."),
     ] = None,
+    only: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="LABEL=VALUE", help="Only runs of a sweep with this value of a label; repeatable."),
+    ] = None,
     out: OutOption = None,
 ) -> None:
     """Plot traces, the variants of a sweep overlaid."""
     with plain_errors():
-        from ackclock.cli.runs import plot_command
+        from ackclock.cli.plots import plot_command
 
-        plot_command(directory, image_format=format, kinds=kind, out=out)
+        plot_command(directory, image_format=format, kinds=kind, only=only or [], out=out)
 
 
 @app.command("list")

@@ -1,0 +1,82 @@
+"""The command `plot`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ackclock import plot
+from ackclock.cli import output
+from ackclock.cli.runs import key_and_value
+from ackclock.result import StoredResult, read
+
+MOST_CURVES = 12
+
+
+def plot_command(
+    directory: Path, *, image_format: str, kinds: Sequence[str] | None, only: Sequence[str], out: Path | None
+) -> None:
+    """Plot a stored result or sweep."""
+    if image_format not in plot.FORMATS:
+        raise ValueError(f"unknown format {image_format!r}; known: {', '.join(plot.FORMATS)}")
+    if unknown := sorted(set(kinds or ()) - plot.KINDS.keys()):
+        raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join(plot.KINDS)}")
+    results = _choose(_read(directory), only)
+    possible = [kind for kind, (trace, _) in plot.KINDS.items() if all(trace in result.traces for result in results)]
+    if missing := [kind for kind in kinds or () if kind not in possible]:
+        trace = plot.KINDS[missing[0]][0]
+        raise ValueError(f"{directory}: no trace {trace!r}, which {missing[0]} needs; run again with --record {trace}")
+    if not possible:
+        raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
+    labelled = _labelled(_few(results))
+    target = out or directory
+    target.mkdir(parents=True, exist_ok=True)
+    for kind in kinds or possible:
+        path = target / f"{kind}.{image_format}"
+        plot.save(plot.KINDS[kind][1](labelled), path)
+        print(path)
+
+
+def _read(directory: Path) -> list[StoredResult]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        results = read(directory)
+    for warning in caught:
+        output.note(str(warning.message))
+    return results
+
+
+def _choose(results: list[StoredResult], only: Sequence[str]) -> list[StoredResult]:
+    """Keep the runs whose labels have the values asked for."""
+    for text in only:
+        word, wanted = key_and_value(text, "--only", "algorithm=staged")
+        labels: Mapping[str, str] = results[0].manifest["labels"]
+        found = [label for label in labels if word in (label, label.rsplit(".", 1)[-1])]
+        if len(found) != 1:
+            known = ", ".join(labels) or "none"
+            raise ValueError(
+                f"--only {text}: {'several labels are' if found else 'no label is'} {word!r}; known: {known}"
+            )
+        values = list(dict.fromkeys(result.manifest["labels"][found[0]] for result in results))
+        results = [result for result in results if result.manifest["labels"][found[0]] == wanted]
+        if not results:
+            raise ValueError(f"--only {text}: no run has that value; known: {', '.join(values[:20])}")
+    return results
+
+
+def _few(results: list[StoredResult]) -> list[StoredResult]:
+    """Keep no more runs, evenly chosen, than a plot can tell apart."""
+    most = max(1, MOST_CURVES // max(1, len(results[0].flows)))
+    if len(results) <= most:
+        return results
+    places = [round(index * (len(results) - 1) / max(1, most - 1)) for index in range(most)]
+    label = next(iter(results[0].manifest["labels"]), "LABEL")
+    output.note(f"{most} of {len(results)} runs are drawn; choose with --only, as in --only {label}=VALUE")
+    return [results[place] for place in places]
+
+
+def _labelled(results: Sequence[StoredResult]) -> dict[str, StoredResult]:
+    if len({result.name for result in results}) == len(results):
+        return {result.name: result for result in results}
+    return {f"{index + 1} {result.name}": result for index, result in enumerate(results)}
