@@ -147,7 +147,8 @@ def judge_all(
     claims
         What to judge.
     rows
-        One per run: its labels, ``sampling``, ``unit`` (the seed or the number of the start time), and the metrics.
+        One per run: its labels, ``sampling``, ``unit`` (the number of the seed or start time), and the metrics. If
+        ``seeds`` is ``common``, only claims of the kind ``equal`` look at it, and if it is ``own``, only the others.
     labels
         Which of the columns are labels.
     confidence
@@ -181,6 +182,9 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
     gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
     for row in rows:
         if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
+            continue
+        # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
+        if row.get("seeds") == ("own" if claim.kind == "equal" else "common"):
             continue
         samples.sampling = row["sampling"]
         cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})

@@ -167,6 +167,7 @@ REPEAT = {
     "count": checks.COUNT,
     "spread": checks.Kind('a time with its unit, as "60 ms"', _is_spread),
     "seeds_by": checks.TEXTS,
+    "common": checks.COUNT,
     "spans": checks.SPANS,
     "cwnd": checks.SPANS,
 }
@@ -186,7 +187,7 @@ FIGURES = {
     "block": checks.tables("figures.block"),
     "order": checks.TABLE,
 }
-NOT_NEEDED = {"quick", "bin", "start", "block", "order", "where", "spread", "seeds_by", "spans", "cwnd"}
+NOT_NEEDED = {"quick", "bin", "start", "block", "order", "where", "spread", "seeds_by", "common", "spans", "cwnd"}
 ORDER = {
     "keys": checks.TEXTS,
     "values": checks.Kind("a list of lists of texts", lambda v: isinstance(v, list) and all(map(checks.is_texts, v))),
@@ -213,7 +214,7 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
         here = f"{place}: repeat {number}"
         checks.keys(here, rule, REPEAT, ["sampling", "count"])
         checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] == "offset" else [])
-        for key, sampling in (("spread", "offset"), ("seeds_by", "seed")):
+        for key, sampling in (("spread", "offset"), ("seeds_by", "seed"), ("common", "seed")):
             if key in rule and rule["sampling"] != sampling:
                 raise ValueError(f"{here}: {key} belongs to sampling = {sampling!r}")
     quick = document.get("quick", {})

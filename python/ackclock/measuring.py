@@ -55,6 +55,8 @@ class PlannedRun:
         Spans of time in seconds, by the column that tells the mean of cwnd over them.
     drawing : Drawing
         Which curves are kept for the figures; none of most runs.
+    seeds : {"own", "common"} or None
+        Whether its seed is that of its cell alone, or that of all cells; None where that makes no difference.
     """
 
     labels: Mapping[str, str]
@@ -64,6 +66,7 @@ class PlannedRun:
     spans: Spans = field(default_factory=dict)
     cwnd_spans: Spans = field(default_factory=dict)
     drawing: Drawing = Drawing()
+    seeds: Literal["own", "common"] | None = None
 
     @property
     def cell(self) -> tuple[str, ...]:

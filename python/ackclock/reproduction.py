@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ackclock import _core, checks, storage
 from ackclock.claims import Claim, parse_claims
@@ -21,6 +21,7 @@ from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
 
 Progress = Callable[[int, int], None]
+Change = tuple[int, dict[str, str], Literal["own", "common"] | None]
 Variants = list[tuple[dict[str, str], Scenario]]
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
 
@@ -100,9 +101,11 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
 def _variants(paper: Paper) -> Variants:
     found: Variants = []
     for number, experiment in enumerate(paper.document["experiment"], start=1):
+        place = f"{paper.file}: experiment {number} ({experiment['file']})"
+        if not (paper.folder / experiment["file"]).is_file():
+            raise ValueError(f"{place}: there is no such file beside it")
         for swept, scenario in load(paper.folder / experiment["file"]).variants():
             labels = {**experiment.get("labels", {}), **swept}
-            place = f"{paper.file}: experiment {number} ({experiment['file']})"
             checks.words(place, "label", labels, paper.labels)
             checks.words(place, "label", paper.labels, labels)
             found.append(({label: labels[label] for label in paper.labels}, scenario))
@@ -156,20 +159,24 @@ def _repetitions(
     first = 0
     for label in rule.get("seeds_by", []):
         first = first * len(values[label]) + values[label].index(labels[label])
-    runs = []
-    for index in range(counts.get(rule["sampling"], rule["count"])):
-        if rule["sampling"] == "seed":
-            # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
-            unit, changed = index + 1, scenario.set({"seed": first * rule["count"] + index + 1})
-        else:
-            # The steps are those of all start times, also when only the first of them are run.
-            amount, word = str(rule["spread"]).split()
-            start = f"{float(amount) * index / rule['count']:.12g} {word}"
-            unit, changed = index, scenario.set({"flow.start": start})
-        drawn = drawing if index == 0 else Drawing()
-        spans = rule.get("spans", {}), rule.get("cwnd", {})
-        runs.append(PlannedRun(labels, rule["sampling"], unit, changed, *spans, drawn))
-    return runs
+    spans = rule.get("spans", {}), rule.get("cwnd", {})
+    count = counts.get(rule["sampling"], rule["count"])
+    if rule["sampling"] == "offset":
+        amount, word = str(rule["spread"]).split()
+        # The steps are those of all start times, also when only the first of them are run.
+        starts = [f"{float(amount) * index / rule['count']:.12g} {word}" for index in range(count)]
+        changed: list[Change] = [(index, {"flow.start": start}, None) for index, start in enumerate(starts)]
+    else:
+        # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
+        own: Literal["own"] | None = "own" if "common" in rule else None
+        changed = [(index + 1, {"seed": f"{first * rule['count'] + index + 1}"}, own) for index in range(count)]
+        after = 1_000_000
+        common = min(rule.get("common", 0), count)
+        changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
+    return [
+        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds)
+        for n, (unit, s, seeds) in enumerate(changed)
+    ]
 
 
 def kinds(figures: Mapping[str, Any]) -> list[str]:
@@ -267,7 +274,14 @@ class _Worker:
             if new:
                 kept.write()
         found = [
-            {**run.labels, "sampling": run.sampling, "unit": run.unit, "hash": run.scenario.hash, **row}
+            {
+                **run.labels,
+                "sampling": run.sampling,
+                "unit": run.unit,
+                "seeds": run.seeds,
+                "hash": run.scenario.hash,
+                **row,
+            }
             for run in runs
             for row in kept.rows[run.key]
         ]

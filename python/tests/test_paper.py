@@ -10,10 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 
 from ackclock import library, report, reproduction
+from ackclock.cli.app import plain_errors
+from ackclock.measuring import time_mean
 
 from .conftest import ROOT, Cli
 
@@ -134,7 +137,7 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert all(len(sheet.panels) == 6 for sheet in laid)
     assert sorted(number for sheet in numbered for number, _ in sheet.panels if number) == list(range(4, 100))
     assert len(plan.cells) == 192
-    assert len(plan.runs) == 96 * 10 + 96 * 200
+    assert len(plan.runs) == 96 * 10 + 96 * (200 + 100)
 
 
 def test_claims_name_what_there_is() -> None:
@@ -205,3 +208,139 @@ def test_ctrl_c_keeps_what_is_finished(tiny: Path) -> None:
 
 def test_papers_are_found_in_the_source_tree() -> None:
     assert library.find("ass").folder == ROOT / "papers" / "ass"
+
+
+def test_start_times_give_different_phases_of_the_clock() -> None:
+    for quick in (True, False):
+        cell = reproduction.plan(library.find("ass"), quick=quick).cells[0]
+        starts = [
+            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0]) if run.unit else 0.0
+            for run in cell
+        ]
+        assert len({round(start % 10_000, 3) for start in starts}) == len(cell) >= 3
+
+
+def test_cells_of_other_queues_have_other_seeds() -> None:
+    runs = [run for run in reproduction.plan(library.find("ass")).runs if run.seeds == "own"]
+    seeds: dict[tuple[str, ...], set[int]] = {}
+    for run in runs:
+        place = (run.labels["window"], run.labels["queue"])
+        seeds.setdefault(place, set()).add(run.scenario.seed)
+    assert len(seeds) == 12
+    assert sum(map(len, seeds.values())) == len(set.union(*seeds.values())) == 12 * 200
+
+
+def test_time_mean_of_a_value_that_stays() -> None:
+    time, value = np.array([1.0, 2.0, 5.0]), np.array([10.0, 20.0, 40.0])
+    assert time_mean(time, value, 0, 6) == pytest.approx((10 + 3 * 20 + 40) / 5)
+    assert time_mean(time, value, 3, 4) == pytest.approx(20)
+    assert time_mean(time, value, 0, 0.5) is None
+
+
+def test_a_changed_paper_measures_again(tiny: Path) -> None:
+    file = tiny / "papers" / "tiny" / "paper.toml"
+
+    def run() -> tuple[int, int]:
+        plan = reproduction.plan(library._load(file.parent))
+        outcome = reproduction.execute(plan, tiny / "o")
+        starts = {row.get("delivered_start") for row in outcome.rows}
+        assert outcome.lines
+        return outcome.reused, len(starts)
+
+    run()
+    assert run()[0] == 20
+    file.write_text(TINY.replace("[0, 2]", "[0, 1]"))
+    assert run()[0] == 8
+    file.write_text(TINY.replace('kinds = ["cwnd", "throughput"]', 'kinds = ["cwnd"]'))
+    assert run()[0] < 20
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"runs": 3}', '{"runs": {"a": [1]}}'])
+def test_what_cannot_be_read_is_run_again(tiny: Path, text: str) -> None:
+    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+    first = reproduction.execute(plan, tiny / "o")
+    for part in (tiny / "o" / "parts").iterdir():
+        part.write_text(text)
+    again = reproduction.execute(plan, tiny / "o")
+    assert again.reused == 0
+    assert again.rows == first.rows
+    assert {cell: sorted(lines) for cell, lines in again.lines.items()} == {
+        cell: sorted(lines) for cell, lines in first.lines.items()
+    }
+
+
+def test_quick_and_full_runs_are_not_mixed(tiny: Path, cli: Cli) -> None:
+    assert cli("paper", "tiny", "--quick", "--out", "o", cwd=tiny).returncode == 0
+    refused = cli("paper", "tiny", "--out", "o", cwd=tiny)
+    assert refused.returncode == 2
+    assert "holds the quick runs of the paper 'tiny'" in refused.stderr
+    assert (tiny / "o" / "report.html").exists()
+    (tiny / "papers" / "tiny").rename(tiny / "papers" / "other")
+    refused = cli("paper", "other", "--quick", "--out", "o", cwd=tiny)
+    assert refused.returncode == 2
+    assert "choose another directory" in refused.stderr
+
+
+def test_an_old_report_does_not_outlive_its_runs(tiny: Path) -> None:
+    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+    report.write(reproduction.execute(plan, tiny / "o"), tiny / "o")
+    stale = tiny / "o" / "figures" / "stale.png"
+    stale.write_bytes(b"")
+    reproduction.execute(plan, tiny / "o")
+    assert not stale.exists()
+    assert not (tiny / "o" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("paper.toml", 'title = "Tiny"', "", "paper.toml: title is missing"),
+        ("paper.toml", 'title = "Tiny"', "title = 3", "paper.toml: title must be a text, not 3"),
+        ("paper.toml", 'labels = ["loss"', 'labls = ["loss"', "there is no key 'labls'; did you mean 'labels'?"),
+        ("paper.toml", 'labels = ["loss", "queue"', 'labels = ["loss", "queu"', "did you mean 'queu'?"),
+        ("paper.toml", "[[experiment]]", "[experiment]", "experiment must be a list of tables: [[experiment]]"),
+        ("paper.toml", "[figures]", "[figure]", "there is no key 'figure'; did you mean 'figures'?"),
+        ("paper.toml", 'sampling = "seed"', 'sampling = "seeds"', "repeat 2: sampling must be one of seed, offset"),
+        ("paper.toml", "count = 3", "count = 0", "repeat 2: count must be a whole number, at least 1, not 0"),
+        ("paper.toml", 'spread = "60 ms"', 'spread = "60"', "repeat 1: spread must be a time with its unit"),
+        ("paper.toml", 'spread = "60 ms"', "", "repeat 1: spread is missing"),
+        ("paper.toml", 'loss = "some" }', 'loss = "sme" }', "unknown loss 'sme'; did you mean 'some'?"),
+        ("paper.toml", "[0, 2]", "[2, 0]", "repeat 2: spans must be a table of spans"),
+        ("paper.toml", "seed = 2", "sed = 2", "quick.counts: there is no key 'sed'; did you mean 'seed'?"),
+        ("paper.toml", 'queue = ["5"]', 'queue = ["6"]', "quick.only: unknown queue '6'"),
+        ("paper.toml", 'kinds = ["cwnd"', 'kinds = ["cwn"', "figures: kinds must be a list of cwnd, throughput"),
+        ("paper.toml", 'panel = "queue"', 'panel = "queu"', "figures: unknown label 'queu'; did you mean 'queue'?"),
+        ("paper.toml", '"IFQ {}"', '"IFQ"', "panel_title must be a text with {}"),
+        ("paper.toml", 'where = { loss = "none" }', 'where = { loss = "some" }', "no [[repeat]] for none, 5, 1"),
+        ("claims.toml", 'metrics = ["goodput_bps"]', 'metrics = ["goodput"]', "did you mean 'goodput_bps'?"),
+        ("claims.toml", 'loss = "none"', 'loss = "non"', "claim two-leads: unknown loss 'non'; did you mean 'none'?"),
+        ("claims.toml", 'text = "two leads"', "text = \xff", "claims.toml: not a text file in UTF-8"),
+        ("paper.toml", "tiny.toml", "tny.toml", "tny.toml"),
+    ],
+)
+def test_wrong_papers_are_refused_before_they_run(
+    tiny: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, message: str
+) -> None:
+    path = tiny / "papers" / "tiny" / file
+    text = path.read_text()
+    assert old in text
+    path.write_bytes(text.replace(old, new).encode("latin-1" if "\xff" in new else "utf-8"))
+    with pytest.raises(SystemExit) as left, plain_errors():
+        reproduction.plan(library._load(path.parent))
+    assert left.value.code == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert file in printed
+
+
+def test_a_broken_paper_does_not_hide_the_others(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tiny / "papers" / "broken"
+    broken.mkdir()
+    (broken / "paper.toml").write_text("title =")
+    monkeypatch.chdir(tiny)
+    assert library.find("tiny").title == "Tiny"
+    with pytest.warns(UserWarning, match="paper 'broken' is left out"):
+        names = [paper.name for paper in library.papers()]
+    assert names == ["ass", "tiny"]
+    with pytest.raises(ValueError, match=r"broken.*paper\.toml"):
+        library.find("broken")
