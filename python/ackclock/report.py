@@ -37,7 +37,7 @@ AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughpu
 KIND_TITLES = {"start": "cwnd at the start"}
 WAYS = {
     "no difference": "differ by less than the tolerance",
-    "apart": "differ where they should not, or miss the bound",
+    "apart": "differ where they should not or miss the bound",
     "reversed": "are reversed",
     None: "are not above by the tolerance",
 }
@@ -240,7 +240,7 @@ def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
     return {
         "name": metric_name(metric),
         "counts": [(verdict, count) for verdict, count in counts if count or verdict != "not run"],
-        "ways": " and ".join(f"{count} {words}" for count, words in ways),
+        "ways": "; ".join(f"{count} {words}" for count, words in ways),
         "orders": (sum(orders), len(orders)),
     }
 
