@@ -7,6 +7,7 @@ Every function takes one result, several, or a mapping from labels to results, a
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,8 @@ STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 FORMATS = ("png", "svg", "pdf")
 BINS = 1200
 PNG_DPI = 144
+SIZE = (8.0, 4.2)
+DENSE = 60  # ups and downs, in heights of the curve, from which on its line is thin
 
 
 @dataclass(frozen=True)
@@ -256,9 +259,16 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
         shown = thin_out(line)
         colour, style = COLOURS[index % len(COLOURS)], STYLES[index % len(STYLES)]
         options: dict[str, Any] = {"color": colour, "drawstyle": "steps-post" if line.step else "default"}
-        axes.plot(shown.x, shown.y, linestyle=style, linewidth=1.3, label=line.label, **options)
+        # Thick lines of several restless curves would hide each other.
+        width, alpha = (0.5, 0.6) if len(lines) > 1 and _dense(shown) else (1.3, 1.0)
+        axes.plot(shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=line.label, **options)
         if shown.thin is not None and not np.all(np.isnan(shown.thin)):
             axes.plot(shown.x, shown.thin, linestyle="-", linewidth=0.5, alpha=0.7, label="_ssthresh", **options)
+
+
+def _dense(line: Line) -> bool:
+    values = line.y[np.isfinite(line.y)]
+    return len(values) > 1 and bool(np.abs(np.diff(values)).sum() > DENSE * np.ptp(values) > 0)
 
 
 def thin_out(line: Line, bins: int = BINS) -> Line:
@@ -296,7 +306,7 @@ def _new(size: tuple[float, float]) -> Figure:
 def _axes(axes: Axes | None) -> tuple[Figure, Axes]:
     if axes is not None:
         return axes.get_figure(root=True), axes  # type: ignore[return-value]
-    figure = _new((8.0, 4.2))
+    figure = _new(SIZE)
     return figure, figure.add_subplot()
 
 
@@ -320,9 +330,24 @@ def _finish(axes: Axes, ylabel: str, title: str, *, legend: Literal["inside", "o
     axes.spines[["top", "right"]].set_visible(False)
     handles, labels = axes.get_legend_handles_labels()
     if legend != "none" and handles:
-        outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        place = outside if legend == "outside" and len(labels) > 1 else {"loc": "best"}
-        axes.legend(handles, labels, frameon=False, fontsize=8.5, **place)
+        place: dict[str, Any] = {"loc": "best"}
+        if legend == "outside" and len(labels) > 1:
+            labels = [textwrap.fill(label, 90) for label in labels]
+            place = _outside(axes, labels)
+        shown = axes.legend(handles, labels, frameon=False, fontsize=8.5, **place)
+        for handle in shown.get_lines():
+            handle.set(alpha=1.0, linewidth=max(1.0, handle.get_linewidth()))
+
+
+def _outside(axes: Axes, labels: Sequence[str]) -> dict[str, Any]:
+    """Place a legend at the right, or below if it would take the room of the curves; the figure then grows."""
+    lines = sum(label.count("\n") + 1 for label in labels)
+    if max(map(len, labels)) <= 36 and lines <= 18:
+        return {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    figure = axes.get_figure(root=True)
+    if figure is not None and len(figure.axes) == 1:
+        figure.set_size_inches(SIZE[0], SIZE[1] + 0.2 * lines)
+    return {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14 * SIZE[1] / (SIZE[1] - 0.8))}
 
 
 def _mark_drops(axes: Axes, results: Results) -> None:

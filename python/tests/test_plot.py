@@ -79,3 +79,25 @@ def test_thinning_out_keeps_ends_and_extremes(count: int, bins: int) -> None:
     assert (thin.y.min(), thin.y.max()) == (line.y.min(), line.y.max())
     assert thin.thin is not None
     assert len(thin.thin) == len(thin.x)
+
+
+@pytest.mark.parametrize(("count", "length"), [(12, 20), (12, 80), (12, 400), (40, 20)])
+def test_long_legends_leave_room_for_the_curves(count: int, length: int, tmp_path: Path) -> None:
+    x = np.linspace(0.0, 9.0, 50)
+    lines = [plot.Line(f"{n} {'w ' * (length // 2)}", x, x + n) for n in range(count)]
+    figure = plot._figure(lines, "cwnd (segments)", None, "")
+    plot.save(figure, tmp_path / "plot.png")  # a layout that fails warns, and warnings are errors
+    box = figure.axes[0].get_position()
+    assert box.width * figure.get_size_inches()[0] > 4
+    assert box.height * figure.get_size_inches()[1] > 2.5
+
+
+def test_restless_curves_are_drawn_thin() -> None:
+    x = np.arange(2000.0)
+    restless, calm = plot.Line("restless", x, x % 2 * 30), plot.Line("calm", x, x)
+    widths = {
+        line.get_label(): line.get_linewidth() for line in plot._figure([restless, calm], "", None, "").axes[0].lines
+    }
+    assert widths["restless"] < widths["calm"] / 2
+    alone = plot._figure([restless], "", None, "").axes[0].lines[0]
+    assert alone.get_linewidth() == widths["calm"]
