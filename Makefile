@@ -38,12 +38,12 @@ pages: core
 check: core lint types pages docs test fuzz  ## what CI runs: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
-	rustfmt --edition 2024 $(RUST_FILES)
+	@rustfmt --edition 2024 $(RUST_FILES)
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
 
 lint: $(VENV)/.ready
-	rustfmt --edition 2024 --check $(RUST_FILES)
+	@rustfmt --edition 2024 --check $(RUST_FILES)
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
