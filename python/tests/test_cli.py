@@ -17,11 +17,8 @@ import ackclock
 from .conftest import FIRST, SWEEP, Cli
 
 
-def test_version_and_start_up_time(cli: Cli) -> None:
-    began = time.monotonic()
-    done = cli("--version")
-    assert done.stdout == f"ackclock {ackclock.__version__}\n"
-    assert time.monotonic() - began < 2.0, "the bound is generous for busy machines; half a second is meant"
+def test_version(cli: Cli) -> None:
+    assert cli("--version").stdout == f"ackclock {ackclock.__version__}\n"
 
 
 def test_starting_loads_no_heavy_libraries() -> None:
