@@ -225,19 +225,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let Arrival { at, tiebreak, scheduled } = here;
             let entering = Entering { at, tiebreak, scheduled, size: packet.size(), flow: flow as u32, seq: packet.seq };
             let kind = &mut self.kinds[self.lanes.kind(link)];
-            let (arrival, tiebreak, start) = match self.links[link].cross(kind, &entering, &mut self.recorder) {
-                Crossing::Through { arrival, tiebreak, start } => (arrival, tiebreak, start),
+            here = match self.links[link].cross(kind, &entering, &mut self.recorder) {
+                Crossing::Through { arrival, tiebreak, start } => Arrival { at: arrival, tiebreak, scheduled: start },
                 Crossing::Lost { at } => return self.lose(at, &packet),
             };
             packet.hop += 1;
-            if let Some(next) = next
-                && self.lanes.follows(next)
-            {
-                here = Arrival { at: arrival, tiebreak, scheduled: start };
-                continue;
+            if !next.is_some_and(|next| self.lanes.follows(next)) {
+                return self.launch(link, here, packet);
             }
-            self.launch(link, Arrival { at: arrival, tiebreak, scheduled: start }, packet);
-            return;
         }
     }
 
