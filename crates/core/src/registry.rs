@@ -14,16 +14,22 @@ pub enum Kind {
     Number,
     /// A whole number.
     Integer,
+    /// `true` or `false`.
+    Bool,
     /// A time; built with seconds.
     Duration,
+    /// An amount of data; built with bytes.
+    Size,
     /// A probability; built with 0 to 1, written in percent.
     Probability,
     /// Real numbers, in rising or falling order or none, as the parameter says.
     Numbers,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// The capacity of a queue: "50 packets", "64 kB", "1 BDP".
+    /// The capacity of a queue: "50 packets", "64 kB", "1 BDP", the last turned into packets.
     Limit,
+    /// The same where the last is turned into bytes, for a part that may count bytes.
+    ByteLimit,
 }
 
 /// The value of a parameter.
@@ -37,6 +43,10 @@ pub enum Value {
     Word(String),
     /// For [`Kind::Limit`].
     Limit(Limit),
+    /// For [`Kind::Bool`].
+    Bool(bool),
+    /// The part computes it; only for parameters whose default this is.
+    Auto,
 }
 
 /// The default of a parameter, as a constant.
@@ -50,6 +60,10 @@ pub enum Default {
     Word(&'static str),
     /// For [`Kind::Limit`].
     Limit(Limit),
+    /// For [`Kind::Bool`].
+    Bool(bool),
+    /// For any kind: the part computes it. A scenario writes "auto".
+    Auto,
 }
 
 impl Default {
@@ -60,6 +74,8 @@ impl Default {
             Self::Numbers(numbers) => Value::Numbers(numbers.to_vec()),
             Self::Word(word) => Value::Word(word.to_owned()),
             Self::Limit(limit) => Value::Limit(limit),
+            Self::Bool(value) => Value::Bool(value),
+            Self::Auto => Value::Auto,
         }
     }
 }
@@ -114,6 +130,25 @@ impl Params {
         }
     }
 
+    /// The number `name`, unless the part shall compute it.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn number_or_auto(&self, name: &str) -> Option<f64> {
+        if *self.get(name) == Value::Auto { None } else { Some(self.number(name)) }
+    }
+
+    /// Whether `name` is true.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn flag(&self, name: &str) -> bool {
+        match self.get(name) {
+            Value::Bool(value) => *value,
+            other => panic!("parameter {name} is neither true nor false but {other:?}"),
+        }
+    }
+
     /// The numbers `name`.
     ///
     /// # Panics
@@ -134,6 +169,14 @@ impl Params {
             Value::Limit(limit) => *limit,
             other => panic!("parameter {name} is no queue limit but {other:?}"),
         }
+    }
+
+    /// The queue capacity `name`, unless the part shall compute it.
+    ///
+    /// # Panics
+    /// As [`Params::number`].
+    pub fn limit_or_auto(&self, name: &str) -> Option<Limit> {
+        if *self.get(name) == Value::Auto { None } else { Some(self.limit(name)) }
     }
 
     /// The word `name`.
@@ -245,8 +288,13 @@ pub mod loss_response {
 /// Queue disciplines.
 #[path = "qdisc"]
 pub mod qdisc {
-    axis! { "qdisc", dyn crate::qdisc::Admission:
+    axis! { "qdisc", crate::qdisc::Discipline:
         droptail,
+        red,
+        pi,
+        vq,
+        rem,
+        gk,
     }
 }
 

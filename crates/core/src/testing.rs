@@ -2,6 +2,7 @@
 
 use crate::cc::Window;
 use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::qdisc::{Arrival, Ecn};
 use crate::registry::{Entry, Params, Value};
 use crate::units::{Bytes, Instant, Segments};
 
@@ -43,4 +44,10 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
         params.set(name, value.clone());
     }
     (entry.build)(&params)
+}
+
+/// A packet of `size` bytes that arrives at a busy link, `millis` into the run.
+pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
+    let now = Instant::from_nanos(millis * 1_000_000);
+    Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, Recovery, Scenario, TraceKind};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, Recovery, Scenario, TraceKind};
+use ackclock_sim::trace::FatesTrace;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -203,6 +205,10 @@ impl PyRunResult {
         let floats = |column: &[f64]| -> ArrayRef { Arc::new(Float64Array::from(column.to_vec())) };
         let whole = |column: &[u64]| -> ArrayRef { Arc::new(UInt64Array::from(column.to_vec())) };
         let seqs = |column: &[u32]| -> ArrayRef { Arc::new(UInt32Array::from(column.to_vec())) };
+        let fates = |t: &FatesTrace| {
+            let reasons = words(t.reason.iter().copied());
+            vec![("time", times(&t.time)), ("link", links(&t.link)), ("flow", flows(&t.flow)), ("seq", seqs(&t.seq)), ("reason", reasons)]
+        };
         Some(match kind {
             TraceKind::Cwnd => traces.cwnd.as_ref().map(|t| {
                 vec![("time", times(&t.time)), ("flow", flows(&t.flow)), ("cwnd", floats(&t.cwnd)), ("ssthresh", floats(&t.ssthresh))]
@@ -213,15 +219,14 @@ impl PyRunResult {
             TraceKind::Queue => traces.queue.as_ref().map(|t| {
                 vec![("time", times(&t.time)), ("link", links(&t.link)), ("packets", whole(&t.packets)), ("bytes", whole(&t.bytes))]
             })?,
-            TraceKind::Drops => traces.drops.as_ref().map(|t| {
-                let reasons = words(t.reason.iter().copied());
-                vec![
-                    ("time", times(&t.time)),
-                    ("link", links(&t.link)),
-                    ("flow", flows(&t.flow)),
-                    ("seq", seqs(&t.seq)),
-                    ("reason", reasons),
-                ]
+            TraceKind::Drops => traces.drops.as_ref().map(fates)?,
+            TraceKind::Marks => traces.marks.as_ref().map(fates)?,
+            TraceKind::Sojourn => traces.sojourn.as_ref().map(|t| {
+                vec![("time", times(&t.time)), ("link", links(&t.link)), ("flow", flows(&t.flow)), ("sojourn", times(&t.sojourn))]
+            })?,
+            TraceKind::Discipline => traces.discipline.as_ref().map(|t| {
+                let quantities = words(t.name.iter().copied());
+                vec![("time", times(&t.time)), ("link", links(&t.link)), ("name", quantities), ("value", floats(&t.value))]
             })?,
             TraceKind::Sequence => traces.sequence.as_ref().map(|t| {
                 let kinds = words(t.kind.iter().map(|kind| kind.name()));
@@ -249,17 +254,28 @@ impl PyRunResult {
     #[getter]
     fn links(&self) -> PyResult<Table> {
         let (specs, links) = (&self.scenario.links, &self.result.links);
+        let by_reason = |reason: Reason| counts(links, move |link| link.drops_by_reason[reason as usize]);
+        let discipline = |link: &LinkSpec| link.queue.as_ref().map_or("unlimited", |queue| queue.discipline.name).to_owned();
         Table::new(vec![
             ("name", texts(specs, |link| link.name.clone())),
             ("rate_bps", counts(specs, |link| link.rate.as_bits_per_sec())),
             ("delay_s", numbers(specs, |link| link.delay.as_secs_f64())),
+            ("queue", texts(specs, discipline)),
             ("arrivals", counts(links, |link: &LinkResult| link.arrivals)),
             ("delivered_packets", counts(links, |link| link.delivered)),
             ("drops", counts(links, |link| link.drops)),
+            ("drops_overflow", by_reason(Reason::Overflow)),
+            ("drops_early", by_reason(Reason::Early)),
+            ("drops_forced", by_reason(Reason::Forced)),
+            ("drops_virtual", by_reason(Reason::Virtual)),
+            ("drops_sojourn", by_reason(Reason::Sojourn)),
+            ("marks", counts(links, |link| link.marks)),
             ("losses", counts(links, |link| link.losses)),
             ("utilisation", numbers(links, |link| link.utilisation)),
             ("queue_mean", numbers(links, |link| link.queue_mean)),
             ("queue_max", counts(links, |link| link.queue_max)),
+            ("sojourn_mean", numbers(links, |link| link.sojourn_mean.as_secs_f64())),
+            ("sojourn_max", numbers(links, |link| link.sojourn_max.as_secs_f64())),
             ("first_drop_time", maybe_numbers(links, |link| link.first_drop.map(Instant::as_secs_f64))),
         ])
     }

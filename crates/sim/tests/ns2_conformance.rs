@@ -107,7 +107,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
         scenario.links[BOTTLENECK].loss = Some(LossSpec {
             model: part_with("bernoulli", vec![("rate", Value::Number(loss))]),
             position,
-            generator: GeneratorSpec::Mrg32k3a { seed, stream },
+            generator: GeneratorSpec::Mrg32k3a { seed, stream, skip: 0 },
         });
     }
     scenario

@@ -10,12 +10,12 @@
 //! ## Parameters
 //! `limit`: packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
 
-use crate::qdisc::{Admission, Arrival, Backlog, DropReason, Limit, Verdict};
+use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 
 /// This part in the registry.
-pub static ENTRY: Entry<dyn Admission> = Entry {
+pub static ENTRY: Entry<Discipline> = Entry {
     name: "droptail",
     summary: "first in, first out; drops what arrives when full",
     reference: "ns-2.35 DropTail",
@@ -26,7 +26,7 @@ pub static ENTRY: Entry<dyn Admission> = Entry {
         bounds: (1.0, 1e15),
         doc: "capacity, the arriving packet included; ns-2's default",
     }],
-    build: |params| Ok(Box::new(DropTail { limit: params.limit("limit") })),
+    build: |params| Ok(Discipline::fifo(DropTail { limit: params.limit("limit") })),
 };
 
 /// A `DropTail` queue.
@@ -37,22 +37,17 @@ pub struct DropTail {
 
 impl Admission for DropTail {
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
-        let full = match self.limit {
-            Limit::Packets(limit) => backlog.packets + 1 >= limit,
-            Limit::Bytes(limit) => backlog.bytes + arrival.size.0 >= limit,
-        };
-        if full { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+        if self.limit.is_reached(backlog.with(arrival.size)) { Verdict::Drop(Reason::Overflow) } else { Verdict::Accept }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Bytes, Instant};
+    use crate::testing::arrival;
 
     fn admits(limit: Limit, backlog: Backlog) -> bool {
-        let arrival = Arrival { now: Instant::ZERO, size: Bytes(1040), flow: 0 };
-        DropTail { limit }.admit(&arrival, backlog, &mut Generator::derived(1, "")) == Verdict::Accept
+        DropTail { limit }.admit(&arrival(0, 1040), backlog, &mut Generator::derived(1, "")) == Verdict::Accept
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Path {
         let Some(slowest) = links(2 * index).min_by_key(|link| link.rate) else {
             return Self { bdp_packets: 0.0, queue_packets: None };
         };
-        let limit = slowest.queue.as_ref().and_then(|queue| queue.params.0.iter().find(|(name, _)| *name == "limit"));
+        let limit = slowest.queue.as_ref().and_then(|queue| queue.discipline.params.0.iter().find(|(name, _)| *name == "limit"));
         let queue_packets = limit.and_then(|(_, value)| match value {
             Value::Limit(Limit::Packets(packets)) => Some(*packets as f64),
             Value::Limit(Limit::Bytes(bytes)) => Some(*bytes as f64 / wire.0 as f64),

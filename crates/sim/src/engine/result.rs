@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant, Segments};
 use sha2::{Digest, Sha256};
 
@@ -59,6 +60,10 @@ pub struct LinkResult {
     pub delivered: u64,
     /// Packets that the queue dropped.
     pub drops: u64,
+    /// The same by reason, in the order of [`Reason::ALL`].
+    pub drops_by_reason: [u64; Reason::ALL.len()],
+    /// Packets that the queue marked (ECN).
+    pub marks: u64,
     /// Packets that the loss model took.
     pub losses: u64,
     /// Share of the run in which the link transmitted.
@@ -67,6 +72,10 @@ pub struct LinkResult {
     pub queue_mean: f64,
     /// Most packets that waited at once.
     pub queue_max: u64,
+    /// Time that a packet spent waiting, on average over those that the queue took.
+    pub sojourn_mean: Duration,
+    /// Longest time that a packet spent waiting.
+    pub sojourn_max: Duration,
     /// When the queue first dropped a packet.
     pub first_drop: Option<Instant>,
 }

@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::units::Instant;
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant};
 use thiserror::Error;
 
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
@@ -14,6 +15,7 @@ use super::flow::{Due, Flow, Path};
 use super::result::{FlowResult, LinkResult, RunResult};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Crossing, Entering, Link, LinkKind};
+use crate::net::scheduled::Served;
 use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 use crate::tcp::packet::{Packet, SackStore};
@@ -127,6 +129,8 @@ struct Simulation<'a, R> {
     routes: Routes,
     flows: Vec<Flow>,
     sack: SackStore,
+    /// What a scheduled link has just lost; empty in between.
+    lost: Vec<Packet>,
     processed: u64,
     recorder: R,
 }
@@ -144,7 +148,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &routes);
-        let subjects = lanes.count() + scenario.links.len() + 2 * scenario.flows.len();
+        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len();
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -160,10 +164,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             routes,
             flows,
             sack: SackStore::default(),
+            lost: Vec::new(),
             processed: 0,
             recorder,
         };
-        for flow in 0..simulation.flows.len() {
+        for (flow, spec) in scenario.flows.iter().enumerate() {
+            let start = Due { deadline: Some(spec.start), tiebreak: spec.start_tiebreak, set_at: Instant::ZERO };
+            simulation.flows[flow].due[0] = start;
             simulation.arm(Arrival { at: Instant::ZERO, tiebreak: 0.0, scheduled: Instant::ZERO }, flow);
         }
         Ok(simulation)
@@ -181,10 +188,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let (now, subject) = (key.time(), key.subject());
             if subject < self.pipes.len() {
                 self.packet_event(now, subject);
-            } else {
-                self.events.pop();
-                let timer = subject - self.pipes.len();
+                continue;
+            }
+            self.events.pop();
+            let timer = subject - self.pipes.len();
+            if timer < 2 * self.flows.len() {
                 self.timer_event(now, timer / 2, timer % 2);
+            } else {
+                self.free_event(now, timer - 2 * self.flows.len());
             }
         }
         for link in &mut self.links {
@@ -223,16 +234,73 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let link = hops[usize::from(packet.hop)] as usize;
             let next = hops.get(usize::from(packet.hop) + 1).copied();
             let Arrival { at, tiebreak, scheduled } = here;
-            let entering = Entering { at, tiebreak, scheduled, size: packet.size(), flow: flow as u32, seq: packet.seq };
+            let (size, ecn) = (packet.size(), packet.ecn());
+            let entering = Entering { at, tiebreak, scheduled, size, flow: flow as u32, seq: packet.seq, ecn };
+            if self.links[link].is_scheduled() {
+                return self.offer(link, packet, &entering);
+            }
             let kind = &mut self.kinds[self.lanes.kind(link)];
             here = match self.links[link].cross(kind, &entering, &mut self.recorder) {
-                Crossing::Through { arrival, tiebreak, start } => Arrival { at: arrival, tiebreak, scheduled: start },
+                Crossing::Through { arrival, tiebreak, start, marked } => {
+                    if marked {
+                        packet.set_ecn(Ecn::Marked);
+                    }
+                    Arrival { at: arrival, tiebreak, scheduled: start }
+                }
                 Crossing::Lost { at } => return self.lose(at, &packet),
             };
             packet.hop += 1;
             if !next.is_some_and(|next| self.lanes.follows(next)) {
                 return self.launch(link, here, packet);
             }
+        }
+    }
+
+    /// Hands a packet to a link whose queue schedules.
+    fn offer(&mut self, link: usize, packet: Packet, entering: &Entering) {
+        while self.links[link].is_due_before(entering) {
+            self.serve(link, None);
+        }
+        let flow = &self.scenario.flows[packet.flow()];
+        let (from, to) = (flow.from as u32, flow.to as u32);
+        let ends = if packet.is_ack() { (to, from) } else { (from, to) };
+        if self.links[link].offer((packet, ends), entering, &mut self.lost, &mut self.recorder) {
+            self.serve(link, Some(entering));
+        } else {
+            self.lose_all(entering.at);
+        }
+    }
+
+    /// Lets a link whose queue schedules send its next packet: because its transmitter is free, or at the arrival of a packet that found
+    /// it free.
+    fn serve(&mut self, link: usize, found_free: Option<&Entering>) {
+        let kind = &mut self.kinds[self.lanes.kind(link)];
+        let now = found_free.map_or_else(|| self.links[link].free_at(), |packet| packet.at);
+        let served = self.links[link].serve(kind, found_free, &mut self.lost, &mut self.recorder);
+        self.lose_all(now);
+        let Served::Busy { sent, next, start } = served else { return };
+        self.events.push(Key::new(next, start, self.pipes.len() + 2 * self.flows.len() + link));
+        let Some((mut packet, arrival, tiebreak)) = sent else { return };
+        let here = Arrival { at: arrival, tiebreak, scheduled: start };
+        packet.hop += 1;
+        let hops = self.routes.hops(packet.route());
+        if hops.get(usize::from(packet.hop)).is_some_and(|&next| self.lanes.follows(next)) {
+            self.forward(packet, here);
+        } else {
+            self.launch(link, here, packet);
+        }
+    }
+
+    /// The transmitter of a link whose queue schedules was free a moment ago, unless it has been served since.
+    fn free_event(&mut self, now: Instant, link: usize) {
+        if self.links[link].next_service() == Some(now) {
+            self.serve(link, None);
+        }
+    }
+
+    fn lose_all(&mut self, at: Instant) {
+        while let Some(packet) = self.lost.pop() {
+            self.lose(at, &packet);
         }
     }
 
@@ -278,7 +346,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn send_ack(&mut self, here: Arrival, flow: usize, ack: Acknowledgement) {
         let blocks = ack.sack.as_slice().len() as u16;
         let sack = self.sack.keep(ack.sack);
-        self.forward(Packet::ack(flow as u32, ack.seq, blocks, sack, ack.echo), here);
+        self.forward(Packet::ack(flow as u32, ack.seq, blocks, sack, ack.echo).with_echo(ack.ecn_echo), here);
     }
 
     fn deliver_ack(&mut self, here: Arrival, packet: &Packet) {
@@ -366,11 +434,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let result = |link: &Link| LinkResult {
             arrivals: link.counters.arrivals,
             delivered: link.counters.delivered,
-            drops: link.counters.drops,
+            drops: link.counters.drops.iter().sum(),
+            drops_by_reason: link.counters.drops,
+            marks: link.counters.marks,
             losses: link.counters.losses,
             utilisation: link.counters.busy as f64 / nanos,
             queue_mean: link.counters.waited as f64 / nanos,
             queue_max: link.counters.queue_max,
+            sojourn_mean: Duration::from_nanos((link.counters.waited / u128::from(link.sent().max(1))) as u64),
+            sojourn_max: link.counters.sojourn_max,
             first_drop: link.counters.first_drop,
         };
         self.links.iter().map(result).collect()

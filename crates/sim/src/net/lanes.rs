@@ -7,9 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_core::qdisc::{self, Discipline};
+use ackclock_core::registry;
+
 use super::link::LinkKind;
 use super::route::Routes;
-use crate::scenario::Scenario;
+use crate::scenario::{LinkSpec, Scenario};
 
 /// Kinds, lanes and followers of all links.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ enum Feeder {
     Hosts,
     /// One other link.
     Link(u32),
-    /// Several of these.
+    /// Several of these; or any, for a link whose queue decides on departure and must see each packet in its time.
     Several,
 }
 
@@ -107,13 +110,22 @@ impl Lanes {
     }
 }
 
+/// Whether the queue of a link decides on departure.
+fn is_scheduled(link: &LinkSpec) -> bool {
+    let entry = link.queue.as_ref().and_then(|queue| registry::find(qdisc::ENTRIES, queue.discipline.name).map(|entry| (entry, queue)));
+    let discipline = entry.and_then(|(entry, queue)| (entry.build)(&queue.discipline.params).ok());
+    discipline.is_some_and(|discipline| matches!(*discipline, Discipline::Scheduled(_)))
+}
+
 fn find_feeders(scenario: &Scenario, routes: &Routes) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; scenario.links.len()];
+    let scheduled: Vec<bool> = scenario.links.iter().map(is_scheduled).collect();
     for route in 0..2 * scenario.flows.len() {
         let mut source = Feeder::Hosts;
         for &link in routes.hops(route) {
             let feeder = &mut feeders[link as usize];
-            *feeder = if *feeder == Feeder::Nothing || *feeder == source { source } else { Feeder::Several };
+            let alone = *feeder == Feeder::Nothing || *feeder == source;
+            *feeder = if alone && !scheduled[link as usize] { source } else { Feeder::Several };
             source = Feeder::Link(link);
         }
     }

@@ -1,7 +1,8 @@
 //! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps losses.
 //!
-//! The queue is first in, first out, so the departure of a packet is known when it arrives, and a link needs no event for it. The end of
-//! a transmission is kept exactly, as nanoseconds and a remainder, so that a busy link does not drift.
+//! Where the queue is first in, first out, the departure of a packet is known when it arrives, and the link needs no event for it. A queue
+//! that schedules ([`Scheduled`]) has to be asked whenever the transmitter is free. The end of a transmission is kept exactly, as
+//! nanoseconds and a remainder, so that a busy link does not drift.
 //!
 //! Often a packet arrives in the very moment in which another leaves the queue, and whether a full queue drops it depends on which comes
 //! first. ns-2 keeps its time in a double of seconds, so there the rounding of sums decides. To decide alike, packets and links carry
@@ -11,16 +12,17 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use ackclock_core::loss::{self, LossModel};
-use ackclock_core::qdisc::{self, Admission, Arrival, Backlog, DropReason, Verdict};
+use ackclock_core::qdisc::{self, Admission, Arrival, Backlog, Discipline, Ecn, Outlet, Reason, Verdict};
 use ackclock_core::registry;
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 
+use super::scheduled::Scheduled;
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
 
 /// Times that are this close may be equal but for the fractions of a nanosecond that every link on the way cuts off.
-const TIE: u64 = 64;
+pub(super) const TIE: u64 = 64;
 /// Sizes whose transmission time is remembered, a power of two.
 const REMEMBERED: usize = 8;
 
@@ -31,18 +33,30 @@ pub(crate) struct LinkCounters {
     pub(crate) arrivals: u64,
     /// Packets that reached the far end, or will.
     pub(crate) delivered: u64,
-    /// Packets that the queue dropped.
-    pub(crate) drops: u64,
+    /// Packets that the queue dropped, by [`Reason`].
+    pub(crate) drops: [u64; Reason::ALL.len()],
+    /// Packets that the queue marked.
+    pub(crate) marks: u64,
     /// Packets that the loss model took.
     pub(crate) losses: u64,
     /// Time spent transmitting, in nanoseconds, within the run.
     pub(crate) busy: u64,
     /// Time that packets spent waiting, in nanoseconds, within the run.
     pub(crate) waited: u128,
+    /// Longest time a packet waited that was sent within the run.
+    pub(crate) sojourn_max: Duration,
     /// Most packets that waited at once.
     pub(crate) queue_max: u64,
     /// When the queue first dropped a packet.
     pub(crate) first_drop: Option<Instant>,
+}
+
+impl LinkCounters {
+    /// Counts a packet that the queue dropped.
+    pub(super) fn drop(&mut self, at: Instant, reason: Reason) {
+        self.drops[reason as usize] += 1;
+        self.first_drop.get_or_insert(at);
+    }
 }
 
 /// A packet that waits.
@@ -91,8 +105,12 @@ impl LinkKind {
 
     /// When a packet of `size` that arrives at the far end at `arrival` began its transmission, to the nanosecond.
     pub(crate) fn began(&mut self, arrival: Instant, size: Bytes) -> Instant {
-        let taken = self.transmission(size).nanos + self.delay.as_nanos();
-        Instant::from_nanos(arrival.as_nanos().saturating_sub(taken))
+        Instant::from_nanos(arrival.as_nanos().saturating_sub(self.crossing(size).as_nanos()))
+    }
+
+    /// The time a packet of `size` takes from the start of its transmission to the far end.
+    pub(super) fn crossing(&mut self, size: Bytes) -> Duration {
+        Duration::from_nanos(self.transmission(size).nanos) + self.delay
     }
 }
 
@@ -101,10 +119,79 @@ fn compare(a: (Instant, f64), b: (Instant, f64)) -> Ordering {
     if a.0.as_nanos().abs_diff(b.0.as_nanos()) <= TIE { a.1.total_cmp(&b.1) } else { a.0.cmp(&b.0) }
 }
 
+/// Sends one packet after the other.
+#[derive(Debug, Default)]
+pub(super) struct Transmitter {
+    /// When it is free, and the remainder in units of 1/rate nanoseconds.
+    pub(super) free_at: Instant,
+    carry: u64,
+    free_tiebreak: f64,
+    /// When the transmission under way, or the last one, began.
+    pub(super) in_service_since: Instant,
+}
+
+impl Transmitter {
+    /// Whether `packet` arrives before a transmission starts.
+    ///
+    /// Where even ns-2's clock shows the same time, what was determined first comes first, as the order of insertion does there: the start
+    /// of a transmission is determined when the one before it starts.
+    fn precedes(&self, packet: &Entering, start: (Instant, f64)) -> bool {
+        let order = compare((packet.at, packet.tiebreak), start);
+        order.is_lt() || order.is_eq() && packet.scheduled < self.in_service_since
+    }
+
+    /// Whether `packet` arrives before the transmitter is free.
+    pub(super) fn is_busy_for(&self, packet: &Entering) -> bool {
+        self.precedes(packet, (self.free_at, self.free_tiebreak))
+    }
+
+    /// Sends `size` bytes as soon as it is free, or, for a packet that finds it free, on arrival. Gives the start, and the arrival at
+    /// the far end.
+    pub(super) fn send(&mut self, kind: &mut LinkKind, size: Bytes, found_free: Option<&Entering>) -> Departure {
+        let Transmission { nanos, remainder, seconds, .. } = kind.transmission(size);
+        let (start, tiebreak) = match found_free {
+            Some(packet) => {
+                if packet.at > self.free_at {
+                    self.carry = 0;
+                }
+                (packet.at.max(self.free_at), packet.tiebreak)
+            }
+            None => (self.free_at, self.free_tiebreak),
+        };
+        self.carry += remainder;
+        let rate = kind.rate.as_bits_per_sec();
+        let whole = u64::from(self.carry >= rate);
+        self.carry -= whole * rate;
+        self.free_at = start + Duration::from_nanos(nanos + whole);
+        self.free_tiebreak = tiebreak + seconds;
+        Departure { start, tiebreak, arrival: self.free_at + kind.delay, arrival_tiebreak: tiebreak + (seconds + kind.delay_seconds) }
+    }
+}
+
+/// One transmission, each time also by ns-2's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    pub(super) start: Instant,
+    pub(super) tiebreak: f64,
+    /// When the packet reaches the far end.
+    pub(super) arrival: Instant,
+    pub(super) arrival_tiebreak: f64,
+}
+
+/// A first-in, first-out discipline and the time at which it next wants to look at its queue.
 #[derive(Debug)]
 struct Queue {
     discipline: Box<dyn Admission>,
     random: Generator,
+    next_update: Instant,
+}
+
+impl Queue {
+    fn update_until(&mut self, now: Instant, backlog: Backlog) {
+        while self.next_update <= now {
+            self.next_update = self.discipline.update(self.next_update, backlog);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -117,18 +204,15 @@ struct Losses {
 /// One direction of a link.
 #[derive(Debug)]
 pub(crate) struct Link {
-    index: u32,
-    /// When the transmitter is free, and the remainder in units of 1/rate nanoseconds.
-    free_at: Instant,
-    carry: u64,
-    free_tiebreak: f64,
-    /// When the transmission under way, or the last one, began.
-    in_service_since: Instant,
+    pub(super) index: u32,
+    pub(super) transmitter: Transmitter,
     waiting: VecDeque<Waiting>,
     backlog: Backlog,
     queue: Option<Box<Queue>>,
+    /// A queue that schedules, instead of the three above.
+    pub(super) scheduled: Option<Box<Scheduled>>,
     losses: Option<Box<Losses>>,
-    end: Instant,
+    pub(super) end: Instant,
     pub(crate) counters: LinkCounters,
 }
 
@@ -145,6 +229,7 @@ pub(crate) struct Entering {
     pub(crate) size: Bytes,
     pub(crate) flow: u32,
     pub(crate) seq: u32,
+    pub(crate) ecn: Ecn,
 }
 
 /// What a link does with a packet.
@@ -158,6 +243,8 @@ pub(crate) enum Crossing {
         tiebreak: f64,
         /// When its transmission began.
         start: Instant,
+        /// Whether the queue marked it.
+        marked: bool,
     },
     /// It is lost.
     Lost {
@@ -166,70 +253,114 @@ pub(crate) enum Crossing {
     },
 }
 
+/// The generator of a component.
+pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generator {
+    match *spec {
+        GeneratorSpec::Derived => Generator::derived(seed, path),
+        GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
+            let mut generator = Mrg32k3a::new(seed, stream);
+            (0..skip).for_each(|_| drop(generator.uniform()));
+            Generator::Mrg(generator)
+        }
+    }
+}
+
 impl Link {
     /// The link of `spec`, in a run with `seed` that ends at `end`; `Err` is what the registry says of a part's parameters.
     pub(crate) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
-        let queue = match &spec.queue {
-            None => None,
-            Some(part) => {
-                let entry = registry::find(qdisc::ENTRIES, part.name).ok_or_else(|| format!("there is no queue {}", part.name))?;
-                let random = Generator::derived(seed, &format!("link/{}/queue", spec.name));
-                Some(Box::new(Queue { discipline: (entry.build)(&part.params)?, random }))
+        let outlet = Outlet { rate: spec.rate, delay: spec.delay };
+        let (mut queue, mut scheduled) = (None, None);
+        if let Some(spec_queue) = &spec.queue {
+            let name = spec_queue.discipline.name;
+            let entry = registry::find(qdisc::ENTRIES, name).ok_or_else(|| format!("there is no queue {name}"))?;
+            let random = generator(&spec_queue.generator, seed, &format!("link/{}/queue", spec.name));
+            match *(entry.build)(&spec_queue.discipline.params)? {
+                Discipline::Fifo(mut discipline) => {
+                    discipline.attach(&outlet);
+                    let next_update = discipline.first_update().unwrap_or(Instant::MAX);
+                    queue = Some(Box::new(Queue { discipline, random, next_update }));
+                }
+                Discipline::Scheduled(mut scheduler) => {
+                    scheduler.attach(&outlet);
+                    scheduled = Some(Box::new(Scheduled::new(scheduler, random)));
+                }
             }
-        };
+        }
         let losses = match &spec.loss {
             None => None,
             Some(spec_loss) => {
                 let name = spec_loss.model.name;
                 let entry = registry::find(loss::ENTRIES, name).ok_or_else(|| format!("there is no loss model {name}"))?;
-                let random = match spec_loss.generator {
-                    GeneratorSpec::Derived => Generator::derived(seed, &format!("link/{}/loss", spec.name)),
-                    GeneratorSpec::Mrg32k3a { seed, stream } => Generator::Mrg(Mrg32k3a::new(seed, stream)),
-                };
+                let random = generator(&spec_loss.generator, seed, &format!("link/{}/loss", spec.name));
                 Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
             }
         };
         Ok(Self {
             index,
-            free_at: Instant::ZERO,
-            carry: 0,
-            free_tiebreak: 0.0,
-            in_service_since: Instant::ZERO,
+            transmitter: Transmitter::default(),
             waiting: VecDeque::new(),
             backlog: Backlog::default(),
             queue,
+            scheduled,
             losses,
             end,
             counters: LinkCounters::default(),
         })
     }
 
-    /// Takes a packet. Packets must enter in the order of their times.
+    /// Takes a packet across a link whose queue is first in, first out. Packets must enter in the order of their times.
     pub(crate) fn cross<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
-        if packet.at >= self.end {
-            // Nobody will ever see what happens after the end.
-            return Crossing::Lost { at: packet.at };
-        }
-        if self.loses(LossPosition::BeforeQueue) {
-            return self.lose(packet, packet.at, DropReason::Random, recorder);
+        if let Some(at) = self.lost_before(packet, recorder) {
+            return Crossing::Lost { at };
         }
         self.start_waiting_until(packet, recorder);
         self.counters.arrivals += 1;
-        if let Some(queue) = &mut self.queue {
-            let arrival = Arrival { now: packet.at, size: packet.size, flow: packet.flow };
-            if let Verdict::Drop(reason) = queue.discipline.admit(&arrival, self.backlog, &mut queue.random) {
-                self.counters.drops += 1;
-                self.counters.first_drop.get_or_insert(packet.at);
-                return self.lose(packet, packet.at, reason, recorder);
+        let busy = self.transmitter.is_busy_for(packet);
+        let mut marked = false;
+        match self.admit(packet, busy, recorder) {
+            Verdict::Accept => {}
+            Verdict::Mark(reason) => {
+                marked = true;
+                self.counters.marks += 1;
+                if R::ON {
+                    recorder.marked(packet.at, self.index, packet, reason);
+                }
+            }
+            Verdict::Drop(reason) => {
+                self.counters.drop(packet.at, reason);
+                recorder.dropped(packet.at, self.index, packet, reason);
+                return Crossing::Lost { at: packet.at };
             }
         }
-        let (start, tiebreak) = self.transmit(kind, packet, recorder);
-        let arrival = self.free_at + kind.delay;
+        let departure = self.transmitter.send(kind, packet.size, (!busy).then_some(packet));
+        if busy {
+            self.wait(packet, &departure, recorder);
+        } else {
+            self.transmitter.in_service_since = departure.start;
+        }
+        self.leave(packet, packet.at, &departure, recorder);
+        if let Some(at) = self.lost_after(packet, departure.arrival, recorder) {
+            return Crossing::Lost { at };
+        }
+        Crossing::Through { arrival: departure.arrival, tiebreak: departure.arrival_tiebreak, start: departure.start, marked }
+    }
+
+    /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
+    pub(super) fn lost_before<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> Option<Instant> {
+        if packet.at >= self.end {
+            // Nobody will ever see what happens after the end.
+            return Some(packet.at);
+        }
+        self.loses(LossPosition::BeforeQueue).then(|| self.lose(packet, packet.at, recorder))
+    }
+
+    /// Whether and when the loss model takes a packet that would arrive at the far end at `arrival`.
+    pub(super) fn lost_after<R: Recorder>(&mut self, packet: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
         if self.loses(LossPosition::AfterLink) {
-            return self.lose(packet, arrival, DropReason::Random, recorder);
+            return Some(self.lose(packet, arrival, recorder));
         }
         self.counters.delivered += 1;
-        Crossing::Through { arrival, tiebreak, start }
+        None
     }
 
     fn loses(&mut self, position: LossPosition) -> bool {
@@ -237,78 +368,81 @@ impl Link {
         losses.is_some_and(|losses| losses.model.loses(&mut losses.random))
     }
 
-    fn lose<R: Recorder>(&mut self, packet: &Entering, at: Instant, reason: DropReason, recorder: &mut R) -> Crossing {
+    fn lose<R: Recorder>(&mut self, packet: &Entering, at: Instant, recorder: &mut R) -> Instant {
         if at < self.end {
-            self.counters.losses += u64::from(reason == DropReason::Random);
-            recorder.dropped(at, self.index, packet, reason);
+            self.counters.losses += 1;
+            recorder.dropped(at, self.index, packet, Reason::Random);
         }
-        Crossing::Lost { at }
+        at
+    }
+
+    /// Asks the discipline, which a queue without limit does not have.
+    fn admit<R: Recorder>(&mut self, packet: &Entering, busy: bool, recorder: &mut R) -> Verdict {
+        let Some(queue) = &mut self.queue else { return Verdict::Accept };
+        queue.update_until(packet.at, self.backlog);
+        let idle_since = (!busy).then_some(self.transmitter.free_at);
+        let arrival = Arrival { now: packet.at, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
+        let verdict = queue.discipline.admit(&arrival, self.backlog, &mut queue.random);
+        if R::ON {
+            recorder.discipline(packet.at, self.index, |out| queue.discipline.internals(out));
+        }
+        verdict
     }
 
     /// Lets the packets whose transmission has begun leave the queue before `packet` arrives.
     fn start_waiting_until<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) {
         while let Some(first) = self.waiting.front()
-            && !self.arrives_before(packet, (first.start, first.tiebreak))
+            && !self.transmitter.precedes(packet, (first.start, first.tiebreak))
         {
             self.start_waiting(recorder);
         }
     }
 
-    /// Whether `packet` arrives before a transmission starts.
-    ///
-    /// Where even ns-2's clock shows the same time, what was determined first comes first, as the order of insertion does there: the start
-    /// of a transmission is determined when the one before it starts.
-    fn arrives_before(&self, packet: &Entering, start: (Instant, f64)) -> bool {
-        let order = compare((packet.at, packet.tiebreak), start);
-        order.is_lt() || order.is_eq() && packet.scheduled < self.in_service_since
-    }
-
     /// The transmission of the first waiting packet starts.
     fn start_waiting<R: Recorder>(&mut self, recorder: &mut R) {
         let Some(Waiting { start, size, .. }) = self.waiting.pop_front() else { return };
-        self.in_service_since = start;
-        self.backlog.packets -= 1;
-        self.backlog.bytes -= size.0;
+        if let Some(queue) = &mut self.queue {
+            queue.update_until(start, self.backlog);
+        }
+        self.transmitter.in_service_since = start;
+        self.backlog = self.backlog.without(size);
         if R::ON {
             recorder.queue(start, self.index, self.backlog);
         }
     }
 
-    /// Appends the packet; gives the start of its transmission, and its arrival by ns-2's clock.
-    fn transmit<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> (Instant, f64) {
-        let Transmission { nanos, remainder, seconds, .. } = kind.transmission(packet.size);
-        let waits = self.arrives_before(packet, (self.free_at, self.free_tiebreak));
-        let tiebreak = if waits { self.free_tiebreak } else { packet.tiebreak };
-        if packet.at > self.free_at && !waits {
-            self.carry = 0;
+    /// Appends a packet whose departure is known to the queue.
+    fn wait<R: Recorder>(&mut self, packet: &Entering, departure: &Departure, recorder: &mut R) {
+        self.waiting.push_back(Waiting { start: departure.start, tiebreak: departure.tiebreak, size: packet.size });
+        self.backlog = self.backlog.with(packet.size);
+        self.counters.waited += u128::from(departure.start.min(self.end).since(packet.at).as_nanos());
+        self.counters.queue_max = self.counters.queue_max.max(self.backlog.packets);
+        if R::ON {
+            recorder.queue(packet.at, self.index, self.backlog);
         }
-        let start = if waits { self.free_at } else { packet.at.max(self.free_at) };
-        self.carry += remainder;
-        let rate = kind.rate.as_bits_per_sec();
-        let whole = u64::from(self.carry >= rate);
-        self.carry -= whole * rate;
-        self.free_at = start + Duration::from_nanos(nanos + whole);
-        self.free_tiebreak = tiebreak + seconds;
-        self.counters.busy += self.free_at.min(self.end).since(start).as_nanos();
-        if waits {
-            self.waiting.push_back(Waiting { start, tiebreak, size: packet.size });
-            self.backlog.packets += 1;
-            self.backlog.bytes += packet.size.0;
-            self.counters.waited += u128::from(start.min(self.end).since(packet.at).as_nanos());
-            self.counters.queue_max = self.counters.queue_max.max(self.backlog.packets);
-            if R::ON {
-                recorder.queue(packet.at, self.index, self.backlog);
-            }
-        } else {
-            self.in_service_since = start;
-        }
-        (start, tiebreak + (seconds + kind.delay_seconds))
     }
 
-    /// Lets the queue run on to the end of the run, for the recorder.
+    /// Counts the transmission of a packet that arrived at `since`.
+    pub(super) fn leave<R: Recorder>(&mut self, packet: &Entering, since: Instant, departure: &Departure, recorder: &mut R) {
+        let start = departure.start;
+        self.counters.busy += self.transmitter.free_at.min(self.end).since(start).as_nanos();
+        if start < self.end {
+            let sojourn = start.since(since);
+            self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+            if R::ON {
+                recorder.sojourn(start, self.index, packet.flow, sojourn);
+            }
+        }
+    }
+
+    /// Lets the queue run on to the end of the run, for the recorder and the counters.
     pub(crate) fn finish<R: Recorder>(&mut self, recorder: &mut R) {
         while R::ON && self.waiting.front().is_some_and(|first| first.start < self.end) {
             self.start_waiting(recorder);
+        }
+        if let Some(scheduled) = &mut self.scheduled {
+            self.counters.delivered += scheduled.backlog().packets;
+            self.counters.waited += scheduled.waited(self.end);
         }
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod lanes;
 pub(crate) mod link;
 pub(crate) mod route;
+pub(crate) mod scheduled;

@@ -131,7 +131,8 @@ fn expand_flows(tables: &[&Record], network: &Network, seed: u64, problems: &mut
             }
             let usual = network.pairs.get(flows.len() % network.pairs.len().max(1)).copied().unwrap_or_default();
             let start = start(table, (number, count), (seed, &name));
-            let flow = FlowSpec { name, from: from.unwrap_or(usual.0), to: to.unwrap_or(usual.1), start, ..like.clone() };
+            let (from, to) = (from.unwrap_or(usual.0), to.unwrap_or(usual.1));
+            let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), ..like.clone() };
             flows.push((index, flow));
         }
     }
@@ -161,6 +162,7 @@ fn prototype(table: &Record) -> FlowSpec {
         from: 0,
         to: 0,
         start: Instant::ZERO,
+        start_tiebreak: 0.0,
         stop: table.whole("stop").map(Instant::from_nanos),
         packets,
         host,
@@ -182,6 +184,7 @@ fn host(table: &Record) -> Ns2Host {
         },
         delayed_ack: table.flag("delayed_ack"),
         delayed_ack_timeout: time(table, "delayed_ack_timeout"),
+        ecn: table.flag("ecn"),
         limited_transmit: table.flag("limited_transmit"),
         clock_granularity: time(table, "clock_granularity"),
         clock_phase: time(table, "clock_phase"),

@@ -61,7 +61,7 @@ pub(crate) struct Choice {
     /// Its parameters.
     pub(crate) params: Params,
     /// Limits that are multiples of the bandwidth-delay product, which needs the network.
-    pub(crate) bdp: Vec<(&'static str, f64)>,
+    pub(crate) bdp: Vec<(&'static Param, f64)>,
     /// The other keys of its table.
     pub(crate) extra: Record,
 }
@@ -386,8 +386,10 @@ impl Checker<'_> {
 
 impl Choice {
     /// Sets `param` to what `data` says.
-    fn set(&mut self, param: &Param, data: &Data) -> Result<(), String> {
+    fn set(&mut self, param: &'static Param, data: &Data) -> Result<(), String> {
         let value = match (param.kind, data) {
+            (_, Data::Text(text)) if text.trim() == part::AUTO && param.default == registry::Default::Auto => Value::Auto,
+            (registry::Kind::Bool, Data::Bool(value)) => Value::Bool(*value),
             (registry::Kind::Word(words), Data::Text(_) | Data::Integer(_)) => {
                 let word = Node::new(data.clone()).label();
                 if !words.contains(&word.as_str()) {
@@ -406,11 +408,11 @@ impl Choice {
                 None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
                 Some(dimension) => {
                     let quantity = parse(dimension, data, None)?;
-                    if let (registry::Kind::Limit, Quantity::Real(_, multiples)) = (kind, quantity) {
+                    if let (registry::Kind::Limit | registry::Kind::ByteLimit, Quantity::Real(_, multiples)) = (kind, quantity) {
                         if !(multiples > 0.0 && multiples <= 1e9) {
                             return Err("a queue limit must be above 0 BDP and at most 1e9 BDP".to_owned());
                         }
-                        self.bdp.push((param.name, multiples));
+                        self.bdp.push((param, multiples));
                         return Ok(());
                     }
                     part::value(kind, quantity).ok_or_else(|| format!("must be {}", expected_param(kind)))?
@@ -420,9 +422,9 @@ impl Choice {
         match &value {
             Value::Number(number) => in_bounds(param, *number)?,
             Value::Limit(Limit::Packets(size) | Limit::Bytes(size)) => in_bounds(param, *size as f64)?,
-            Value::Numbers(_) | Value::Word(_) => {}
+            Value::Numbers(_) | Value::Word(_) | Value::Bool(_) | Value::Auto => {}
         }
-        self.bdp.retain(|(name, _)| *name != param.name);
+        self.bdp.retain(|(resolved, _)| resolved.name != param.name);
         self.params.set(param.name, value);
         Ok(())
     }
@@ -436,7 +438,8 @@ fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
     let (low, high) = part::bounds(param).unwrap_or(param.bounds);
     let unit = match param.kind {
         registry::Kind::Duration => " s",
-        registry::Kind::Limit => "",
+        registry::Kind::Limit | registry::Kind::ByteLimit => "",
+        registry::Kind::Size => " B",
         _ => part::unit(param).unwrap_or_default(),
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
@@ -478,6 +481,7 @@ const fn expected(kind: &Kind) -> &'static str {
 const fn expected_param(kind: registry::Kind) -> &'static str {
     match kind {
         registry::Kind::Integer => "a whole number",
+        registry::Kind::Bool => "true or false",
         registry::Kind::Numbers => "a list of numbers",
         registry::Kind::Word(_) => "a text",
         _ => "a number with its unit",

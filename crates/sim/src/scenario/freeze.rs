@@ -63,24 +63,29 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
     if let (Some(spec), Json::Object(table)) = (&spec.loss, &mut loss) {
         let position = if spec.position == LossPosition::BeforeQueue { "before" } else { "after" };
         table.insert("position".to_owned(), json!(position));
-        let generator = match spec.generator {
-            GeneratorSpec::Derived => vec![("generator", json!("default"))],
-            GeneratorSpec::Mrg32k3a { seed, stream } => {
-                vec![("generator", json!("mrg32k3a")), ("seed", json!(seed)), ("stream", json!(stream))]
-            }
-        };
-        table.extend(generator.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        put_generator(table, spec.generator);
+    }
+    let mut queue = part("queue", spec.queue.as_ref().map(|queue| &queue.discipline));
+    if let (Some(spec), Json::Object(table)) = (&spec.queue, &mut queue) {
+        put_generator(table, spec.generator);
     }
     json!({
         "from": nodes[spec.from],
         "to": nodes[spec.to],
         "rate": write_rate(spec.rate),
         "delay": write_time(spec.delay),
-        "queue": part("queue", spec.queue.as_ref()),
+        "queue": queue,
         "loss": loss,
         // Every direction is a link of its own.
         "reverse": "none",
     })
+}
+
+/// Adds the keys of a generator that is not the default.
+fn put_generator(table: &mut Map<String, Json>, generator: GeneratorSpec) {
+    let GeneratorSpec::Mrg32k3a { seed, stream, skip } = generator else { return };
+    let keys = [("generator", json!("mrg32k3a")), ("seed", json!(seed)), ("stream", json!(stream)), ("skip", json!(skip))];
+    table.extend(keys.map(|(key, value)| (key.to_owned(), value)));
 }
 
 fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
@@ -105,6 +110,7 @@ fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", host.initial_ssthresh)) });
     put("delayed_ack", json!(host.delayed_ack));
     put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));
+    put("ecn", json!(host.ecn));
     put("limited_transmit", json!(host.limited_transmit));
     let times = [
         ("clock_granularity", host.clock_granularity),

@@ -39,7 +39,7 @@ pub struct LinkSpec {
     /// Propagation delay.
     pub delay: Duration,
     /// The queue in front of it; `None` is a queue without limit.
-    pub queue: Option<PartSpec>,
+    pub queue: Option<QueueSpec>,
     /// Packets lost for other reasons than the queue.
     pub loss: Option<LossSpec>,
 }
@@ -51,6 +51,15 @@ pub struct PartSpec {
     pub name: &'static str,
     /// Values for all its parameters.
     pub params: Params,
+}
+
+/// A queue in front of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueSpec {
+    /// The discipline.
+    pub discipline: PartSpec,
+    /// Where its random numbers come from.
+    pub generator: GeneratorSpec,
 }
 
 /// A loss model on a link.
@@ -76,14 +85,16 @@ pub enum LossPosition {
 /// A random number generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorSpec {
-    /// The default generator, derived from the run's seed and the link's name.
+    /// The default generator, derived from the run's seed, the link's name and the component.
     Derived,
-    /// ns-2's `MRG32k3a` with all six words `seed`, then `stream` streams ahead.
+    /// ns-2's `MRG32k3a` with all six words `seed`, then `stream` streams and `skip` numbers ahead.
     Mrg32k3a {
         /// The six words.
         seed: u32,
         /// Jumps of 2¹²⁷ numbers.
         stream: u32,
+        /// Numbers that others have drawn before.
+        skip: u32,
     },
 }
 
@@ -98,6 +109,8 @@ pub struct FlowSpec {
     pub to: usize,
     /// When the application starts.
     pub start: Instant,
+    /// The same in seconds by ns-2's clock, which may be finer: it decides between events at the same time, and nothing else.
+    pub start_tiebreak: f64,
     /// When the application stops handing over data; what is outstanding is still delivered.
     pub stop: Option<Instant>,
     /// How many data packets the application sends; `None` is without end.
@@ -123,6 +136,8 @@ pub struct Ns2Host {
     pub delayed_ack: bool,
     /// Longest delay of an ACK.
     pub delayed_ack_timeout: Duration,
+    /// Whether sender and receiver use Explicit Congestion Notification (RFC 3168).
+    pub ecn: bool,
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     pub limited_transmit: bool,
     /// Tick of the clock that measures round-trip times.
@@ -186,6 +201,12 @@ pub enum TraceKind {
     Queue,
     /// Lost packets with the reason.
     Drops,
+    /// Packets marked by a queue, with the reason.
+    Marks,
+    /// How long each packet waited in a queue.
+    Sojourn,
+    /// The queue disciplines' own quantities, at every packet: the probability to drop or mark, averages, virtual queues.
+    Discipline,
     /// Every data packet sent and every ACK received, at the sender.
     Sequence,
     /// Round-trip times and the retransmission timeout, at every ACK.
@@ -196,11 +217,14 @@ pub enum TraceKind {
 
 impl TraceKind {
     /// Every kind with its name in a scenario.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("cwnd", Self::Cwnd),
         ("delivered", Self::Delivered),
         ("queue", Self::Queue),
         ("drops", Self::Drops),
+        ("marks", Self::Marks),
+        ("sojourn", Self::Sojourn),
+        ("discipline", Self::Discipline),
         ("sequence", Self::Sequence),
         ("rtt", Self::Rtt),
         ("internals", Self::Internals),

@@ -11,6 +11,9 @@ use crate::scenario::model::PartSpec;
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
 
+/// The word for a parameter that the part computes.
+pub(crate) const AUTO: &str = "auto";
+
 /// An axis of parts.
 #[derive(Debug)]
 pub(crate) struct Axis {
@@ -126,8 +129,9 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         Kind::Segments => Some(&unit::SEGMENTS),
         Kind::Duration => Some(&unit::TIME),
         Kind::Probability => Some(&unit::PROBABILITY),
-        Kind::Limit => Some(&unit::LIMIT),
-        Kind::Number | Kind::Integer | Kind::Numbers | Kind::Word(_) => None,
+        Kind::Size => Some(&unit::SIZE),
+        Kind::Limit | Kind::ByteLimit => Some(&unit::LIMIT),
+        Kind::Number | Kind::Integer | Kind::Numbers | Kind::Bool | Kind::Word(_) => None,
     }
 }
 
@@ -135,9 +139,10 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
 pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
     match (kind, quantity) {
         (Kind::Duration, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
-        (Kind::Limit, Quantity::Whole(unit::Measure::Bytes, bytes)) => Some(Value::Limit(Limit::Bytes(bytes))),
-        (Kind::Limit, Quantity::Whole(_, packets)) => Some(Value::Limit(Limit::Packets(packets))),
-        (Kind::Limit, _) => None,
+        (Kind::Size, Quantity::Whole(_, bytes)) => Some(Value::Number(bytes as f64)),
+        (Kind::Limit | Kind::ByteLimit, Quantity::Whole(unit::Measure::Bytes, bytes)) => Some(Value::Limit(Limit::Bytes(bytes))),
+        (Kind::Limit | Kind::ByteLimit, Quantity::Whole(_, packets)) => Some(Value::Limit(Limit::Packets(packets))),
+        (Kind::Limit | Kind::ByteLimit, _) => None,
         _ => quantity.magnitude().map(Value::Number),
     }
 }
@@ -151,11 +156,14 @@ fn write(value: &Value, kind: Kind) -> Json {
         (Value::Number(seconds), Kind::Duration) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
         (Value::Number(number), Kind::Probability) => json!(unit::write_probability(*number)),
         (Value::Number(number), Kind::Integer) => json!(*number as i64),
+        (Value::Number(bytes), Kind::Size) => json!(format!("{bytes} B")),
         (Value::Number(number), _) => json!(number),
         (Value::Numbers(numbers), _) => json!(numbers),
         (Value::Word(word), _) => json!(word),
         (Value::Limit(Limit::Packets(packets)), _) => json!(format!("{packets} packets")),
         (Value::Limit(Limit::Bytes(bytes)), _) => json!(format!("{bytes} B")),
+        (Value::Bool(value), _) => json!(value),
+        (Value::Auto, _) => json!(AUTO),
     }
 }
 
@@ -167,7 +175,7 @@ pub(crate) fn default(param: &Param) -> Json {
 /// The bounds of a parameter in the unit of the scenario: seconds, percent, or plain.
 pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
     match param.kind {
-        Kind::Word(_) => None,
+        Kind::Word(_) | Kind::Bool => None,
         Kind::Probability => Some((param.bounds.0 * 100.0, param.bounds.1 * 100.0)),
         _ => Some(param.bounds),
     }
@@ -208,7 +216,9 @@ fn describe_param(param: &Param) -> Json {
         Kind::Probability => ("probability", None),
         Kind::Numbers => ("numbers", None),
         Kind::Word(words) => ("word", Some(words)),
-        Kind::Limit => ("limit", None),
+        Kind::Limit | Kind::ByteLimit => ("limit", None),
+        Kind::Bool => ("bool", None),
+        Kind::Size => ("size", None),
     };
     json!({
         "name": param.name,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::Value;
+use ackclock_core::registry::{Kind, Value};
 use ackclock_core::units::Duration;
 
 use crate::net::route::{Ends, Found};
@@ -45,7 +45,10 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
             // A product that is whole must stay it in spite of binary fractions: 25 packets, not 26.
             let limit = (multiples * product * (1.0 - 1e-12)).ceil().clamp(2.0, 1e15);
             if let Some(queue) = &mut link.spec.queue {
-                queue.params.set(param, Value::Limit(Limit::Packets(limit as u64)));
+                let limit = limit as u64;
+                let bytes = Limit::Bytes(limit * load.packet.max(1));
+                let limit = if param.kind == Kind::ByteLimit { bytes } else { Limit::Packets(limit) };
+                queue.discipline.params.set(param.name, Value::Limit(limit));
             }
         }
     }

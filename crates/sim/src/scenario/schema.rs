@@ -110,8 +110,12 @@ fn parameter(param: &Param) -> Json {
             let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
+        registry::Kind::Bool => json!({ "type": "boolean" }),
         kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
     };
+    if param.default == registry::Default::Auto {
+        schema = json!({ "oneOf": [{ "const": part::AUTO }, schema] });
+    }
     schema["description"] = json!(param.doc);
     schema["default"] = part::default(param);
     schema

@@ -142,7 +142,7 @@ const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
     [
         key("rate", RATE, Fallback::Text(rate), "Transmission rate."),
         key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
-        key("queue", Kind::Part("queue", &[]), Fallback::Text(queue), QUEUE_DOC),
+        key("queue", Kind::Part("queue", GENERATOR), Fallback::Text(queue), QUEUE_DOC),
         key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
         key(
             "reverse",
@@ -159,9 +159,33 @@ static BOTTLENECK: [Key; 5] = link("10 Mbit/s", "50 packets");
 static REVERSE: &[Key] = &[
     key("rate", RATE, Fallback::Absent("as in the other direction"), "Transmission rate."),
     key("delay", DELAY, Fallback::Absent("as in the other direction"), "Propagation delay."),
-    key("queue", Kind::Part("queue", &[]), Fallback::Text("unlimited"), QUEUE_DOC),
+    key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("unlimited"), QUEUE_DOC),
     key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
 ];
+
+/// Where the random numbers of a link's queue come from.
+static GENERATOR: &[Key] = &[generator(), generator_seed(), generator_stream(), generator_skip()];
+
+const fn generator() -> Key {
+    key(
+        "generator",
+        Kind::Word(&["default", "mrg32k3a"]),
+        Fallback::Text("default"),
+        "default: derived from the scenario's seed and the link's name; mrg32k3a: ns-2's, to draw the same numbers as ns-2.",
+    )
+}
+
+const fn generator_seed() -> Key {
+    key("seed", Kind::Integer(1, 4_294_944_442), Fallback::Integer(1), "All six words of the state of mrg32k3a.")
+}
+
+const fn generator_stream() -> Key {
+    key("stream", Kind::Integer(0, u32::MAX as u64), Fallback::Integer(1), "Stream of mrg32k3a: jumps of 2^127 numbers.")
+}
+
+const fn generator_skip() -> Key {
+    key("skip", Kind::Integer(0, 1_000_000_000), Fallback::Integer(0), "Numbers of mrg32k3a that others have drawn before.")
+}
 
 static LOSS: &[Key] = &[
     key(
@@ -170,14 +194,10 @@ static LOSS: &[Key] = &[
         Fallback::Text("after"),
         "after: a lost packet has used queue and link, as with ns-2's link-lossmodel; before: it never enters the queue.",
     ),
-    key(
-        "generator",
-        Kind::Word(&["default", "mrg32k3a"]),
-        Fallback::Text("default"),
-        "default: derived from the scenario's seed and the link's name; mrg32k3a: ns-2's, to draw the same losses as ns-2.",
-    ),
-    key("seed", Kind::Integer(1, 4_294_944_442), Fallback::Integer(1), "All six words of the state of mrg32k3a."),
-    key("stream", Kind::Integer(0, u32::MAX as u64), Fallback::Integer(1), "Stream of mrg32k3a: jumps of 2^127 numbers."),
+    generator(),
+    generator_seed(),
+    generator_stream(),
+    generator_skip(),
 ];
 
 static EXPLICIT_LINK: &[Key] = &[
@@ -185,7 +205,7 @@ static EXPLICIT_LINK: &[Key] = &[
     key("to", Kind::Text, Fallback::Required("a node's name"), "The node it reaches."),
     key("rate", RATE, Fallback::Text("10 Mbit/s"), "Transmission rate."),
     key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
-    key("queue", Kind::Part("queue", &[]), Fallback::Text("50 packets"), QUEUE_DOC),
+    key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("50 packets"), QUEUE_DOC),
     key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
     key(
         "reverse",
@@ -301,6 +321,7 @@ static FLOW: &[Key] = &[
     ),
     key("delayed_ack", Kind::Bool, Fallback::Bool(false), "Whether the receiver delays ACKs: every second packet, or after the timeout."),
     key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK."),
+    key("ecn", Kind::Bool, Fallback::Bool(false), "Whether sender and receiver use Explicit Congestion Notification (RFC 3168)."),
     key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first two duplicate ACKs release a new packet each (RFC 3042)."),
     key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times."),
     key(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_core::registry::Param;
 use ackclock_core::units::{Duration, Rate};
 
 use crate::scenario::check::{Checked, Choice, Record};
 use crate::scenario::error::{Problems, quoted};
-use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec};
+use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
 use crate::scenario::spec::MAX_LINKS;
 use crate::scenario::value::Origin;
 
@@ -16,7 +17,7 @@ pub(crate) struct Pipe {
     /// The link.
     pub(crate) spec: LinkSpec,
     /// Parameters of its queue that are such multiples.
-    pub(crate) bdp: Vec<(&'static str, f64)>,
+    pub(crate) bdp: Vec<(&'static Param, f64)>,
 }
 
 /// Nodes, links, and where flows go that do not say it.
@@ -74,7 +75,7 @@ impl Network {
         let name = format!("{}>{}", self.nodes[from], self.nodes[to]);
         let queue = end.part("queue");
         let loss = end.part("loss").map(loss);
-        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(part), loss };
+        let spec = LinkSpec { name, from, to, rate, delay, queue: queue.map(queue_spec), loss };
         self.links.push(Pipe { spec, bdp: queue.map(|queue| queue.bdp.clone()).unwrap_or_default() });
     }
 
@@ -200,13 +201,19 @@ pub(crate) fn part(choice: &Choice) -> PartSpec {
     PartSpec { name: choice.name, params: choice.params.clone() }
 }
 
+fn queue_spec(choice: &Choice) -> QueueSpec {
+    QueueSpec { discipline: part(choice), generator: generator(&choice.extra) }
+}
+
 fn loss(choice: &Choice) -> LossSpec {
-    let extra = &choice.extra;
-    let position = if extra.text("position") == Some("before") { LossPosition::BeforeQueue } else { LossPosition::AfterLink };
+    let position = if choice.extra.text("position") == Some("before") { LossPosition::BeforeQueue } else { LossPosition::AfterLink };
+    LossSpec { model: part(choice), position, generator: generator(&choice.extra) }
+}
+
+fn generator(extra: &Record) -> GeneratorSpec {
     let word = |name| extra.integer(name).and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
-    let generator = match extra.text("generator") {
-        Some("mrg32k3a") => GeneratorSpec::Mrg32k3a { seed: word("seed"), stream: word("stream") },
+    match extra.text("generator") {
+        Some("mrg32k3a") => GeneratorSpec::Mrg32k3a { seed: word("seed"), stream: word("stream"), skip: word("skip") },
         _ => GeneratorSpec::Derived,
-    };
-    LossSpec { model: part(choice), position, generator }
+    }
 }

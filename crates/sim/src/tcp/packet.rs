@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
 
 /// Bytes of TCP and IP headers in every packet; an ACK is nothing else (ns-2: `tcpip_base_hdr_size_`).
@@ -11,13 +12,20 @@ pub(crate) const SACK_BLOCK: u16 = 8;
 /// Most SACK blocks in an ACK (RFC 2018 §3, with room for timestamps).
 pub(crate) const MAX_SACK_BLOCKS: usize = 3;
 
+/// Bits of a packet's tag below its route.
+const FLAG_BITS: u32 = 3;
+/// The ECN field.
+const ECN_MASK: u32 = 0b011;
+/// On data CWR, on ACKs ECE (RFC 3168 §6.1).
+const ECHO: u32 = 0b100;
+
 /// A packet. Small, because a fast network holds many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     /// When the segment, or the segment that this acknowledges, was sent.
     pub(crate) sent: Instant,
-    /// Twice the flow, plus one for an ACK.
-    route: u32,
+    /// The route, twice the flow, plus one for an ACK; below it the flags.
+    tag: u32,
     /// A segment's number; an ACK's next expected number.
     pub(crate) seq: u32,
     /// Where the SACK blocks of an ACK are kept.
@@ -31,32 +39,57 @@ pub(crate) struct Packet {
 impl Packet {
     /// A data packet of `flow`.
     pub(crate) const fn data(flow: u32, seq: u32, size: u16, sent: Instant) -> Self {
-        Self { sent, route: 2 * flow, seq, sack: None, size, hop: 0 }
+        Self { sent, tag: (2 * flow) << FLAG_BITS, seq, sack: None, size, hop: 0 }
     }
 
     /// An ACK of `flow`, with `blocks` SACK blocks kept at `sack`.
     pub(crate) const fn ack(flow: u32, seq: u32, blocks: u16, sack: Option<NonZeroU32>, sent: Instant) -> Self {
-        Self { sent, route: 2 * flow + 1, seq, sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
+        Self { sent, tag: (2 * flow + 1) << FLAG_BITS, seq, sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
     }
 
     /// Index of its route.
     pub(crate) const fn route(&self) -> usize {
-        self.route as usize
+        (self.tag >> FLAG_BITS) as usize
     }
 
     /// Index of its flow.
     pub(crate) const fn flow(&self) -> usize {
-        (self.route / 2) as usize
+        self.route() / 2
     }
 
     /// Whether it is an ACK.
     pub(crate) const fn is_ack(&self) -> bool {
-        self.route % 2 == 1
+        self.route() % 2 == 1
     }
 
     /// Its size with headers.
     pub(crate) const fn size(&self) -> Bytes {
         Bytes(self.size as u64)
+    }
+
+    /// Its ECN field.
+    pub(crate) const fn ecn(&self) -> Ecn {
+        match self.tag & ECN_MASK {
+            0 => Ecn::Incapable,
+            1 => Ecn::Capable,
+            _ => Ecn::Marked,
+        }
+    }
+
+    /// Sets its ECN field.
+    pub(crate) const fn set_ecn(&mut self, ecn: Ecn) {
+        self.tag = self.tag & !ECN_MASK | ecn as u32;
+    }
+
+    /// On data whether the window has been reduced (CWR), on an ACK whether a mark is echoed (ECE).
+    pub(crate) const fn echo(&self) -> bool {
+        self.tag & ECHO != 0
+    }
+
+    /// The packet with this CWR or ECE.
+    pub(crate) const fn with_echo(mut self, echo: bool) -> Self {
+        self.tag = self.tag & !ECHO | if echo { ECHO } else { 0 };
+        self
     }
 }
 

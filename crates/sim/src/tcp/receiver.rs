@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
 use crate::tcp::packet::{HEADER, MAX_SACK_BLOCKS, Packet, SackBlocks};
@@ -21,6 +22,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) echo: Instant,
     /// SACK blocks.
     pub(crate) sack: SackBlocks,
+    /// Whether a mark is echoed (ECE).
+    pub(crate) ecn_echo: bool,
 }
 
 /// Receiver of one flow.
@@ -37,6 +40,8 @@ pub(crate) struct Receiver {
     delay: Option<Duration>,
     /// A delayed ACK: when it must go, and the echo it will carry.
     delayed: Option<(Instant, Instant)>,
+    /// A mark has arrived and the sender has not said that it reduced its window: every ACK echoes it (RFC 3168 §6.1.3).
+    ecn_echo: bool,
     /// Wire bytes delivered in order, the SYN included, as ns-2's sink counts them.
     pub(crate) delivered_bytes: u64,
     /// When the last packet was delivered in order.
@@ -60,6 +65,7 @@ impl Receiver {
             sack,
             delay,
             delayed: None,
+            ecn_echo: false,
             delivered_bytes: 0,
             delivered_at: start,
             start,
@@ -101,6 +107,10 @@ impl Receiver {
         if now >= self.checkpoint {
             self.pass_checkpoints(now);
         }
+        if packet.ecn() != Ecn::Incapable {
+            // The packet may say at once that the window has been reduced and that it has met congestion again.
+            self.ecn_echo = packet.ecn() == Ecn::Marked || self.ecn_echo && !packet.echo();
+        }
         let seq = packet.seq;
         let before = self.next;
         if seq == self.next && self.blocks.is_empty() {
@@ -121,7 +131,7 @@ impl Receiver {
             }
             self.delayed = None;
         }
-        Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq) })
+        Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq), ecn_echo: self.ecn_echo })
     }
 
     fn deliver(&mut self, now: Instant, before: u32) {
@@ -139,7 +149,7 @@ impl Receiver {
     /// The delay of an ACK is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Option<Acknowledgement> {
         let (_, echo) = self.delayed.take_if(|(deadline, _)| *deadline <= now)?;
-        Some(Acknowledgement { seq: self.next, echo, sack: self.recent })
+        Some(Acknowledgement { seq: self.next, echo, sack: self.recent, ecn_echo: self.ecn_echo })
     }
 
     /// Notes a segment beyond the next expected one, or the next expected one when blocks wait above it.

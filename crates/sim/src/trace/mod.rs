@@ -2,10 +2,10 @@
 
 mod tables;
 
-pub use tables::{CwndTrace, DeliveredTrace, DropsTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace, Traces};
+pub use tables::{CwndTrace, DeliveredTrace, DisciplineTrace, FatesTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace, SojournTrace, Traces};
 
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::qdisc::{Backlog, DropReason};
+use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 pub(crate) use crate::net::link::Entering;
@@ -15,7 +15,13 @@ pub(crate) trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
     /// A packet was lost on `link`.
-    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: DropReason);
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
+    /// The queue of `link` marked a packet.
+    fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
+    /// A packet of `flow` leaves the queue of `link` after `sojourn`.
+    fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration);
+    /// The discipline of `link` after a packet; `pull` gives its own quantities.
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64)));
     /// What waits at `link` has changed.
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog);
     /// The window of `flow` after an event.
@@ -36,7 +42,10 @@ pub(crate) struct Off;
 
 impl Recorder for Off {
     const ON: bool = false;
-    fn dropped(&mut self, _: Instant, _: u32, _: &Entering, _: DropReason) {}
+    fn dropped(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
+    fn marked(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
+    fn sojourn(&mut self, _: Instant, _: u32, _: u32, _: Duration) {}
+    fn discipline(&mut self, _: Instant, _: u32, _: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {}
     fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
     fn window(&mut self, _: Instant, _: u32, _: Window) {}
     fn rtt(&mut self, _: Instant, _: u32, _: Duration, _: (Option<Duration>, Duration)) {}

@@ -1,7 +1,7 @@
 //! The recorder that fills tables, one for each kind of trace.
 
 use ackclock_core::cc::{CongestionControl, Window};
-use ackclock_core::qdisc::{Backlog, DropReason};
+use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 use super::{Entering, Recorder};
@@ -44,9 +44,9 @@ pub struct QueueTrace {
     pub bytes: Vec<u64>,
 }
 
-/// Lost packets.
+/// Lost packets, or marked ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DropsTrace {
+pub struct FatesTrace {
     /// Time in nanoseconds.
     pub time: Vec<u64>,
     /// Index of the link.
@@ -55,8 +55,53 @@ pub struct DropsTrace {
     pub flow: Vec<u32>,
     /// Number of the segment, or the number an ACK expects.
     pub seq: Vec<u32>,
-    /// Why it was lost.
+    /// Why.
     pub reason: Vec<&'static str>,
+}
+
+impl FatesTrace {
+    fn push(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+        self.time.push(at.as_nanos());
+        self.link.push(link);
+        self.flow.push(packet.flow);
+        self.seq.push(packet.seq);
+        self.reason.push(reason.name());
+    }
+
+    fn sort(&mut self) {
+        let order = order(&self.time);
+        self.time = pick(&self.time, &order);
+        self.link = pick(&self.link, &order);
+        self.flow = pick(&self.flow, &order);
+        self.seq = pick(&self.seq, &order);
+        self.reason = pick(&self.reason, &order);
+    }
+}
+
+/// How long packets waited, when they left their queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SojournTrace {
+    /// Time in nanoseconds.
+    pub time: Vec<u64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// Time spent waiting, in nanoseconds.
+    pub sojourn: Vec<u64>,
+}
+
+/// The queue disciplines' own quantities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DisciplineTrace {
+    /// Time in nanoseconds.
+    pub time: Vec<u64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Name of the quantity.
+    pub name: Vec<&'static str>,
+    /// Its value.
+    pub value: Vec<f64>,
 }
 
 /// What a sender did with a segment.
@@ -132,7 +177,13 @@ pub struct Traces {
     /// [`TraceKind::Queue`].
     pub queue: Option<QueueTrace>,
     /// [`TraceKind::Drops`].
-    pub drops: Option<DropsTrace>,
+    pub drops: Option<FatesTrace>,
+    /// [`TraceKind::Marks`].
+    pub marks: Option<FatesTrace>,
+    /// [`TraceKind::Sojourn`].
+    pub sojourn: Option<SojournTrace>,
+    /// [`TraceKind::Discipline`].
+    pub discipline: Option<DisciplineTrace>,
     /// [`TraceKind::Sequence`].
     pub sequence: Option<SequenceTrace>,
     /// [`TraceKind::Rtt`].
@@ -151,7 +202,10 @@ impl Traces {
                 TraceKind::Cwnd => traces.cwnd = Some(CwndTrace::default()),
                 TraceKind::Delivered => traces.delivered = Some(DeliveredTrace::default()),
                 TraceKind::Queue => traces.queue = Some(QueueTrace::default()),
-                TraceKind::Drops => traces.drops = Some(DropsTrace::default()),
+                TraceKind::Drops => traces.drops = Some(FatesTrace::default()),
+                TraceKind::Marks => traces.marks = Some(FatesTrace::default()),
+                TraceKind::Sojourn => traces.sojourn = Some(SojournTrace::default()),
+                TraceKind::Discipline => traces.discipline = Some(DisciplineTrace::default()),
                 TraceKind::Sequence => traces.sequence = Some(SequenceTrace::default()),
                 TraceKind::Rtt => traces.rtt = Some(RttTrace::default()),
                 TraceKind::Internals => traces.internals = Some(InternalsTrace::default()),
@@ -160,7 +214,7 @@ impl Traces {
         traces
     }
 
-    /// Brings queue and drop records, which each link writes in its own order, into the order of time.
+    /// Brings the records of links, which each link writes in its own order, into the order of time.
     pub(crate) fn sort(&mut self) {
         if let Some(queue) = &mut self.queue {
             let order = order(&queue.time);
@@ -169,13 +223,20 @@ impl Traces {
             queue.packets = pick(&queue.packets, &order);
             queue.bytes = pick(&queue.bytes, &order);
         }
-        if let Some(drops) = &mut self.drops {
-            let order = order(&drops.time);
-            drops.time = pick(&drops.time, &order);
-            drops.link = pick(&drops.link, &order);
-            drops.flow = pick(&drops.flow, &order);
-            drops.seq = pick(&drops.seq, &order);
-            drops.reason = pick(&drops.reason, &order);
+        [&mut self.drops, &mut self.marks].into_iter().flatten().for_each(FatesTrace::sort);
+        if let Some(sojourn) = &mut self.sojourn {
+            let order = order(&sojourn.time);
+            sojourn.time = pick(&sojourn.time, &order);
+            sojourn.link = pick(&sojourn.link, &order);
+            sojourn.flow = pick(&sojourn.flow, &order);
+            sojourn.sojourn = pick(&sojourn.sojourn, &order);
+        }
+        if let Some(discipline) = &mut self.discipline {
+            let order = order(&discipline.time);
+            discipline.time = pick(&discipline.time, &order);
+            discipline.link = pick(&discipline.link, &order);
+            discipline.name = pick(&discipline.name, &order);
+            discipline.value = pick(&discipline.value, &order);
         }
     }
 }
@@ -193,14 +254,35 @@ fn pick<T: Copy>(column: &[T], order: &[usize]) -> Vec<T> {
 impl Recorder for Traces {
     const ON: bool = true;
 
-    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: DropReason) {
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
         if let Some(drops) = &mut self.drops {
-            drops.time.push(at.as_nanos());
-            drops.link.push(link);
-            drops.flow.push(packet.flow);
-            drops.seq.push(packet.seq);
-            drops.reason.push(reason.name());
+            drops.push(at, link, packet, reason);
         }
+    }
+
+    fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+        if let Some(marks) = &mut self.marks {
+            marks.push(at, link, packet, reason);
+        }
+    }
+
+    fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration) {
+        if let Some(table) = &mut self.sojourn {
+            table.time.push(at.as_nanos());
+            table.link.push(link);
+            table.flow.push(flow);
+            table.sojourn.push(sojourn.as_nanos());
+        }
+    }
+
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        let Some(discipline) = &mut self.discipline else { return };
+        pull(&mut |name, value| {
+            discipline.time.push(at.as_nanos());
+            discipline.link.push(link);
+            discipline.name.push(name);
+            discipline.value.push(value);
+        });
     }
 
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog) {

@@ -4,7 +4,9 @@
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
+use ackclock_sim::scenario::{
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind,
+};
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
 pub(crate) const CHAIN_CLOCK_PHASE: Duration = Duration::from_nanos(5_558_807);
@@ -20,8 +22,9 @@ pub(crate) fn part_with(name: &'static str, params: Vec<(&'static str, Value)>) 
 }
 
 /// `DropTail` with a limit in packets.
-pub(crate) fn droptail(packets: u64) -> PartSpec {
-    part_with("droptail", vec![("limit", Value::Limit(Limit::Packets(packets)))])
+pub(crate) fn droptail(packets: u64) -> QueueSpec {
+    let discipline = part_with("droptail", vec![("limit", Value::Limit(Limit::Packets(packets)))]);
+    QueueSpec { discipline, generator: GeneratorSpec::Derived }
 }
 
 /// A fixed initial window.
@@ -48,6 +51,7 @@ pub(crate) fn host(recovery: Recovery) -> Ns2Host {
         initial_ssthresh: 1000.0,
         delayed_ack: false,
         delayed_ack_timeout: Duration::from_millis(100),
+        ecn: false,
         limited_transmit: true,
         clock_granularity: Duration::from_millis(10),
         clock_phase: CHAIN_CLOCK_PHASE,
@@ -83,7 +87,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         links.push(link(b, a, rate, 10));
     }
     links[BOTTLENECK].queue = Some(droptail(queue));
-    let flow = FlowSpec { name: "flow0".to_owned(), from: 0, to: 3, start: Instant::ZERO, stop: None, packets: None, host, control };
+    let flow = FlowSpec { name: "flow0".to_owned(), from: 0, to: 3, start: Instant::ZERO, start_tiebreak: 0.0, stop: None, packets: None, host, control };
     Scenario {
         name: "chain".to_owned(),
         duration: Duration::from_millis(250_000),

@@ -14,6 +14,7 @@ mod tahoe;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
+use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use crate::app::Bulk;
@@ -94,6 +95,9 @@ struct State {
     retransmit: Option<u32>,
     permit: Permit,
     limited_transmit: bool,
+    ecn: bool,
+    /// The window was reduced and the receiver does not know it yet (CWR).
+    reduced: bool,
     rto: Rto,
     deadline: Option<Instant>,
     timed: Option<Timed>,
@@ -134,6 +138,8 @@ impl Sender {
             retransmit: None,
             permit: Permit::None,
             limited_transmit: host.limited_transmit,
+            ecn: host.ecn,
+            reduced: false,
             rto: Rto::new(rto),
             deadline: Some(bulk.start),
             timed: None,
@@ -156,7 +162,10 @@ impl Sender {
         state.permit = Permit::None;
         let rtt = now.since(packet.sent);
         state.min_rtt = Some(state.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        let segment = Segment { seq: packet.seq, rtt, sack };
+        let segment = Segment { seq: packet.seq, rtt, sack, ecn_echo: packet.echo() };
+        if segment.ecn_echo {
+            state.hear_of_mark(now, segment.seq);
+        }
         self.policy.handle_ack(state, now, &segment);
     }
 
@@ -238,6 +247,8 @@ struct Segment<'a> {
     seq: u32,
     rtt: Duration,
     sack: &'a SackBlocks,
+    /// Whether it echoes a mark (ECE).
+    ecn_echo: bool,
 }
 
 impl State {
@@ -287,8 +298,15 @@ impl State {
             self.restart_timer(now);
         }
         self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
-        let size = if seq == 0 { HEADER } else { self.data_size };
-        Packet::data(self.flow, seq, size, now)
+        if seq == 0 {
+            return Packet::data(self.flow, seq, HEADER, now);
+        }
+        let mut packet = Packet::data(self.flow, seq, self.data_size, now);
+        if self.ecn {
+            packet.set_ecn(Ecn::Capable);
+            packet = packet.with_echo(std::mem::take(&mut self.reduced));
+        }
+        packet
     }
 
     fn restart_timer(&mut self, now: Instant) {
@@ -333,6 +351,9 @@ impl State {
         if first {
             let smss = Bytes(u64::from(self.data_size - HEADER));
             self.control.on_established(&Established { now, smss, syn_lost: self.syn_lost });
+        } else if segment.ecn_echo {
+            // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
+            self.control.on_ack_in_recovery(&self.ack(now, acked, segment));
         } else {
             let before = self.window;
             self.control.on_ack(&self.ack(now, acked, segment));
@@ -359,7 +380,7 @@ impl State {
             delivery_rate: None,
             round: self.round,
             cwnd_limited: true,
-            ecn_echo: false,
+            ecn_echo: segment.ecn_echo,
         }
     }
 
@@ -395,9 +416,17 @@ impl State {
             self.exit.note_loss(now);
         }
         self.control.on_congestion(&event);
+        self.reduced = true;
         self.read_window();
         self.last_cause = Some(cause);
         self.recovery_point = self.snd_max;
+    }
+
+    /// An ACK of everything below `seq` echoes a mark: a reason to reduce the window, but once in a window of data (RFC 3168 §6.1.2).
+    fn hear_of_mark(&mut self, now: Instant, seq: u32) {
+        if seq > self.recovery_point || self.last_cause == Some(Cause::Timeout) {
+            self.reduce(now, Cause::EcnCe, false);
+        }
     }
 
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
@@ -409,6 +438,22 @@ impl State {
         self.snd_nxt = self.snd_una;
         self.reset_timer(now);
         self.permit = Permit::Window(u32::MAX);
+    }
+
+    /// Starts a fast retransmit, if it may start, with a reduction of the window, unless a mark has reduced it for the same window of data.
+    fn start_fast_retransmit(&mut self, now: Instant, restart: bool) -> bool {
+        if self.may_fast_retransmit() {
+            self.reduce(now, Cause::DupAck, restart);
+        } else if self.last_cause == Some(Cause::EcnCe) {
+            self.last_cause = Some(Cause::DupAck);
+            if restart {
+                self.control.deflate(self.window.cwnd - 1.0);
+                self.read_window();
+            }
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).

@@ -40,8 +40,7 @@ fn duplicate(state: &mut State, now: Instant, segment: &Segment<'_>) {
     state.observe(now, 0, segment);
     if state.dupacks < DUP_THRESH {
         limited_transmit(state);
-    } else if state.dupacks == DUP_THRESH && state.may_fast_retransmit() {
-        state.reduce(now, Cause::DupAck, false);
+    } else if state.dupacks == DUP_THRESH && state.start_fast_retransmit(now, false) {
         state.reset_timer(now);
         state.retransmit = Some(state.snd_una);
         state.inflation = DUP_THRESH;

@@ -3,7 +3,6 @@
 //! ## References
 //! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35, read off its runs.
 
-use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
 use super::recovery::limited_transmit;
@@ -60,11 +59,10 @@ impl Sack {
     }
 
     fn enter(&mut self, state: &mut State, now: Instant) {
-        if !state.may_fast_retransmit() {
+        if !state.start_fast_retransmit(now, false) {
             return;
         }
         self.pipe = i64::from(state.snd_max - state.snd_una) - i64::from(DUP_THRESH);
-        state.reduce(now, Cause::DupAck, false);
         state.reset_timer(now);
         self.in_recovery = true;
         state.retransmit = Some(state.snd_una);

@@ -1,6 +1,5 @@
 //! Tahoe: after three duplicate ACKs it starts over from one segment and sends everything again.
 
-use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
 use super::recovery::limited_transmit;
@@ -22,10 +21,9 @@ pub(super) fn handle_ack(state: &mut State, now: Instant, segment: &Segment<'_>)
 }
 
 fn fast_retransmit(state: &mut State, now: Instant) {
-    if !state.may_fast_retransmit() {
+    if !state.start_fast_retransmit(now, true) {
         return;
     }
-    state.reduce(now, Cause::DupAck, true);
     state.snd_nxt = state.snd_una;
     state.reset_timer(now);
 }

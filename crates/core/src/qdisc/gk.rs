@@ -1,0 +1,139 @@
+//! GK: the virtual queue of Gibbens and Kelly.
+//! ## What it does
+//! Keeps the length of a queue served by a share of the link's capacity and with the same share of its room. While the virtual queue
+//! overflows, arriving packets are marked. Packets that cannot be marked are never dropped early: without ECN it is a drop-tail queue.
+//! ## References
+//! Gibbens & Kelly, *Distributed connection acceptance control for a connectionless network*, ITC 16, 1999; ns-2.35, `GK`, whose defaults
+//! these are.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! `limit`: capacity, the arriving packet included; 50 packets.
+//! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
+//! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
+
+use std::collections::VecDeque;
+
+use crate::qdisc::{Backlog, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+use crate::units::Instant;
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "gk",
+    summary: "virtual queue of Gibbens and Kelly: marks while a slower link would overflow",
+    reference: "Gibbens & Kelly 1999; ns-2.35 GK",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(50)),
+            bounds: (1.0, 1e15),
+            doc: "capacity, the arriving packet included",
+        },
+        Param {
+            name: "share",
+            kind: Kind::Probability,
+            default: Default::Number(0.95),
+            bounds: (0.0, 1.0),
+            doc: "capacity and room of the virtual queue, as a share of the real ones",
+        },
+        Param {
+            name: "mean_packet",
+            kind: Kind::Size,
+            default: Default::Number(1000.0),
+            bounds: (1.0, 65_535.0),
+            doc: "size of an average packet, by which the capacity is counted",
+        },
+    ],
+    build: |params| {
+        Ok(Discipline::scheduled(Gk {
+            limit: params.limit("limit"),
+            share: params.number("share"),
+            mean_packet: params.number("mean_packet"),
+            capacity: 0.0,
+            virtual_queue: 0.0,
+            last: Instant::ZERO,
+            marking: false,
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+        }))
+    },
+};
+
+/// A queue with a virtual queue beside it.
+#[derive(Debug)]
+pub struct Gk {
+    limit: Limit,
+    share: f64,
+    mean_packet: f64,
+    /// Packets that the virtual queue's link sends in a second.
+    capacity: f64,
+    virtual_queue: f64,
+    last: Instant,
+    /// Whether the virtual queue has overflowed and not been empty since.
+    marking: bool,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Gk {
+    /// Serves the virtual queue up to `now`. Once it is empty, marking ends.
+    fn serve_virtual_queue(&mut self, now: Instant) {
+        let elapsed = now.since(self.last).as_secs_f64();
+        self.last = now;
+        self.virtual_queue = (self.virtual_queue - self.capacity * elapsed).max(0.0);
+        self.marking &= self.virtual_queue > 0.0;
+    }
+
+    /// Room of the virtual queue in packets.
+    fn room(&self) -> f64 {
+        match self.limit {
+            Limit::Packets(packets) => self.share * packets as f64,
+            Limit::Bytes(bytes) => self.share * bytes as f64 / self.mean_packet,
+        }
+    }
+}
+
+impl Scheduler for Gk {
+    fn attach(&mut self, outlet: &Outlet) {
+        self.capacity = self.share * outlet.rate.as_bits_per_sec() as f64 / (8.0 * self.mean_packet);
+    }
+
+    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+        self.serve_virtual_queue(packet.arrived);
+        if packet.ecn != Ecn::Incapable {
+            if self.virtual_queue + 1.0 > self.room() {
+                self.marking = true;
+            } else {
+                self.virtual_queue += 1.0;
+            }
+        }
+        let backlog = self.backlog.with(packet.size);
+        if self.limit.is_reached(backlog) {
+            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
+        }
+        self.backlog = backlog;
+        self.waiting.push_back(packet);
+    }
+
+    fn dequeue(&mut self, now: Instant, _random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+        self.serve_virtual_queue(now);
+        let mut packet = self.waiting.pop_front()?;
+        self.backlog = self.backlog.without(packet.size);
+        if self.marking && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+            outcomes.push((packet, Outcome::Marked(Reason::Virtual)));
+        }
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("virtual_queue", self.virtual_queue);
+    }
+}

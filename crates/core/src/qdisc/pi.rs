@@ -1,0 +1,142 @@
+//! PI: a proportional-integral controller of the queue.
+//! ## What it does
+//! At regular times it moves the probability with which arriving packets are dropped, or marked, by the distance of the queue from its
+//! reference and by the queue's change since the last time.
+//! ## References
+//! Hollot, Misra, Towsley & Gong, *On designing improved controllers for AQM routers supporting TCP flows*, INFOCOM 2001; ns-2.35, `PI`,
+//! whose defaults these are.
+//! ## Differs from the document
+//! Nothing.
+//! ## Parameters
+//! `limit`: capacity, the arriving packet not included; 50 packets.
+//! `reference`: the queue it aims at; 50 packets, so that a queue of 50 packets hardly ever drops early.
+//! `a`: gain of the distance from the reference; 0.00001822 per packet.
+//! `b`: gain of the previous distance; 0.00001816 per packet.
+//! `frequency`: steps in a second; 170.
+//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
+
+use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+use crate::units::{Duration, Instant};
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "pi",
+    summary: "proportional-integral controller of the queue",
+    reference: "Hollot et al. 2001; ns-2.35 PI",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(50)),
+            bounds: (1.0, 1e15),
+            doc: "capacity, the arriving packet not included",
+        },
+        Param {
+            name: "reference",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(50)),
+            bounds: (0.0, 1e15),
+            doc: "the queue it aims at",
+        },
+        Param {
+            name: "a",
+            kind: Kind::Number,
+            default: Default::Number(0.000_018_22),
+            bounds: (0.0, 1.0),
+            doc: "gain of the distance from the reference, per packet",
+        },
+        Param {
+            name: "b",
+            kind: Kind::Number,
+            default: Default::Number(0.000_018_16),
+            bounds: (0.0, 1.0),
+            doc: "gain of the previous distance, per packet",
+        },
+        Param {
+            name: "frequency",
+            kind: Kind::Number,
+            default: Default::Number(170.0),
+            bounds: (0.001, 1e6),
+            doc: "steps of the controller in a second",
+        },
+        Param {
+            name: "ecn",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 1.0),
+            doc: "whether packets that can be are marked instead of dropped",
+        },
+    ],
+    build: |params| {
+        Ok(Discipline::fifo(Pi {
+            limit: params.limit("limit"),
+            reference: params.limit("reference"),
+            a: params.number("a"),
+            b: params.number("b"),
+            frequency: params.number("frequency"),
+            ecn: params.flag("ecn"),
+            probability: 0.0,
+            last: 0.0,
+            steps: 0,
+        }))
+    },
+};
+
+/// A PI queue.
+#[derive(Debug)]
+pub struct Pi {
+    limit: Limit,
+    reference: Limit,
+    a: f64,
+    b: f64,
+    frequency: f64,
+    ecn: bool,
+    probability: f64,
+    /// The queue at the last step.
+    last: f64,
+    steps: u64,
+}
+
+/// Bytes that count as a packet where the reference is in bytes.
+const MEAN_PACKET: f64 = 1000.0;
+
+impl Pi {
+    fn distance(&self, length: f64) -> f64 {
+        match self.reference {
+            Limit::Packets(packets) => length - packets as f64,
+            Limit::Bytes(bytes) => length - bytes as f64 / MEAN_PACKET,
+        }
+    }
+}
+
+impl Admission for Pi {
+    fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
+        if self.limit.is_reached(backlog) {
+            return Verdict::Drop(Reason::Overflow);
+        }
+        if random.uniform() <= self.probability { arrival.signal(self.ecn, Reason::Early) } else { Verdict::Accept }
+    }
+
+    fn first_update(&self) -> Option<Instant> {
+        Some(Instant::ZERO)
+    }
+
+    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+        let length = match self.reference {
+            Limit::Packets(_) => backlog.packets as f64,
+            Limit::Bytes(_) => backlog.bytes as f64 / MEAN_PACKET,
+        };
+        // Hollot et al., §V: p(k) = a·(q(k) − q₀) − b·(q(k−1) − q₀) + p(k−1).
+        let step = self.a * self.distance(length) - self.b * self.distance(self.last);
+        self.probability = (self.probability + step).clamp(0.0, 1.0);
+        self.last = length;
+        self.steps += 1;
+        Instant::ZERO + Duration::from_secs_f64(self.steps as f64 / self.frequency)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("probability", self.probability);
+    }
+}

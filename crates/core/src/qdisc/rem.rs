@@ -1,0 +1,158 @@
+//! REM: random exponential marking.
+//! ## What it does
+//! At regular times it moves a price by the mismatch of input and capacity and by the distance of the queue from its reference. Arriving
+//! packets are dropped, or marked, with probability 1 − φ^(−price), so that prices add up along a path.
+//! ## References
+//! Athuraliya, Li, Low & Yin, *REM: active queue management*, IEEE Network 15(3), 2001; ns-2.35, `REM`, whose defaults these are.
+//! ## Differs from the document
+//! As in ns-2 a packet that would bring the queue to its limit is dropped, and the queue is weighed by `alpha` at each step only.
+//! ## Parameters
+//! `limit`: capacity, the arriving packet included; 50 packets.
+//! `gamma`: gain of the price; 0.001.
+//! `phi`: base of the probability; 1.001.
+//! `alpha`: weight of the queue in the price; 0.1.
+//! `reference`: the queue it aims at; 20 packets.
+//! `interval`: time between two steps; 2 ms.
+//! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
+//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
+
+use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+use crate::units::{Duration, Instant};
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "rem",
+    summary: "random exponential marking by a price of queue and input",
+    reference: "Athuraliya et al. 2001; ns-2.35 REM",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(50)),
+            bounds: (1.0, 1e15),
+            doc: "capacity, the arriving packet included",
+        },
+        Param {
+            name: "gamma",
+            kind: Kind::Number,
+            default: Default::Number(0.001),
+            bounds: (0.0, 1e3),
+            doc: "gain of the price",
+        },
+        Param {
+            name: "phi",
+            kind: Kind::Number,
+            default: Default::Number(1.001),
+            bounds: (1.0, 1e3),
+            doc: "base of the probability",
+        },
+        Param {
+            name: "alpha",
+            kind: Kind::Number,
+            default: Default::Number(0.1),
+            bounds: (0.0, 1e3),
+            doc: "weight of the queue in the price",
+        },
+        Param {
+            name: "reference",
+            kind: Kind::Number,
+            default: Default::Number(20.0),
+            bounds: (0.0, 1e15),
+            doc: "the queue it aims at, in packets",
+        },
+        Param {
+            name: "interval",
+            kind: Kind::Duration,
+            default: Default::Number(0.002),
+            bounds: (1e-6, 1e6),
+            doc: "time between two steps",
+        },
+        Param {
+            name: "mean_packet",
+            kind: Kind::Size,
+            default: Default::Number(1000.0),
+            bounds: (1.0, 65_535.0),
+            doc: "size of an average packet, by which the capacity is counted",
+        },
+        Param {
+            name: "ecn",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 1.0),
+            doc: "whether packets that can be are marked instead of dropped",
+        },
+    ],
+    build: |params| {
+        Ok(Discipline::fifo(Rem {
+            limit: params.limit("limit"),
+            gamma: params.number("gamma"),
+            phi: params.number("phi"),
+            alpha: params.number("alpha"),
+            reference: params.number("reference"),
+            interval: params.number("interval"),
+            mean_packet: params.number("mean_packet"),
+            ecn: params.flag("ecn"),
+            capacity: 0.0,
+            price: 0.0,
+            probability: 0.0,
+            input: 0.0,
+            steps: 0,
+        }))
+    },
+};
+
+/// A REM queue.
+#[derive(Debug)]
+pub struct Rem {
+    limit: Limit,
+    gamma: f64,
+    phi: f64,
+    alpha: f64,
+    reference: f64,
+    interval: f64,
+    mean_packet: f64,
+    ecn: bool,
+    /// Packets that the link sends in an interval.
+    capacity: f64,
+    price: f64,
+    probability: f64,
+    /// Packets that have arrived since the last step.
+    input: f64,
+    steps: u64,
+}
+
+impl Admission for Rem {
+    fn attach(&mut self, outlet: &Outlet) {
+        self.capacity = outlet.rate.as_bits_per_sec() as f64 * self.interval / (8.0 * self.mean_packet);
+    }
+
+    fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
+        self.input += 1.0;
+        if self.limit.is_reached(backlog.with(arrival.size)) {
+            return Verdict::Drop(Reason::Overflow);
+        }
+        if random.uniform() <= self.probability { arrival.signal(self.ecn, Reason::Early) } else { Verdict::Accept }
+    }
+
+    fn first_update(&self) -> Option<Instant> {
+        Some(Instant::ZERO)
+    }
+
+    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+        // Athuraliya et al., eq. 1: the price of the queue and of the rate.
+        let mismatch = self.input + self.alpha * (backlog.packets as f64 - self.reference) - self.capacity;
+        self.price = (self.price + self.gamma * mismatch).max(0.0);
+        // Eq. 2: the probability that no link of the path marks is φ to the sum of their prices.
+        self.probability = 1.0 - libm::pow(self.phi, -self.price);
+        self.input = 0.0;
+        self.steps += 1;
+        Instant::ZERO + Duration::from_secs_f64(self.steps as f64 * self.interval)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("probability", self.probability);
+        out("price", self.price);
+    }
+}
