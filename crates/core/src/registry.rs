@@ -230,6 +230,7 @@ pub mod slow_start {
 pub mod avoidance {
     axis! { "cc/avoidance", dyn crate::cc::Avoidance:
         reno,
+        binomial,
         polynomial,
     }
 }
