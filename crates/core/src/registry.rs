@@ -232,6 +232,7 @@ pub mod avoidance {
         reno,
         binomial,
         polynomial,
+        exponential,
     }
 }
 
