@@ -12,6 +12,9 @@
 //! k + l = 1 it is Reno's, √(3/2·N), if alpha/beta = 3/2. IIAD: alpha = 3/2 and beta = 1, for which this is all but exact: with
 //! r = 3/2·N − 1/12 the mean is (r + 1/12)/√r. SQRT: alpha = 3/4 and Reno's beta = 1/2; the mean is 2 % below Reno's at a loss of 2 %.
 //! AIMD: Reno's alpha = 1 and beta = 1/2, a cut too large for the first order.
+//!
+//! ns-2.35 also halves `ssthresh`, but not `cwnd`, at the first cut after a timeout, and halves `cwnd` at every cut if beta is 1/2,
+//! whatever l is. Both contradict the rule, and are left out.
 //! ## Parameters
 //! `algorithm`: `sqrt`, the middle one. `increase`: own alpha and k, `decrease`: own beta and l, instead of an algorithm's; empty by
 //! default. `halves`: `slow_start`, as in ns-2.35: the connection's first congestion, and any in slow start, halves the window.
