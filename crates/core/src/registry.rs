@@ -273,6 +273,9 @@ pub mod slow_start {
 pub mod avoidance {
     axis! { "cc/avoidance", dyn crate::cc::Avoidance:
         reno,
+        binomial,
+        polynomial,
+        exponential,
     }
 }
 

@@ -6,6 +6,9 @@ use crate::units::{Instant, Segments};
 
 /// Smallest congestion window, and the window after a timeout: the loss window of RFC 5681 §3.1.
 const LOSS_WINDOW: Segments = 1.0;
+/// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
+/// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
+const MARKED_WINDOW: Segments = 0.5;
 /// Smallest slow start threshold (RFC 5681 equation 4).
 const MIN_SSTHRESH: Segments = 2.0;
 
@@ -87,8 +90,9 @@ impl CongestionControl for Composed {
             None => self.avoidance.respond(event, &self.window),
         };
         let restart = event.restart || event.cause == Cause::Timeout;
+        let floor = if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW };
         self.window = Window {
-            cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(LOSS_WINDOW) },
+            cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(floor) },
             ssthresh: response.ssthresh.max(MIN_SSTHRESH),
         };
         self.avoidance.on_reduction(event, &self.window);

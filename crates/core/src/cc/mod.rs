@@ -4,6 +4,7 @@
 //! decompose implements [`CongestionControl`] itself. Windows are real numbers of segments.
 
 mod composed;
+pub(crate) mod nonlinear;
 
 pub use composed::Composed;
 

@@ -28,9 +28,13 @@ pub fn halve(window: Segments) -> Window {
     divide(window, 2.0)
 }
 
-/// The window in force divided by `divisor`: `ssthresh` rounded down to whole segments, at least 2; `cwnd` as it is.
+/// The window in force divided by `divisor`.
 pub(super) fn divide(window: Segments, divisor: f64) -> Window {
-    let cwnd = window / divisor;
+    reduced_to(window / divisor)
+}
+
+/// The window after a reduction to `cwnd`: `ssthresh` rounded down to whole segments, at least 2; `cwnd` as it is.
+pub(crate) fn reduced_to(cwnd: Segments) -> Window {
     Window { cwnd, ssthresh: libm::floor(cwnd).max(2.0) }
 }
 

@@ -1,0 +1,290 @@
+//! TCP/EXP: growth by the inverse of an exponential of cwnd, and a cut by an exponential of cwnd.
+//! ## What it does
+//! Adds (alpha/e^W)^k segments to the window W per ACK, or per round trip. At duplicate ACKs or an ECN echo it takes (beta·e^W)^l segments,
+//! and keeps at least one. A timeout sets `ssthresh` by the same cut and starts over from one segment; the connection's first congestion
+//! halves.
+//! ## References
+//! Kalpana & Purusothaman, *Performance evaluation of exponential TCP/IP congestion control algorithm*, 2009, §3 (equation 2) and §4
+//! (equations 3–6).
+//! ## Differs from the document
+//! The paper prints no values for alpha, beta, k and l, and no unit of W: segments here. The defaults are PROVISIONAL. With alpha = beta =
+//! 1 the growth is e^(−k·W) an ACK and the cut e^(l·W). At W = 20, 30, 40 and 50, k = 0.1 adds 2.7, 1.5, 0.7 and 0.3 segments in a round
+//! trip of W ACKs; it adds one at 35.8, and at 100 only 0.005, so that growth all but ends. There l = k/2 = 0.05 cuts 2.7, 4.5, 7.4 and
+//! 12.2 segments, which is 14, 15, 18 and 24 % of W; it cuts half at 72, and from 90 on all, down to one segment. So below 35 segments it
+//! takes more than Reno, as the paper claims; it is not compatible with TCP there. For larger windows raise alpha and lower beta: alpha·e^a
+//! and beta/e^a shift growth and cut by a segments.
+//!
+//! §4 grows per ACK, equation 2 per round trip: `growth` chooses. The paper halves at the first congestion only; whether a later one in
+//! slow start also halves, as in ns-2.35, `halves` chooses. It names no `ssthresh` after a timeout; here it is that of the cut. Growth ends
+//! at 2³⁰ segments, more than any receiver's window, so that it is always finite.
+//!
+//! Equation 6 integrates growth per round trip: W(t) = ln(e^(k·W₀) + k·alpha^k·t/R)/k, with the constant of integration that the paper
+//! leaves out. Growth per ACK obeys the same formula with the number of ACKs in place of t/R; in time it is
+//! Ei(k·W) − Ei(k·W₀) = alpha^k·t/R with the exponential integral Ei.
+//! ## Parameters
+//! `growth`: `per_ack`, as §4 says. `alpha`, `beta`: 1; `k`: 0.1, `l`: 0.05; provisional, see above. `halves`: `first`, as §4 says.
+
+use crate::cc::nonlinear::{Cut, grown, halves};
+use crate::cc::{Avoidance, Window};
+use crate::events::{Ack, CongestionEvent};
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::units::Segments;
+
+// Provisional: the paper prints no values. See the header.
+const ALPHA: f64 = 1.0;
+const BETA: f64 = 1.0;
+const K: f64 = 0.1;
+const L: f64 = 0.05;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Avoidance> = Entry {
+    name: "exponential",
+    summary: "TCP/EXP: adds (alpha/e^cwnd)^k per ACK or round trip, takes (beta·e^cwnd)^l at congestion",
+    reference: "Kalpana & Purusothaman, Performance evaluation of exponential TCP/IP congestion control algorithm, §4",
+    params: &[
+        Param {
+            name: "growth",
+            kind: Kind::Word(&["per_ack", "per_rtt"]),
+            default: Default::Word("per_ack"),
+            bounds: (0.0, 0.0),
+            doc: "whether (alpha/e^cwnd)^k is added per ACK (§4) or per round trip (equation 2)",
+        },
+        factor("alpha", ALPHA, "factor of the growth; provisional, the paper prints no value"),
+        factor("beta", BETA, "factor of the cut; provisional, the paper prints no value"),
+        power("k", K, "power of the growth; provisional, the paper prints no value"),
+        power("l", L, "power of the cut; provisional, the paper prints no value"),
+        halves("first"),
+    ],
+    build: |params| Ok(Box::new(Exponential::new(params))),
+};
+
+/// ln alpha shifts the curve by so many segments: these bounds by 230 to either side.
+const fn factor(name: &'static str, default: f64, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Number, default: Default::Number(default), bounds: (1e-100, 1e100), doc }
+}
+
+const fn power(name: &'static str, default: f64, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Number, default: Default::Number(default), bounds: (0.0, 10.0), doc }
+}
+
+/// TCP/EXP.
+#[derive(Debug)]
+pub struct Exponential {
+    per_rtt: bool,
+    ln_alpha: f64,
+    ln_beta: f64,
+    k: f64,
+    l: f64,
+    cut: Cut,
+}
+
+impl Exponential {
+    fn new(params: &Params) -> Self {
+        Self {
+            per_rtt: params.word("growth") == "per_rtt",
+            ln_alpha: libm::log(params.number("alpha")),
+            ln_beta: libm::log(params.number("beta")),
+            k: params.number("k"),
+            l: params.number("l"),
+            cut: Cut::new(params),
+        }
+    }
+}
+
+impl Avoidance for Exponential {
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        // Kalpana §4: (alpha/e^W)^k, in logarithms because e^W overflows from W = 710 on.
+        let increase = libm::exp(self.k * (self.ln_alpha - window.cwnd));
+        // Kalpana eq. 2: as much in a round trip, which brings W ACKs.
+        let per_segment = if self.per_rtt { increase / window.cwnd } else { increase };
+        grown(window.cwnd, per_segment, ack.counted)
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        // Kalpana eq. 2: (beta·e^W)^l.
+        self.cut.respond(event, window, |cwnd| libm::exp(self.l * (self.ln_beta + cwnd)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close, build, congestion, window};
+    use proptest::prelude::*;
+
+    /// Constants of the rule.
+    #[derive(Clone, Copy, Debug)]
+    struct Rule {
+        per_rtt: bool,
+        alpha: f64,
+        beta: f64,
+        k: f64,
+        l: f64,
+    }
+
+    const RULE: Rule = Rule { per_rtt: false, alpha: ALPHA, beta: BETA, k: K, l: L };
+
+    impl Rule {
+        fn build(self, halves: &str) -> Box<dyn Avoidance> {
+            let numbers = [("alpha", self.alpha), ("beta", self.beta), ("k", self.k), ("l", self.l)];
+            let growth = if self.per_rtt { "per_rtt" } else { "per_ack" };
+            let words = [("growth", growth), ("halves", halves)].map(|(name, word)| (name, Value::Word(word.to_owned())));
+            let numbers = numbers.map(|(name, number)| (name, Value::Number(number)));
+            build(&ENTRY, &numbers.into_iter().chain(words).collect::<Vec<_>>()).unwrap()
+        }
+
+        fn growth(self, cwnd: Segments) -> Segments {
+            self.build("never").on_ack(&ACK, &window(cwnd)) - cwnd
+        }
+
+        fn cut(self, cwnd: Segments) -> Segments {
+            cwnd - self.build("never").respond(&congestion(Cause::DupAck, cwnd), &window(cwnd)).cwnd
+        }
+    }
+
+    #[test]
+    fn steps_by_hand() {
+        let e = std::f64::consts::E;
+        // (e³/e⁵)^½ = 1/e, and (e^−3·e⁵)^½ = e.
+        let rule = Rule { alpha: e.powi(3), beta: e.powi(-3), k: 0.5, l: 0.5, ..RULE };
+        assert_close(rule.growth(5.0), 1.0 / e, 1e-12);
+        assert_close(Rule { per_rtt: true, ..rule }.growth(5.0), 0.2 / e, 1e-12);
+        assert_close(rule.cut(5.0), e, 1e-12);
+        let twice = rule.build("never").on_ack(&Ack { counted: 2.0, ..ACK }, &window(5.0));
+        assert_close(twice, 5.0 + 2.0 / e, 1e-12);
+    }
+
+    #[test]
+    fn large_windows_do_not_overflow() {
+        // e^1000 is no number, but (1/e^1000)^0.002 = e^−2 is, and so is (e^1000)^0.002.
+        let rule = Rule { k: 0.002, l: 0.002, ..RULE };
+        assert_close(rule.growth(1000.0), (-2.0_f64).exp(), 1e-12);
+        assert_close(rule.cut(1000.0), 2.0_f64.exp(), 1e-12);
+        assert_eq!((RULE.growth(1e9), RULE.cut(1e9)), (0.0, 1e9 - 1.0));
+        let steep = Rule { alpha: 1e100, k: 10.0, ..RULE }.build("never").on_ack(&ACK, &window(1.0));
+        assert!(steep.is_finite() && steep > 1e9, "{steep}");
+    }
+
+    #[test]
+    fn the_headers_arithmetic() {
+        for (cwnd, a_round_trip, cut) in [(20.0, 2.7, 2.7), (30.0, 1.5, 4.5), (40.0, 0.7, 7.4), (50.0, 0.3, 12.2)] {
+            assert_close(cwnd * RULE.growth(cwnd), a_round_trip, 0.05);
+            assert_close(RULE.cut(cwnd), cut, 0.05);
+        }
+        assert_close(35.8 * RULE.growth(35.8), 1.0, 0.005);
+        assert_close(100.0 * RULE.growth(100.0), 0.005, 0.0005);
+        assert_close(RULE.cut(72.0) / 72.0, 0.5, 0.01);
+        assert_eq!(RULE.cut(90.1), 89.1, "to one segment");
+        let (up, down) = (Rule { alpha: 10.0_f64.exp(), ..RULE }, Rule { beta: (-10.0_f64).exp(), ..RULE });
+        assert_close(up.growth(60.0), RULE.growth(50.0), 1e-12);
+        assert_close(down.cut(60.0), RULE.cut(50.0), 1e-12);
+    }
+
+    #[test]
+    fn the_first_congestion_halves_and_the_next_ones_cut() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let mut at = |cause, force| part.respond(&congestion(cause, force), &window(force));
+        assert_eq!(at(Cause::DupAck, 41.0), Window { cwnd: 20.5, ssthresh: 20.0 });
+        let cut = at(Cause::EcnCe, 40.0);
+        assert_close(cut.cwnd, 40.0 - 2.0_f64.exp(), 1e-12);
+        assert_eq!(cut.ssthresh, 32.0);
+        assert_eq!(at(Cause::Timeout, 40.0).ssthresh, 32.0, "the same rule");
+        assert_eq!(at(Cause::DupAck, 95.0), Window { cwnd: 1.0, ssthresh: 2.0 });
+        let mut part = RULE.build("never");
+        assert_eq!(part.respond(&congestion(Cause::DupAck, 40.0), &window(40.0)), cut);
+    }
+
+    /// By how much growth exceeds equation 6 after a number of ACKs from the window `start`, and the most it may.
+    ///
+    /// The step is Euler's method on W′ = f(W) = alpha^k·e^(−kW): per ACK with steps of h = 1 ACK, per round trip with steps of h = 1/W
+    /// round trips. f is positive and falls, f′ = −k·f, so W″ = f′·f = −k·f² is negative and falls in size along a solution. Hence
+    /// a step from the same window exceeds the solution by between 0 and h²/2·k·f² = k/2·s², where s = h·f is the step's size; and the
+    /// difference of two solutions shrinks. So the error after many steps is between 0 and k/2·Σs². As a function of the window, s
+    /// falls, and Σs² = Σs(W)·ΔW is its left sum: at most the integral, and the first step s₀ once more times the step, s₀². The integral
+    /// of s = s₀·e^(−k·(W − W₀)) is at most s₀/k, and dividing by W in a round trip only lessens it. So the error is at most
+    /// k/2·(s₀/k + s₀²) = s₀·(1 + k·s₀)/2, at any time.
+    ///
+    /// Rounding: each step rounds W once and the time once, and the exponential and its argument a few times; 4 roundings of W a step
+    /// cover them, as f·t never exceeds W (a concave curve lies above its tangent's slope times t).
+    fn error(built: Rule, claimed: Rule, start: Segments, acks: u32) -> (f64, f64) {
+        let Rule { per_rtt, alpha, k, .. } = claimed;
+        let (mut part, mut cwnd, mut time) = (built.build("never"), start, 0.0);
+        for _ in 0..acks {
+            time += if per_rtt { 1.0 / cwnd } else { 1.0 };
+            cwnd = part.on_ack(&ACK, &window(cwnd));
+        }
+        let rise = alpha.powf(k) * time;
+        let solution = ((k * start).exp() + k * rise).ln() / k;
+        let first = (k * (alpha.ln() - start)).exp() / if per_rtt { start } else { 1.0 };
+        let rounding = 4.0 * f64::from(acks) * f64::EPSILON * cwnd;
+        (cwnd - solution + rounding, first * (1.0 + k * first) / 2.0 + 2.0 * rounding)
+    }
+
+    /// Rules, windows to start from, and ACKs.
+    fn cases() -> impl Iterator<Item = (Rule, Segments, u32)> {
+        let rules = [RULE, Rule { alpha: 1e4, ..RULE }, Rule { k: 0.25, ..RULE }, Rule { alpha: 0.5, k: 0.03, ..RULE }];
+        let both = rules.into_iter().flat_map(|rule| [false, true].map(|per_rtt| Rule { per_rtt, ..rule }));
+        both.flat_map(|rule| [(rule, 12.0, 300), (rule, 12.0, 20_000), (rule, 25.0, 20_000)])
+    }
+
+    #[test]
+    fn growth_follows_equation_6() {
+        for (rule, start, acks) in cases() {
+            let (error, bound) = error(rule, rule, start, acks);
+            assert!((0.0..=bound).contains(&error), "{rule:?} from {start}, {acks} ACKs: {error} beyond {bound}");
+        }
+    }
+
+    #[test]
+    fn the_bound_knows_another_rule() {
+        for (rule, start, acks) in cases() {
+            let wrong = [
+                Rule { k: 1.1 * rule.k, ..rule },
+                Rule { k: rule.k / 1.1, ..rule },
+                Rule { alpha: rule.alpha * 1.1_f64.powf(1.0 / rule.k), ..rule },
+                Rule { alpha: rule.alpha / 1.1_f64.powf(1.0 / rule.k), ..rule },
+                Rule { per_rtt: !rule.per_rtt, ..rule },
+            ];
+            for wrong in wrong {
+                let (error, bound) = error(wrong, rule, start, acks);
+                assert!(!(0.0..=bound).contains(&error), "{wrong:?} passes for {rule:?} from {start}, {acks} ACKs: {error} in {bound}");
+            }
+        }
+    }
+
+    fn any_rule() -> impl Strategy<Value = Rule> {
+        (any::<bool>(), -100.0..100.0_f64, -100.0..100.0_f64, 0.0..10.0_f64, 0.0..10.0_f64).prop_map(|(per_rtt, alpha, beta, k, l)| {
+            let [alpha, beta] = [alpha, beta].map(|power| 10.0_f64.powf(power));
+            Rule { per_rtt, alpha, beta, k, l }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn sound_for_any_constants(
+            rule in any_rule(),
+            cwnd in prop_oneof![1.0..300.0_f64, 1.0..1e9_f64],
+            counted in prop_oneof![Just(1.0), Just(2.0)],
+        ) {
+            let mut part = rule.build("never");
+            let after = part.on_ack(&Ack { counted, ..ACK }, &window(cwnd));
+            prop_assert!(after.is_finite() && after >= cwnd, "{after}");
+            let after = part.respond(&congestion(Cause::DupAck, cwnd), &window(cwnd));
+            prop_assert!((1.0..=cwnd).contains(&after.cwnd), "{after:?}");
+            prop_assert_eq!(after.ssthresh, after.cwnd.floor().max(2.0));
+        }
+
+        #[test]
+        fn a_larger_window_grows_less_and_is_cut_more(rule in any_rule(), low in 1.0..200.0_f64, more in 0.0..200.0_f64) {
+            let (mut part, step) = (rule.build("never"), |part: &mut dyn Avoidance, cwnd| part.on_ack(&ACK, &window(cwnd)) - cwnd);
+            // Differences of windows round: by up to a unit in the last place of the larger one.
+            let rounding = 1e-12 * (1.0 + step(&mut *part, low));
+            prop_assert!(step(&mut *part, low + more) <= step(&mut *part, low) + rounding + 1e-12 * (low + more));
+            prop_assert!(rule.cut(low + more) >= rule.cut(low) - 1e-12 * (low + more));
+        }
+    }
+}
