@@ -2,12 +2,16 @@
 #
 # usage: ns bulk.tcl [-key value]...
 #   -topology chain      n0 - n1 - n2 - n3 with one flow, or
-#             dumbbell   s_i - r1 - r2 - d_i with -flows flows that start evenly spread over the first second
+#             dumbbell   s_i - r1 - r2 - d_i with -flows flows that start evenly spread over the first second, or, with -seed, at
+#                        times drawn from a generator with that seed, which seeds ns-2's default generator too
+#   -agents A,B,...      the flows' agents, repeated cyclically, instead of -agent
+#   -queue DropTail      the bottleneck's queue, with -limit in its own way, and -queue_set "variable value ..."
 # Prints one line "flow ..." for each flow and one line "total ...". With -cwnd FILE it writes every change of cwnd and ssthresh.
 array set o {
     topology chain  agent Sack1  flows 1  time 250  size 1000  window 1000  iw 1  max_ssthresh 0
     rate 10Mb  delay 10ms  access 100Mb  access_delay 10ms  limit 50
     access_limit 0  loss 0  loss_position after  loss_seed 0  delayed_ack 0  set ""  cwnd ""  quiet 0
+    agents ""  seed 0  queue DropTail  queue_set ""  ecn 0
 }
 foreach {key value} $argv {
     set key [string range $key 1 end]
@@ -23,7 +27,13 @@ if {$o(iw) == "table"} {
     Agent/TCP set windowInitOption_ 1
     Agent/TCP set windowInit_ $o(iw)
 }
+Agent/TCP set ecn_ $o(ecn)
 foreach {variable value} $o(set) { Agent/TCP set $variable $value }
+if {$o(agents) == ""} { set o(agents) $o(agent) }
+set agents [split $o(agents) ,]
+if {$o(seed)} { $defaultRNG seed $o(seed) }
+# FQ makes a queue for each flow, with the limit of the class.
+if {$o(queue) == "FQ"} { Queue set limit_ $o(limit) }
 set ns [new Simulator]
 
 proc endless {a b} {
@@ -44,8 +54,20 @@ if {$o(topology) == "chain"} {
     set o(flows) 1
 } else {
     set left [$ns node]; set right [$ns node]
-    $ns duplex-link $left $right $o(rate) $o(delay) DropTail
-    endless $left $right
+    $ns simplex-link $left $right $o(rate) $o(delay) $o(queue)
+    $ns simplex-link $right $left $o(rate) $o(delay) DropTail
+    [[$ns link $right $left] queue] set limit_ 1000000
+    set queue [[$ns link $left $right] queue]
+    switch $o(queue) {
+        SFQ { $queue set maxqueue_ $o(limit) }
+        DRR { $queue set blimit_ [expr $o(limit) * ($o(size) + 40)]; $queue set buckets_ [expr $o(flows) + 8] }
+        SRR {
+            $queue set maxqueuenumber_ [expr $o(flows) + 1]
+            for {set i 1} {$i <= $o(flows)} {incr i} { $queue setqueue $i $i; $queue setrate $i 1000 }
+        }
+        FQ { [$ns link $left $right] set drpT_ [[$ns link $left $right] set drophead_] }
+    }
+    foreach {variable value} $o(queue_set) { $queue set $variable $value }
     for {set i 0} {$i < $o(flows)} {incr i} {
         set from($i) [$ns node]; set to($i) [$ns node]
         $ns duplex-link $from($i) $left $o(access) $o(access_delay) DropTail
@@ -54,17 +76,27 @@ if {$o(topology) == "chain"} {
         endless $right $to($i)
     }
 }
-$ns queue-limit $left $right $o(limit)
+[[$ns link $left $right] queue] set limit_ $o(limit)
+if {$o(seed)} {
+    set stream [new RNG]
+    $stream seed $o(seed)
+    set starts [new RandomVariable/Uniform]
+    $starts set min_ 0.0
+    $starts set max_ 1.0
+    $starts use-rng $stream
+}
 
 for {set i 0} {$i < $o(flows)} {incr i} {
-    if {$o(agent) == "Tahoe"} { set tcp($i) [new Agent/TCP] } else { set tcp($i) [new Agent/TCP/$o(agent)] }
+    set agent [lindex $agents [expr $i % [llength $agents]]]
+    if {$agent == "Tahoe"} { set tcp($i) [new Agent/TCP] } else { set tcp($i) [new Agent/TCP/$agent] }
     set kind Agent/TCPSink
-    if {$o(agent) == "Sack1"} { append kind /Sack1 }
+    if {$agent == "Sack1"} { append kind /Sack1 }
     if {$o(delayed_ack)} { append kind /DelAck }
     set sink($i) [new $kind]
     $ns attach-agent $from($i) $tcp($i)
     $ns attach-agent $to($i) $sink($i)
     $ns connect $tcp($i) $sink($i)
+    $tcp($i) set fid_ [expr $i + 1]
     set ftp($i) [new Application/FTP]
     $ftp($i) attach-agent $tcp($i)
 }
@@ -92,15 +124,18 @@ if {$o(cwnd) != ""} {
 if {!$o(quiet)} { set monitor [$ns monitor-queue $left $right ""] }
 if {$o(access_limit)} { set access_monitor [$ns monitor-queue $n(0) $n(1) ""] }
 
-for {set i 0} {$i < $o(flows)} {incr i} { $ns at [expr 1.0 * $i / $o(flows)] "$ftp($i) start" }
+for {set i 0} {$i < $o(flows)} {incr i} {
+    if {$o(seed)} { set start($i) [$starts value] } else { set start($i) [expr 1.0 * $i / $o(flows)] }
+    $ns at $start($i) "$ftp($i) start"
+}
 
 proc finish {} {
-    global o tcp sink monitor access_monitor changes
+    global o tcp sink start monitor access_monitor changes
     set acked 0
     for {set i 0} {$i < $o(flows)} {incr i} {
         incr acked [$tcp($i) set ack_]
         if {!$o(quiet)} {
-            puts "flow $i bytes [$sink($i) set bytes_] sent [$tcp($i) set ndatapack_] retransmitted [$tcp($i) set nrexmitpack_] timeouts [$tcp($i) set nrexmit_] reductions [$tcp($i) set ncwndcuts_] cwnd [$tcp($i) set cwnd_] ssthresh [$tcp($i) set ssthresh_]"
+            puts "flow $i start $start($i) bytes [$sink($i) set bytes_] sent [$tcp($i) set ndatapack_] retransmitted [$tcp($i) set nrexmitpack_] timeouts [$tcp($i) set nrexmit_] reductions [$tcp($i) set ncwndcuts_] cwnd [$tcp($i) set cwnd_] ssthresh [$tcp($i) set ssthresh_]"
         }
     }
     set access_drops 0

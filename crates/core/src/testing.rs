@@ -50,6 +50,7 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
     Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
+}
 
 /// Checks that `actual` is within `tolerance` of `expected`.
 #[track_caller]

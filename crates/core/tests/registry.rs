@@ -4,13 +4,12 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::fmt::Debug;
 use std::path::Path;
 
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
-use ackclock_core::registry::{Default, Description, Entry, Kind, Param, Params, Value, axes, loss, qdisc};
+use ackclock_core::registry::{Default, Description, Kind, Param, Params, axes, loss, qdisc};
 use ackclock_core::rng::Generator;
-use common::{Op, Parts, Transport};
+use common::{Op, Parts, Transport, buildable};
 use proptest::prelude::*;
 
 /// Every part with the folder of its file.
@@ -99,61 +98,17 @@ fn every_default_is_of_its_kind_and_within_bounds() {
             let sound = match (param.kind, param.default) {
                 (Kind::Word(words), Default::Word(word)) => words.contains(&word),
                 (Kind::Numbers, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
-                (Kind::Limit, Default::Limit(limit)) => within(common::amount(limit)),
+                (Kind::Limit | Kind::ByteLimit, Default::Limit(limit)) => within(common::amount(limit)),
+                (Kind::Bool, Default::Bool(_)) => true,
+                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers | Kind::Bool),
                 (Kind::Integer, Default::Number(number)) => within(number) && number.fract() == 0.0,
                 (Kind::Probability, Default::Number(number)) => within(number) && param.bounds.0 >= 0.0 && param.bounds.1 <= 1.0,
-                (Kind::Segments | Kind::Number | Kind::Duration, Default::Number(number)) => within(number),
+                (Kind::Segments | Kind::Number | Kind::Duration | Kind::Size, Default::Number(number)) => within(number),
                 _ => false,
             };
             assert!(sound, "{folder}/{}: {} = {:?} is no {:?} in {:?}", part.name, param.name, param.default, param.kind, param.bounds);
         }
     }
-}
-
-/// Values at the edges of what `param` allows.
-fn extremes(param: &Param) -> Vec<Value> {
-    let (low, high) = param.bounds;
-    match param.kind {
-        Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
-        Kind::Limit => [low as u64, high as u64].into_iter().flat_map(common::limits).map(Value::Limit).collect(),
-        Kind::Numbers => {
-            let Default::Numbers(usual) = param.default else { panic!("{} has no list as default", param.name) };
-            let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; usual.len()]]);
-            filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()
-        }
-        _ => vec![Value::Number(low), Value::Number(high)],
-    }
-}
-
-/// Parameters for an entry: its defaults, then each parameter at its extremes.
-fn settings(declared: &[Param]) -> Vec<Params> {
-    let defaults = Params::defaults(declared);
-    let mut all = vec![defaults.clone()];
-    for param in declared {
-        for value in extremes(param) {
-            let mut params = defaults.clone();
-            params.set(param.name, value);
-            all.push(params);
-        }
-    }
-    all
-}
-
-/// Every way to build a part of an axis that the part does not refuse.
-fn buildable<P: ?Sized + Debug>(entries: &'static [&'static Entry<P>]) -> Vec<(&'static Entry<P>, Params)> {
-    let mut ways = Vec::new();
-    for entry in entries {
-        for (number, params) in settings(entry.params).into_iter().enumerate() {
-            match (entry.build)(&params) {
-                Ok(_) => ways.push((*entry, params)),
-                Err(reason) => {
-                    assert!(number > 0, "{} refuses its defaults: {reason}", entry.name);
-                    assert!(!reason.is_empty(), "{} refuses {params:?} without a reason", entry.name);
-                }
-            }
-        }
-    }
-    ways
 }
 
 #[test]
@@ -199,7 +154,8 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
 }
 
 fn assert_window(parts: &Parts, op: Option<&Op>, window: Window) {
-    let sound = window.cwnd.is_finite() && window.cwnd >= 1.0 && window.ssthresh >= 2.0;
+    // RFC 3168: after a mark there may be less than one segment.
+    let sound = window.cwnd.is_finite() && window.cwnd >= 0.5 && window.ssthresh >= 2.0;
     assert!(sound, "{parts:?}: {op:?} gave {window:?}");
 }
 
@@ -277,31 +233,11 @@ proptest! {
     }
 
     #[test]
-    fn every_queue_keeps_its_limit(
-        (entry, params) in prop::sample::select(buildable(qdisc::ENTRIES)),
-        packets in prop::collection::vec((0..3000_u64, 40..1500_u64), 1..300),
-    ) {
-        let run = || common::Fifo::run(entry, &params, &packets);
-        let fifo = run();
-        prop_assert_eq!(fifo.accepted + fifo.dropped, packets.len());
-        prop_assert_eq!(fifo.left + fifo.backlog.packets as usize, fifo.accepted);
-        prop_assert_eq!(fifo, run(), "the same packets met another fate");
-    }
-
-    #[test]
     fn every_loss_model_repeats_itself((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
         let lost = || {
             let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
             (0..100).map(|_| model.loses(&mut random)).collect::<Vec<_>>()
         };
         prop_assert_eq!(lost(), lost());
-    }
-}
-
-#[test]
-fn every_queue_takes_a_packet_when_it_is_empty() {
-    for entry in qdisc::ENTRIES {
-        let fifo = common::Fifo::run(entry, &Params::defaults(entry.params), &[(0, 1000)]);
-        assert_eq!(fifo.accepted, 1, "{}", entry.name);
     }
 }

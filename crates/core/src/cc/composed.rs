@@ -216,8 +216,11 @@ mod tests {
         let mut control = standard(9.0, 100.0);
         control.on_congestion(&congestion(Cause::DupAck, 9.0));
         assert_eq!(control.window(), Window { cwnd: 4.5, ssthresh: 4.0 });
-        control.on_congestion(&congestion(Cause::EcnCe, 1.0));
+        control.on_congestion(&congestion(Cause::DupAck, 1.0));
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
+        // A mark may leave less than a segment.
+        control.on_congestion(&congestion(Cause::EcnCe, 1.0));
+        assert_eq!(control.window(), Window { cwnd: 0.5, ssthresh: 2.0 });
     }
 
     #[test]

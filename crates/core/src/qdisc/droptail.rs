@@ -32,7 +32,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 /// A `DropTail` queue.
 #[derive(Debug)]
 pub struct DropTail {
-    limit: Limit,
+    pub(super) limit: Limit,
 }
 
 impl Admission for DropTail {

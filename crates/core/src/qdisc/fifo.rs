@@ -8,17 +8,17 @@ use crate::units::Instant;
 
 /// A first-in, first-out queue.
 #[derive(Debug)]
-pub struct Fifo {
-    admission: Box<dyn Admission>,
+pub struct Fifo<A> {
+    pub(crate) admission: A,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
     idle_since: Option<Instant>,
     next_update: Instant,
 }
 
-impl Fifo {
+impl<A: Admission> Fifo<A> {
     /// An empty queue behind `admission`, before a link that is idle.
-    pub fn new(admission: Box<dyn Admission>) -> Self {
+    pub fn new(admission: A) -> Self {
         let next_update = admission.first_update().unwrap_or(Instant::MAX);
         Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(Instant::ZERO), next_update }
     }
@@ -30,7 +30,7 @@ impl Fifo {
     }
 }
 
-impl Scheduler for Fifo {
+impl<A: Admission> Scheduler for Fifo<A> {
     fn attach(&mut self, outlet: &Outlet) {
         self.admission.attach(outlet);
         self.next_update = self.admission.first_update().unwrap_or(Instant::MAX);

@@ -12,9 +12,8 @@
 //! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
 
-use std::collections::VecDeque;
-
-use crate::qdisc::{Backlog, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::droptail::DropTail;
+use crate::qdisc::{Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::Instant;
@@ -49,15 +48,13 @@ pub static ENTRY: Entry<Discipline> = Entry {
     ],
     build: |params| {
         Ok(Discipline::scheduled(Gk {
-            limit: params.limit("limit"),
+            queue: Fifo::new(DropTail { limit: params.limit("limit") }),
             share: params.number("share"),
             mean_packet: params.number("mean_packet"),
             capacity: 0.0,
             virtual_queue: 0.0,
             last: Instant::ZERO,
             marking: false,
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
         }))
     },
 };
@@ -65,7 +62,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 /// A queue with a virtual queue beside it.
 #[derive(Debug)]
 pub struct Gk {
-    limit: Limit,
+    queue: Fifo<DropTail>,
     share: f64,
     mean_packet: f64,
     /// Packets that the virtual queue's link sends in a second.
@@ -74,8 +71,6 @@ pub struct Gk {
     last: Instant,
     /// Whether the virtual queue has overflowed and not been empty since.
     marking: bool,
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
 }
 
 impl Gk {
@@ -89,7 +84,7 @@ impl Gk {
 
     /// Room of the virtual queue in packets.
     fn room(&self) -> f64 {
-        match self.limit {
+        match self.queue.admission.limit {
             Limit::Packets(packets) => self.share * packets as f64,
             Limit::Bytes(bytes) => self.share * bytes as f64 / self.mean_packet,
         }
@@ -101,27 +96,19 @@ impl Scheduler for Gk {
         self.capacity = self.share * outlet.rate.as_bits_per_sec() as f64 / (8.0 * self.mean_packet);
     }
 
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
         self.serve_virtual_queue(packet.arrived);
-        if packet.ecn != Ecn::Incapable {
-            if self.virtual_queue + 1.0 > self.room() {
-                self.marking = true;
-            } else {
-                self.virtual_queue += 1.0;
-            }
+        if self.virtual_queue + 1.0 > self.room() {
+            self.marking = true;
+        } else {
+            self.virtual_queue += 1.0;
         }
-        let backlog = self.backlog.with(packet.size);
-        if self.limit.is_reached(backlog) {
-            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
-        }
-        self.backlog = backlog;
-        self.waiting.push_back(packet);
+        self.queue.enqueue(packet, random, outcomes);
     }
 
-    fn dequeue(&mut self, now: Instant, _random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+    fn dequeue(&mut self, now: Instant, random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
         self.serve_virtual_queue(now);
-        let mut packet = self.waiting.pop_front()?;
-        self.backlog = self.backlog.without(packet.size);
+        let mut packet = self.queue.dequeue(now, random, outcomes)?;
         if self.marking && packet.ecn == Ecn::Capable {
             packet.ecn = Ecn::Marked;
             outcomes.push((packet, Outcome::Marked(Reason::Virtual)));
@@ -130,7 +117,7 @@ impl Scheduler for Gk {
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.queue.backlog()
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -168,6 +168,24 @@ pub trait Admission: Debug + Send + Sync {
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
+impl Admission for Box<dyn Admission> {
+    fn attach(&mut self, outlet: &Outlet) {
+        (**self).attach(outlet);
+    }
+    fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
+        (**self).admit(arrival, backlog, random)
+    }
+    fn first_update(&self) -> Option<Instant> {
+        (**self).first_update()
+    }
+    fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
+        (**self).update(now, backlog)
+    }
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).internals(out);
+    }
+}
+
 /// A packet in a [`Scheduler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {

@@ -14,9 +14,12 @@
 //! `reference`: the queue it aims at; 20 packets.
 //! `interval`: time between two steps; 2 ms.
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
-//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
+//! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
+//! be marked are dropped then.
 
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
+use crate::qdisc::{
+    Admission, Arrival, Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant};
@@ -79,13 +82,13 @@ pub static ENTRY: Entry<Discipline> = Entry {
         Param {
             name: "ecn",
             kind: Kind::Bool,
-            default: Default::Bool(true),
+            default: Default::Bool(false),
             bounds: (0.0, 1.0),
-            doc: "whether packets that can be are marked instead of dropped",
+            doc: "whether packets are marked when they leave, instead of dropped when they arrive",
         },
     ],
     build: |params| {
-        Ok(Discipline::fifo(Rem {
+        let rem = Rem {
             limit: params.limit("limit"),
             gamma: params.number("gamma"),
             phi: params.number("phi"),
@@ -93,13 +96,14 @@ pub static ENTRY: Entry<Discipline> = Entry {
             reference: params.number("reference"),
             interval: params.number("interval"),
             mean_packet: params.number("mean_packet"),
-            ecn: params.flag("ecn"),
+            marks: params.flag("ecn"),
             capacity: 0.0,
             price: 0.0,
             probability: 0.0,
             input: 0.0,
             steps: 0,
-        }))
+        };
+        Ok(if rem.marks { Discipline::scheduled(Marking(Fifo::new(rem))) } else { Discipline::fifo(rem) })
     },
 };
 
@@ -113,7 +117,8 @@ pub struct Rem {
     reference: f64,
     interval: f64,
     mean_packet: f64,
-    ecn: bool,
+    /// Whether packets are marked on departure instead of dropped on arrival.
+    marks: bool,
     /// Packets that the link sends in an interval.
     capacity: f64,
     price: f64,
@@ -133,7 +138,7 @@ impl Admission for Rem {
         if self.limit.is_reached(backlog.with(arrival.size)) {
             return Verdict::Drop(Reason::Overflow);
         }
-        if random.uniform() <= self.probability { arrival.signal(self.ecn, Reason::Early) } else { Verdict::Accept }
+        if !self.marks && random.uniform() <= self.probability { Verdict::Drop(Reason::Early) } else { Verdict::Accept }
     }
 
     fn first_update(&self) -> Option<Instant> {
@@ -154,5 +159,44 @@ impl Admission for Rem {
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("probability", self.probability);
         out("price", self.price);
+    }
+}
+
+/// A REM queue that marks. Chance decides whenever the link asks for a packet; one that cannot carry a mark is dropped then.
+#[derive(Debug)]
+struct Marking(Fifo<Rem>);
+
+impl Scheduler for Marking {
+    fn attach(&mut self, outlet: &Outlet) {
+        self.0.attach(outlet);
+    }
+
+    fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        self.0.enqueue(packet, random, outcomes);
+    }
+
+    fn dequeue(&mut self, now: Instant, random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+        loop {
+            let head = self.0.dequeue(now, random, outcomes);
+            let chosen = random.uniform() <= self.0.admission.probability;
+            let mut packet = head?;
+            match packet.ecn {
+                _ if !chosen => return Some(packet),
+                Ecn::Incapable => outcomes.push((packet, Outcome::Dropped(Reason::Early))),
+                Ecn::Capable | Ecn::Marked => {
+                    packet.ecn = Ecn::Marked;
+                    outcomes.push((packet, Outcome::Marked(Reason::Early)));
+                    return Some(packet);
+                }
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.0.internals(out);
     }
 }

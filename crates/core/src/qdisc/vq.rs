@@ -15,9 +15,10 @@
 //! `gamma`: the utilisation it aims at; 98 %.
 //! `alpha`: how fast the virtual capacity adapts; 0.15.
 //! `virtual_limit`: capacity of the virtual queue, as a share of `limit`; 100 % (ns-2: `buflim_`).
-//! `ecn`: whether packets that can be are marked instead of dropped; true.
+//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
+//! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
 
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
+use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::Instant;
@@ -84,6 +85,13 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 1.0),
             doc: "whether packets that can be are marked instead of dropped",
         },
+        Param {
+            name: "drop_incapable",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 1.0),
+            doc: "whether, with ecn, packets that cannot be marked are dropped",
+        },
     ],
     build: |params| {
         let mean_packet = params.number("mean_packet");
@@ -103,6 +111,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             gamma: params.number("gamma"),
             alpha: params.number("alpha"),
             ecn: params.flag("ecn"),
+            drop_incapable: params.flag("drop_incapable"),
             capacity: 0.0,
             virtual_capacity: 0.0,
             virtual_queue: 0.0,
@@ -124,6 +133,7 @@ pub struct Vq {
     gamma: f64,
     alpha: f64,
     ecn: bool,
+    drop_incapable: bool,
     /// What the link sends in a second.
     capacity: f64,
     virtual_capacity: f64,
@@ -149,7 +159,8 @@ impl Admission for Vq {
         self.adapted.get_or_insert(arrival.now);
         let mut verdict = Verdict::Accept;
         if self.virtual_queue + size > self.virtual_limit {
-            verdict = arrival.signal(self.ecn, Reason::Virtual);
+            let passes = self.ecn && !self.drop_incapable && arrival.ecn == Ecn::Incapable;
+            verdict = if passes { Verdict::Accept } else { arrival.signal(self.ecn, Reason::Virtual) };
         } else {
             self.virtual_queue += size;
         }

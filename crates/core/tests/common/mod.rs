@@ -1,12 +1,12 @@
-//! A transport and a queue, as small as they can be, to drive the parts of the registry.
+//! A transport, as small as it can be, to drive the parts of the registry; and the ways to build parts.
+#![allow(dead_code, reason = "each test file uses a part")]
 
-use std::collections::VecDeque;
+use std::fmt::Debug;
 
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
-use ackclock_core::qdisc::{Admission, Arrival, Backlog, Limit, Verdict};
-use ackclock_core::registry::{Entry, Params, Value};
-use ackclock_core::rng::Generator;
+use ackclock_core::qdisc::Limit;
+use ackclock_core::registry::{Default, Entry, Kind, Param, Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 /// A part and its parameters.
@@ -134,59 +134,49 @@ pub(crate) fn limits(number: u64) -> [Limit; 2] {
     [Limit::Packets(number), Limit::Bytes(number)]
 }
 
-/// A queue before a link of 1 byte a microsecond.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Fifo {
-    pub(crate) backlog: Backlog,
-    pub(crate) accepted: usize,
-    pub(crate) dropped: usize,
-    /// Packets whose transmission has begun.
-    pub(crate) left: usize,
-    fates: Vec<Verdict>,
+/// Values at the edges of what `param` allows.
+fn extremes(param: &Param) -> Vec<Value> {
+    let (low, high) = param.bounds;
+    match param.kind {
+        Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
+        Kind::Limit | Kind::ByteLimit => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
+        Kind::Numbers => {
+            let Default::Numbers(usual) = param.default else { panic!("{} has no list as default", param.name) };
+            let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; usual.len()]]);
+            filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()
+        }
+        Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        _ => vec![Value::Number(low), Value::Number(high)],
+    }
 }
 
-impl Fifo {
-    /// Sends `packets`, each so many microseconds after the one before and so many bytes long, through a queue. Its backlog never
-    /// exceeds its limit.
-    pub(crate) fn run(entry: &Entry<dyn Admission>, params: &Params, packets: &[(u64, u64)]) -> Self {
-        let mut queue = (entry.build)(params).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name));
-        let mut random = Generator::derived(1, "fifo");
-        let (mut fifo, mut waiting, mut now, mut free_at) = (Self::default(), VecDeque::new(), 0, 0);
-        for (index, &(gap, size)) in packets.iter().enumerate() {
-            now += gap;
-            while waiting.front().is_some_and(|(start, _)| *start <= now) {
-                fifo.leave(waiting.pop_front().map_or(0, |(_, bytes)| bytes));
-            }
-            let arrival = Arrival { now: Instant::from_nanos(1000 * now), size: Bytes(size), flow: index as u32 % 3 };
-            let verdict = queue.admit(&arrival, fifo.backlog, &mut random);
-            fifo.fates.push(verdict);
-            if verdict != Verdict::Accept {
-                fifo.dropped += 1;
-                continue;
-            }
-            fifo.accepted += 1;
-            fifo.backlog = Backlog { packets: fifo.backlog.packets + 1, bytes: fifo.backlog.bytes + size };
-            fifo.assert_within(entry, params);
-            let start = free_at.max(now);
-            free_at = start + size;
-            if start == now && waiting.is_empty() { fifo.leave(size) } else { waiting.push_back((start, size)) }
-        }
-        fifo
-    }
-
-    fn leave(&mut self, bytes: u64) {
-        self.backlog = Backlog { packets: self.backlog.packets - 1, bytes: self.backlog.bytes - bytes };
-        self.left += 1;
-    }
-
-    fn assert_within(&self, entry: &Entry<dyn Admission>, params: &Params) {
-        for (name, value) in &params.0 {
-            let within = match value {
-                Value::Limit(Limit::Packets(limit)) => self.backlog.packets <= *limit,
-                Value::Limit(Limit::Bytes(limit)) => self.backlog.bytes <= *limit,
-                _ => true,
-            };
-            assert!(within, "{}: {:?} waits, but {name} is {value:?}", entry.name, self.backlog);
+/// Parameters for an entry: its defaults, then each parameter at its extremes.
+fn settings(declared: &[Param]) -> Vec<Params> {
+    let defaults = Params::defaults(declared);
+    let mut all = vec![defaults.clone()];
+    for param in declared {
+        for value in extremes(param) {
+            let mut params = defaults.clone();
+            params.set(param.name, value);
+            all.push(params);
         }
     }
+    all
+}
+
+/// Every way to build a part of an axis that the part does not refuse.
+pub(crate) fn buildable<P: ?Sized + Debug>(entries: &'static [&'static Entry<P>]) -> Vec<(&'static Entry<P>, Params)> {
+    let mut ways = Vec::new();
+    for entry in entries {
+        for (number, params) in settings(entry.params).into_iter().enumerate() {
+            match (entry.build)(&params) {
+                Ok(_) => ways.push((*entry, params)),
+                Err(reason) => {
+                    assert!(number > 0, "{} refuses its defaults: {reason}", entry.name);
+                    assert!(!reason.is_empty(), "{} refuses {params:?} without a reason", entry.name);
+                }
+            }
+        }
+    }
+    ways
 }

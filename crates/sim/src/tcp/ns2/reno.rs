@@ -86,6 +86,8 @@ impl Partial {
         state.advance(segment.seq);
         if state.inflation > acked {
             state.inflation -= acked - 1;
+            // Less than a segment, after a mark, becomes a whole one.
+            state.control.deflate(0.0);
         } else {
             state.control.deflate(f64::from(acked - state.inflation));
             state.inflation = 1;

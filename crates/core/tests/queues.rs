@@ -1,0 +1,169 @@
+//! What every queue discipline in the registry owes, whichever packets come: none is lost without a report, none overtakes another of its
+//! flow, the backlog is exact, and a link never waits while a packet does.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use ackclock_core::qdisc::{self, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Scheduler};
+use ackclock_core::registry::{Entry, Params, Value};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Bytes, Duration, Instant, Rate};
+use common::buildable;
+use proptest::prelude::*;
+
+/// A packet to come: microseconds after the one before, size, flow, and whether it can be marked.
+type Coming = (u64, u64, u32, bool);
+
+/// A queue before a link of one byte a microsecond, and what has become of every packet.
+struct Line<'a> {
+    entry: &'a Entry<Discipline>,
+    params: &'a Params,
+    queue: Box<dyn Scheduler>,
+    random: Generator,
+    outcomes: Outcomes,
+    /// Packets that wait, by their handles.
+    held: BTreeMap<u32, Packet>,
+    /// When the link is free, if it is busy.
+    free_at: Option<u64>,
+    /// Packets sent, and for each what its ECN field said.
+    sent: Vec<(u32, Ecn)>,
+    dropped: Vec<u32>,
+    marked: Vec<u32>,
+    last_sent: BTreeMap<u32, u32>,
+}
+
+impl<'a> Line<'a> {
+    fn new(entry: &'a Entry<Discipline>, params: &'a Params) -> Self {
+        let mut queue = (entry.build)(params).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name)).into_scheduler();
+        queue.attach(&Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::from_millis(10) });
+        Self {
+            entry,
+            params,
+            queue,
+            random: Generator::derived(1, "queue"),
+            outcomes: Vec::new(),
+            held: BTreeMap::new(),
+            free_at: None,
+            sent: Vec::new(),
+            dropped: Vec::new(),
+            marked: Vec::new(),
+            last_sent: BTreeMap::new(),
+        }
+    }
+
+    fn run(mut self, packets: &[Coming]) -> Self {
+        let mut now = 0;
+        for (handle, &(gap, size, flow, capable)) in packets.iter().enumerate() {
+            now += gap;
+            self.serve_until(now);
+            let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+            let arrived = Instant::from_nanos(1000 * now);
+            let packet = Packet { handle: handle as u32, flow, ends: (2 * flow, 2 * flow + 1), size: Bytes(size), ecn, arrived };
+            self.held.insert(packet.handle, packet);
+            self.queue.enqueue(packet, &mut self.random, &mut self.outcomes);
+            self.settle();
+            if self.free_at.is_none() {
+                self.serve(now);
+            }
+        }
+        self.serve_until(u64::MAX);
+        assert!(self.held.is_empty() && self.queue.backlog().packets == 0, "{}: {:?} never left", self.entry.name, self.held);
+        assert_eq!(self.sent.len() + self.dropped.len(), packets.len(), "{}", self.entry.name);
+        self
+    }
+
+    fn serve_until(&mut self, now: u64) {
+        while let Some(at) = self.free_at.filter(|at| *at <= now) {
+            self.serve(at);
+        }
+    }
+
+    /// The link is free: it takes a packet unless none waits.
+    fn serve(&mut self, at: u64) {
+        let name = self.entry.name;
+        let packet = self.queue.dequeue(Instant::from_nanos(1000 * at), &mut self.random, &mut self.outcomes);
+        if let Some(packet) = packet {
+            let before = self.held.remove(&packet.handle).unwrap_or_else(|| panic!("{name} sent {packet:?}, which did not wait"));
+            let unchanged = Packet { ecn: before.ecn, ..packet };
+            assert_eq!(unchanged, before, "{name} changed a packet");
+            let overtaken = self.last_sent.insert(packet.flow, packet.handle).is_some_and(|last| last > packet.handle);
+            assert!(!overtaken, "{name}: packet {} overtook another of its flow", packet.handle);
+            self.sent.push((packet.handle, packet.ecn));
+        }
+        self.settle();
+        assert!(packet.is_some() || self.held.is_empty(), "{name} let the link wait while {} packets waited", self.held.len());
+        self.free_at = packet.map(|packet| at + packet.size.0);
+    }
+
+    /// Notes what the queue reports, and checks its backlog.
+    fn settle(&mut self) {
+        let name = self.entry.name;
+        for (packet, outcome) in self.outcomes.drain(..) {
+            match outcome {
+                Outcome::Dropped(_) => {
+                    assert!(self.held.remove(&packet.handle).is_some(), "{name} dropped {packet:?}, which did not wait");
+                    self.dropped.push(packet.handle);
+                }
+                Outcome::Marked(_) => {
+                    assert_ne!(packet.ecn, Ecn::Incapable, "{name} marked a packet that cannot be");
+                    self.marked.push(packet.handle);
+                }
+            }
+        }
+        let (packets, bytes) = (self.held.len() as u64, self.held.values().map(|packet| packet.size.0).sum::<u64>());
+        let backlog = self.queue.backlog();
+        assert_eq!((backlog.packets, backlog.bytes), (packets, bytes), "{name}: its backlog is wrong");
+        let limit = self.params.0.iter().find(|(param, _)| *param == "limit");
+        let within = match limit {
+            Some((_, Value::Limit(Limit::Packets(limit)))) if !self.params.0.iter().any(|(param, _)| *param == "mean_packet") => {
+                packets <= *limit
+            }
+            Some((_, Value::Limit(Limit::Bytes(limit)))) => bytes <= limit + 1500,
+            _ => true,
+        };
+        assert!(within, "{name}: {packets} packets and {bytes} bytes wait, but {limit:?}");
+    }
+}
+
+fn any_packets() -> impl Strategy<Value = Vec<Coming>> {
+    prop::collection::vec((0..3000_u64, 40..1500_u64, 0..5_u32, any::<bool>()), 1..400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_queue_accounts_for_every_packet(
+        (entry, params) in prop::sample::select(buildable(qdisc::ENTRIES)),
+        packets in any_packets(),
+        hurry in 1..40_u64,
+    ) {
+        // In a hurry packets come faster than the link can send them.
+        let packets: Vec<Coming> = packets.into_iter().map(|(gap, size, flow, capable)| (gap / hurry, size, flow, capable)).collect();
+        let line = Line::new(entry, &params).run(&packets);
+        let marks: Vec<u32> = line.sent.iter().filter(|(_, ecn)| *ecn == Ecn::Marked).map(|(handle, _)| *handle).collect();
+        prop_assert!(marks.iter().all(|handle| line.marked.contains(handle)), "{}: a mark was not reported", entry.name);
+        let twin = Line::new(entry, &params).run(&packets);
+        prop_assert_eq!((line.sent, line.dropped), (twin.sent, twin.dropped), "the same packets met another fate");
+    }
+}
+
+#[test]
+fn every_queue_takes_a_packet_when_it_is_empty() {
+    for entry in qdisc::ENTRIES {
+        let params = Params::defaults(entry.params);
+        let line = Line::new(entry, &params).run(&[(0, 1000, 0, false)]);
+        assert_eq!(line.sent.len(), 1, "{}", entry.name);
+    }
+}
+
+#[test]
+fn every_queue_has_an_end() {
+    // 2000 packets of one flow at once: more than any default holds.
+    for entry in qdisc::ENTRIES {
+        let params = Params::defaults(entry.params);
+        let line = Line::new(entry, &params).run(&vec![(0, 1000, 0, false); 20_000]);
+        assert!(line.dropped.len() > 1000, "{} dropped {}", entry.name, line.dropped.len());
+    }
+}
