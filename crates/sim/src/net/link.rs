@@ -381,7 +381,7 @@ impl Link {
         let Some(queue) = &mut self.queue else { return Verdict::Accept };
         queue.update_until(packet.at, self.backlog);
         let idle_since = (!busy).then_some(self.transmitter.free_at);
-        let arrival = Arrival { now: packet.at, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
+        let arrival = Arrival { now: packet.at, clock: packet.tiebreak, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
         let verdict = queue.discipline.admit(&arrival, self.backlog, &mut queue.random);
         if R::ON {
             recorder.discipline(packet.at, self.index, |out| queue.discipline.internals(out));
