@@ -43,7 +43,9 @@ pub(crate) struct LinkCounters {
     pub(crate) busy: u64,
     /// Time that packets spent waiting, in nanoseconds, within the run.
     pub(crate) waited: u128,
-    /// Longest time a packet waited that was sent within the run.
+    /// Packets sent within the run, the time they had waited in nanoseconds, and the longest such time.
+    pub(crate) departures: u64,
+    pub(crate) sojourn: u128,
     pub(crate) sojourn_max: Duration,
     /// Most packets that waited at once.
     pub(crate) queue_max: u64,
@@ -428,6 +430,8 @@ impl Link {
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start).as_nanos();
         if start < self.end {
             let sojourn = start.since(since);
+            self.counters.departures += 1;
+            self.counters.sojourn += u128::from(sojourn.as_nanos());
             self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
             if R::ON {
                 recorder.sojourn(start, self.index, packet.flow, sojourn);

@@ -452,8 +452,8 @@ impl State {
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
     fn expire(&mut self, now: Instant) {
         self.syn_lost |= self.snd_una == 0;
-        if self.last_cause == Some(Cause::EcnCe) && self.snd_una <= self.recovery_point {
-            // A mark has reduced the threshold for this window of data already, and ns-2 counts no timeout.
+        if self.last_cause == Some(Cause::EcnCe) {
+            // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
             self.restart_window();
             self.recovery_point = self.snd_max;
             self.last_cause = Some(Cause::Timeout);
