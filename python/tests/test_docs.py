@@ -11,6 +11,7 @@ Blocks are told by their first line:
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import subprocess
@@ -124,7 +125,7 @@ def test_links_of(page: Path) -> None:
 def test_every_column_is_explained() -> None:
     metrics = DOCS / "concepts" / "metrics.md"
     explained = set(COLUMNS.findall(metrics.read_text(encoding="utf-8")))
-    recorded = ["cwnd", "delivered", "queue", "drops", "sequence", "rtt", "internals"]
+    recorded = json.loads(ackclock._core.schema())["properties"]["record"]["items"]["enum"]
     result = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=recorded))
     tables: list[Any] = [result.flows, result.links, *(result.trace(trace) for trace in recorded)]
     missing = [column for table in tables for column in polars.DataFrame(table).columns if column not in explained]
