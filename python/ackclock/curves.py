@@ -196,10 +196,10 @@ def lacking(results: Results, kind: str, traces: Sequence[str]) -> str | None:
 
 
 def bin_edges(duration: float, bin: float | None = None) -> Floats:  # noqa: A002
-    """Give the edges of bins of so many seconds, by default a hundredth of the run."""
+    """Give the edges of bins of so many seconds, at most the run, by default a hundredth of it."""
     if bin is not None and bin <= 0:
         raise ValueError("bin must be above 0")
-    return np.arange(0.0, duration + 1e-9, bin or duration / 100)
+    return np.arange(0.0, duration + 1e-9, duration / 100 if bin is None else min(bin, duration))
 
 
 def labelled(results: Results) -> dict[str, AnyResult]:

@@ -221,7 +221,7 @@ def throughput_lines(results: Results, bin: float | None = None) -> list[Line]: 
         # `bytes` counts up; its value at an edge is that of the last arrival before it.
         place = np.searchsorted(table["time"], edges, side="right")
         total = np.concatenate([[0.0], table["bytes"].astype(float)])[place]
-        rate = np.diff(total) * 8 / (bin or durations[name] / 100) / 1e6
+        rate = np.diff(total) * 8 / edges[1] / 1e6
         if len(rate):
             lines.append(Line(label, edges, np.append(rate, rate[-1])))
     return lines

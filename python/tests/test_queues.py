@@ -157,6 +157,17 @@ def test_quantiles_are_those_of_each_bin() -> None:
     assert high.tolist() == pytest.approx([3.0, np.nan, 7.0, 7.0], nan_ok=True)
 
 
+@pytest.mark.parametrize("lines", [plot.sojourn_lines, plot.share_lines, plot.throughput_lines])
+def test_bins_have_a_width_and_fit_into_the_run(lines: Any, full: Result) -> None:
+    result = ackclock.run(full.scenario, record=[*TRACES, "delivered"])
+    (line,) = lines(result, 1000.0)
+    assert line.x.tolist() == [0.0, 20.0]
+    assert len(line.y) == 2
+    for width in (0.0, -1.0):
+        with pytest.raises(ValueError, match="bin must be above 0"):
+            lines(result, width)
+
+
 def test_queues_are_drawn_in_packets_or_bytes(full: Result) -> None:
     (packets,), (bytes_,) = plot.queue_lines(full), plot.queue_lines(full, unit="bytes")
     assert packets.y.max() == 9
