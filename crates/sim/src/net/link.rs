@@ -127,7 +127,7 @@ pub(super) struct Transmitter {
     /// When it is free, and the remainder in units of 1/rate nanoseconds.
     pub(super) free_at: Instant,
     carry: u64,
-    free_tiebreak: f64,
+    pub(super) free_tiebreak: f64,
     /// When the transmission under way, or the last one, began.
     pub(super) in_service_since: Instant,
 }

@@ -129,6 +129,7 @@ impl Link {
         scheduled.waited(entering.at);
         let Entering { at, flow, size, ecn, .. } = *entering;
         let queued = Queued { handle: scheduled.keep(packet), flow, ends, size, ecn, arrived: at };
+        scheduled.scheduler.set_clock(entering.tiebreak);
         scheduled.scheduler.enqueue(queued, &mut scheduled.random, &mut scheduled.outcomes);
         let idle = scheduled.next_service.is_none();
         self.settle(at, lost, recorder);
@@ -149,6 +150,7 @@ impl Link {
         let Some(scheduled) = &mut self.scheduled else { return Served::Idle };
         let now = found_free.map_or(self.transmitter.free_at, |packet| packet.at);
         scheduled.waited(now);
+        scheduled.scheduler.set_clock(found_free.map_or(self.transmitter.free_tiebreak, |packet| packet.tiebreak));
         let queued = scheduled.scheduler.dequeue(now, &mut scheduled.random, &mut scheduled.outcomes);
         let packet = queued.map(|queued| (scheduled.take(&queued), queued.arrived));
         self.settle(now, lost, recorder);
