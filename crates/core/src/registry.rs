@@ -298,6 +298,7 @@ pub mod qdisc {
         vq,
         rem,
         gk,
+        codel,
     }
 }
 
