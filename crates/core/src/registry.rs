@@ -299,6 +299,7 @@ pub mod qdisc {
         rem,
         gk,
         codel,
+        fq_codel,
     }
 }
 
