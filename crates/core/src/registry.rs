@@ -300,6 +300,7 @@ pub mod qdisc {
         gk,
         codel,
         fq_codel,
+        pie,
     }
 }
 
