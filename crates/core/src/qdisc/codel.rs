@@ -5,7 +5,7 @@
 //! than `target`, and whenever at most `maxpacket` bytes would remain; if it soon has to drop again, it starts near the frequency at which
 //! it had stopped.
 //! ## References
-//! RFC 8289 (Nichols, Jacobson, McGregor & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
+//! RFC 8289 (Nichols, Jacobson, `McGregor` & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
 //! ## Differs from the document
 //! The pseudo-code only drops. Marking follows Linux: a packet that can be marked is marked where it would have been dropped, `count` and
 //! the time of the next drop move on, and the packet leaves, so that at most one packet is marked each time the link is free.
@@ -423,31 +423,47 @@ mod tests {
         (bench, count)
     }
 
-    /// Overloads `bench` until it drops again.
-    fn overload(bench: &mut Bench) {
-        let drops = bench.drops.len();
-        while bench.drops.len() == drops {
-            bench.run(10 * SERVICE, 100 * MICROSECOND);
-        }
+    /// Overloads `bench` until it drops again, `after` its next drop would have been due.
+    fn drop_again(bench: &mut Bench, after: u64) {
+        // The seventh packet, which arrives after 0.6 ms, leaves after 6 ms: 106 ms to the first drop.
+        bench.now = bench.queue.drop_next.as_nanos() + after - 106 * MILLISECOND;
+        let (drops, due) = (bench.drops.len(), bench.queue.drop_next.as_nanos());
+        bench.run(107 * MILLISECOND, 100 * MICROSECOND);
+        assert_eq!(bench.drops[drops..], [due + after]);
     }
 
     #[test]
     fn it_resumes_where_it_left_within_sixteen_intervals() {
         let (mut bench, count) = after_an_overload();
-        overload(&mut bench);
+        drop_again(&mut bench, 1600 * MILLISECOND - 1);
         assert_eq!((bench.queue.count, bench.queue.lastcount), (count - 1, count - 1));
-        let due = *bench.drops.last().unwrap() + (100e6 / f64::from(count - 1).sqrt()) as u64;
+        let (drops, due) = (bench.drops.len(), bench.drops[bench.drops.len() - 1] + (100e6 / f64::from(count - 1).sqrt()) as u64);
         bench.run(100 * MILLISECOND, 500 * MICROSECOND);
-        let next = *bench.drops.iter().find(|drop| **drop >= due).unwrap();
-        assert!(next < due + SERVICE && bench.drops.iter().filter(|drop| **drop < due).count() == count as usize + 1);
+        assert!((due..due + SERVICE).contains(&bench.drops[drops]), "{} instead of {due}", bench.drops[drops]);
     }
 
     #[test]
     fn it_forgets_after_sixteen_intervals() {
         let (mut bench, _) = after_an_overload();
-        bench.run(1700 * MILLISECOND, 0);
-        overload(&mut bench);
+        drop_again(&mut bench, 1600 * MILLISECOND);
         assert_eq!((bench.queue.count, bench.queue.lastcount), (1, 1));
+    }
+
+    #[test]
+    fn a_late_departure_catches_up_with_drops_but_not_with_marks() {
+        let caught_up = |capable| {
+            let mut bench = Bench::new(capable);
+            bench.run(500 * MILLISECOND, 100 * MICROSECOND);
+            let (before, count) = (bench.drops.len() + bench.marks.len(), bench.queue.count);
+            bench.now = bench.queue.drop_next.as_nanos() + 300 * MILLISECOND;
+            bench.serve();
+            (bench.drops.len() + bench.marks.len() - before, count)
+        };
+        let (drops, count) = caught_up(false);
+        // One drop now, and those due in the 300 ms since.
+        let due = |number: u32| (1..=number).map(|k| 100.0 / f64::from(count + k).sqrt()).sum::<f64>() <= 300.0;
+        assert_eq!(drops, 1 + (1..100).filter(|number| due(*number)).count());
+        assert_eq!(caught_up(true).0, 1, "a marked packet leaves");
     }
 
     #[test]

@@ -213,7 +213,7 @@ impl Scheduler for FqCodel {
             self.backlog.packets -= before.packets - after.packets;
             self.backlog.bytes -= before.bytes - after.bytes;
             if let Some(packet) = packet {
-                flow.deficit -= packet.size.0 as i64;
+                flow.deficit -= packet.size.0.cast_signed();
                 return Some(packet);
             }
             list.pop_front();
@@ -256,7 +256,9 @@ mod tests {
     impl Bench {
         fn new(set: &[(&str, Value)]) -> Self {
             let mut params = Params::defaults(ENTRY.params);
-            set.iter().for_each(|(name, value)| params.set(name, value.clone()));
+            for (name, value) in set {
+                params.set(name, value.clone());
+            }
             Self { queue: FqCodel::new(&params), random: Generator::derived(1, ""), outcomes: vec![], handle: 0 }
         }
 
@@ -396,7 +398,9 @@ mod tests {
     #[test]
     fn flows_that_share_a_queue_share_its_turn() {
         let mut bench = Bench::new(&[("flows", Value::Number(1.0))]);
-        [1, 2, 2, 1].into_iter().for_each(|flow| bench.enqueue(0, flow, 1000));
+        for flow in [1, 2, 2, 1] {
+            bench.enqueue(0, flow, 1000);
+        }
         assert_eq!(bench.order(4), [1, 2, 2, 1], "one queue is first in, first out");
     }
 

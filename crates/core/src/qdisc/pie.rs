@@ -245,7 +245,9 @@ mod tests {
 
     fn pie(set: &[(&str, Value)]) -> Pie {
         let mut params = Params::defaults(ENTRY.params);
-        set.iter().for_each(|(name, value)| params.set(name, value.clone()));
+        for (name, value) in set {
+            params.set(name, value.clone());
+        }
         let mut pie = Pie::new(&params);
         pie.attach(&OUTLET);
         pie
@@ -439,7 +441,7 @@ mod tests {
     fn a_constant_overload_is_dropped_in_equilibrium() {
         for (gap, share) in [(80, 0.2), (50, 0.5)] {
             let run = overload(gap, 400);
-            // What does not fit is dropped: 1 − μ/λ, but for what the queue holds more at the end than in the middle: less than 400 packets.
+            // What does not fit is dropped: 1 − μ/λ, but for what the queue has gained since the middle: less than 400 packets.
             let dropped = run.drops as f64 / run.arrivals as f64;
             assert_close(dropped, share, 400.0 / run.arrivals as f64);
             // Chance needs that probability, up to the noise of n draws.
