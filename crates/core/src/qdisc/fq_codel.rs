@@ -308,6 +308,12 @@ mod tests {
         }
         // 1514 B are spent with the fourth packet, which leaves 1028 B for the next turn: three packets.
         assert_eq!(bench.order(14), [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
+        // Two halves are a whole.
+        let mut bench = Bench::new(&[]);
+        for flow in [1, 2] {
+            (0..20).for_each(|_| bench.enqueue(0, flow, QUANTUM / 2));
+        }
+        assert_eq!(bench.order(8), [1, 1, 2, 2, 1, 1, 2, 2]);
     }
 
     #[test]
