@@ -261,7 +261,9 @@ pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generato
         GeneratorSpec::Derived => Generator::derived(seed, path),
         GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
             let mut generator = Mrg32k3a::new(seed, stream);
-            (0..skip).for_each(|_| drop(generator.uniform()));
+            for _ in 0..skip {
+                generator.uniform();
+            }
             Generator::Mrg(generator)
         }
     }
