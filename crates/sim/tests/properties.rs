@@ -33,7 +33,7 @@ impl Random {
 }
 
 /// Every kind of trace.
-const TRACES: &str = "'cwnd', 'delivered', 'queue', 'drops', 'sequence', 'rtt', 'internals'";
+const TRACES: &str = "'cwnd', 'delivered', 'queue', 'drops', 'marks', 'sojourn', 'discipline', 'sequence', 'rtt', 'internals'";
 
 /// Names of all parts of an axis.
 fn names<P: ?Sized>(entries: &[&'static Entry<P>]) -> Vec<&'static str> {
@@ -113,12 +113,12 @@ fn any_flow() -> impl Strategy<Value = String> {
     (
         any_parts(),
         prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
-        (any::<bool>(), any::<bool>(), 100..3000_u32, 1..300_u32),
+        (any::<bool>(), any::<bool>(), any::<bool>(), 100..3000_u32, 1..300_u32),
         (1..3_u32, 0..500_u32, prop::option::of(600..2000_u32), prop::option::of(1..300_u32)),
     )
-        .prop_map(|(parts, recovery, (delayed, limited, packet, rwnd), (count, start, stop, size))| {
+        .prop_map(|(parts, recovery, (delayed, limited, ecn, packet, rwnd), (count, start, stop, size))| {
             let mut flow = format!(
-                "[[flow]]\n{parts}\nrecovery = '{recovery}'\ndelayed_ack = {delayed}\nlimited_transmit = {limited}\n\
+                "[[flow]]\n{parts}\nrecovery = '{recovery}'\ndelayed_ack = {delayed}\necn = {ecn}\nlimited_transmit = {limited}\n\
                  packet_size = '{packet} B'\nrwnd = '{rwnd} packets'\ncount = {count}\nstart = '{start} ms'\n"
             );
             if let Some(stop) = stop {
@@ -148,7 +148,8 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         let syn = if flow.delivered_bytes > 0 { 40 } else { 0 };
         assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
         assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);
-        assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final >= 1.0, "{}", spec.name);
+        assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final > 0.0, "{}", spec.name);
+        assert!(spec.host.ecn || flow.cwnd_final >= 1.0, "{}", spec.name);
         assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}", spec.name);
         if lossless {
             assert_eq!(flow.dropped_packets, 0, "{}", spec.name);
@@ -185,6 +186,13 @@ fn assert_traced(result: &RunResult) {
     for (index, link) in result.links.iter().enumerate() {
         let of_link = drops.link.iter().filter(|link| **link as usize == index).count() as u64;
         assert_eq!(of_link, link.drops + link.losses, "link {index}");
+        assert_eq!(link.drops_by_reason.iter().sum::<u64>(), link.drops, "link {index}");
+        let marks = traces.marks.as_ref().unwrap();
+        assert_eq!(marks.link.iter().filter(|link| **link as usize == index).count() as u64, link.marks, "link {index}");
+        let sojourn = traces.sojourn.as_ref().unwrap();
+        let sojourns = sojourn.link.iter().zip(&sojourn.sojourn).filter(|(link, _)| **link as usize == index);
+        let longest = sojourns.map(|(_, sojourn)| *sojourn).max().unwrap_or(0);
+        assert_eq!(longest, link.sojourn_max.as_nanos(), "link {index}");
     }
     let sequence = traces.sequence.as_ref().unwrap();
     let delivered = traces.delivered.as_ref().unwrap();

@@ -80,7 +80,7 @@ fn mistakes() {
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (
             flow("rwmd = \"20 packets\""),
-            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, stop, size, profile, recovery, packet_size, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, limited_transmit, clock_granularity, clock_phase, min_rto, initial_rto, max_rto, initial_window, slow_start, and 3 more)",
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, stop, size, profile, recovery, packet_size, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, ecn, limited_transmit, clock_granularity, clock_phase, min_rto, initial_rto, max_rto, initial_window, and 4 more)",
         ),
         (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
         (
@@ -119,12 +119,12 @@ fn mistakes() {
         (bottleneck("queue = 50"), "t.toml:2: topology.bottleneck.queue: a queue limit needs a unit; did you mean \"50 packets\"?"),
         (bottleneck("queue = \"0 packets\""), "t.toml:2: topology.bottleneck.queue: must be from 1 to 1000000000000000"),
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
-        (bottleneck("queue = \"redd\""), "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\" (known: droptail, unlimited)"),
+        (bottleneck("queue = \"redd\""), "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)"),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit; did you mean \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %"),
         (
             bottleneck("loss = { rate = \"1 %\", postion = \"after\" }"),
-            "t.toml:2: topology.bottleneck.loss.postion: the loss model \"bernoulli\" has no parameter \"postion\"; did you mean \"position\"? (known: rate, position, generator, seed, stream)",
+            "t.toml:2: topology.bottleneck.loss.postion: the loss model \"bernoulli\" has no parameter \"postion\"; did you mean \"position\"? (known: rate, position, generator, seed, stream, skip)",
         ),
         (
             "duration = \"1 s\"\nflow = {}\ntopology.kind = \"dumbell\"".to_owned(),
@@ -161,7 +161,7 @@ fn mistakes() {
         ),
         (
             "duration = \"1 s\"\nflow = {}\nrecord = [\"cwdn\"]".to_owned(),
-            "t.toml:3: record.0: there is no record \"cwdn\"; did you mean \"cwnd\"? (known: cwnd, delivered, queue, drops, sequence, rtt, internals)",
+            "t.toml:3: record.0: there is no record \"cwdn\"; did you mean \"cwnd\"? (known: cwnd, delivered, queue, drops, marks, sojourn, discipline, sequence, rtt, internals)",
         ),
         (
             "duration = \"1 s\"\nflow = {}\nseed = -1".to_owned(),
@@ -314,11 +314,11 @@ fn parts_have_their_parameters() {
 fn losses_have_position_and_generator() {
     let text = format!(
         "duration = \"1 s\"\ntopology.bottleneck.loss = {}\nflow = {{}}",
-        "{ rate = \"20 %\", position = \"before\", generator = \"mrg32k3a\", stream = 7 }"
+        "{ rate = \"20 %\", position = \"before\", generator = \"mrg32k3a\", stream = 7, skip = 3 }"
     );
     let scenario = scenario(&text);
     let loss = scenario.links[2].loss.as_ref().unwrap();
-    assert_eq!((loss.position, loss.generator), (LossPosition::BeforeQueue, GeneratorSpec::Mrg32k3a { seed: 1, stream: 7 }));
+    assert_eq!((loss.position, loss.generator), (LossPosition::BeforeQueue, GeneratorSpec::Mrg32k3a { seed: 1, stream: 7, skip: 3 }));
     assert_eq!(loss.model.params.0, [("rate", Value::Number(0.2))]);
     assert!(scenario.links[3].loss.is_none());
 }
