@@ -117,8 +117,11 @@ fn own_set_up(name: &str) -> (&'static str, &'static str) {
     }
 }
 
+/// A column of the reference data, and what it is in a run.
+type Column = (&'static str, fn(&FlowResult) -> u64);
+
 /// What a run of the flows of `rows` gives that differs from the columns of these rows.
-fn differences(rows: &[&Row<'_>], result: &RunResult, columns: &[(&str, fn(&FlowResult) -> u64)]) -> Vec<String> {
+fn differences(rows: &[&Row<'_>], result: &RunResult, columns: &[Column]) -> Vec<String> {
     let mut failures = Vec::new();
     for (row, flow) in rows.iter().zip(&result.flows) {
         let wrong: Vec<String> = columns
@@ -157,7 +160,7 @@ fn dumbbell<'a>(rows: &[&'a Row<'a>], (queue, flow): (&'a str, &'a str)) -> Dumb
 fn sixteen_queues_with_ten_seeds() {
     let table: Vec<Row<'_>> = rows(include_str!("data/ns2_aqm_flows.csv")).collect();
     let totals: Vec<Row<'_>> = rows(include_str!("data/ns2_aqm_totals.csv")).collect();
-    let columns: [(&str, fn(&FlowResult) -> u64); 6] = [
+    let columns: [Column; 6] = [
         ("bytes", |flow| flow.delivered_bytes),
         ("pkts", |flow| flow.delivered_packets),
         ("sent", |flow| flow.sent_packets),
@@ -178,7 +181,11 @@ fn sixteen_queues_with_ten_seeds() {
         let (arrivals, drops) = (total.get("qarr").parse().unwrap(), total.get("qdrops").parse().unwrap());
         if (link.arrivals, link.drops) != (arrivals, drops) {
             let ours = (link.arrivals, link.drops);
-            failures.push(format!("{} seed {}: arrivals and drops ({arrivals}, {drops}) not {ours:?}", total.get("queue"), total.get("seed")));
+            failures.push(format!(
+                "{} seed {}: arrivals and drops ({arrivals}, {drops}) not {ours:?}",
+                total.get("queue"),
+                total.get("seed")
+            ));
         }
     }
     assert!(failures.is_empty(), "{} of {} flows differ:\n{}", failures.len(), table.len(), failures.join("\n"));
@@ -187,7 +194,7 @@ fn sixteen_queues_with_ten_seeds() {
 #[test]
 fn further_queues_and_ecn() {
     let table: Vec<Row<'_>> = rows(include_str!("data/ns2_queues.csv")).collect();
-    let columns: [(&str, fn(&FlowResult) -> u64); 5] = [
+    let columns: [Column; 5] = [
         ("bytes", |flow| flow.delivered_bytes),
         ("sent", |flow| flow.sent_packets),
         ("retransmitted", |flow| flow.retransmitted_packets),

@@ -91,10 +91,8 @@ impl CongestionControl for Composed {
         };
         let restart = event.restart || event.cause == Cause::Timeout;
         let floor = if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW };
-        self.window = Window {
-            cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(floor) },
-            ssthresh: response.ssthresh.max(MIN_SSTHRESH),
-        };
+        self.window =
+            Window { cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(floor) }, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
     }
 

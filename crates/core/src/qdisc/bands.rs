@@ -23,7 +23,7 @@ impl Band {
 /// Queues, and in which order those take turns that are not empty, or were not when they were last looked at.
 #[derive(Debug)]
 pub(crate) struct Bands {
-    bands: Vec<Band>,
+    queues: Vec<Band>,
     /// The queues that take turns, the one whose turn it is first.
     round: VecDeque<usize>,
     total: Backlog,
@@ -32,20 +32,20 @@ pub(crate) struct Bands {
 impl Bands {
     /// `count` empty queues.
     pub(crate) fn new(count: usize) -> Self {
-        Self { bands: vec![Band::default(); count], round: VecDeque::new(), total: Backlog::default() }
+        Self { queues: vec![Band::default(); count], round: VecDeque::new(), total: Backlog::default() }
     }
 
     /// Queue number `index`, which is made if there are not so many yet.
     pub(crate) fn band(&mut self, index: usize) -> &Band {
-        if index >= self.bands.len() {
-            self.bands.resize_with(index + 1, Band::default);
+        if index >= self.queues.len() {
+            self.queues.resize_with(index + 1, Band::default);
         }
-        &self.bands[index]
+        &self.queues[index]
     }
 
     /// How many queues there are.
     pub(crate) fn count(&self) -> usize {
-        self.bands.len()
+        self.queues.len()
     }
 
     /// What waits in all.
@@ -65,13 +65,13 @@ impl Bands {
 
     /// The queues that take turns, in their order.
     pub(crate) fn round(&self) -> impl Iterator<Item = (usize, &Band)> {
-        self.round.iter().map(|&index| (index, &self.bands[index]))
+        self.round.iter().map(|&index| (index, &self.queues[index]))
     }
 
     /// Adds a packet at the end of queue `index`. If the queue took no turns, it takes the last one of the round from now on; gives whether.
     pub(crate) fn push(&mut self, index: usize, packet: Packet) -> bool {
         self.band(index);
-        let band = &mut self.bands[index];
+        let band = &mut self.queues[index];
         let joins = !std::mem::replace(&mut band.in_round, true);
         if joins {
             self.round.push_back(index);
@@ -84,7 +84,7 @@ impl Bands {
 
     /// Takes the first packet of queue `index`, which keeps its turn.
     pub(crate) fn pop(&mut self, index: usize) -> Option<Packet> {
-        let band = &mut self.bands[index];
+        let band = &mut self.queues[index];
         let packet = band.packets.pop_front()?;
         band.backlog = band.backlog.without(packet.size);
         self.total = self.total.without(packet.size);
@@ -93,7 +93,7 @@ impl Bands {
 
     /// Lets queue `index` take no turns any more, if it is empty; gives whether it left.
     pub(crate) fn leave_if_empty(&mut self, index: usize) -> bool {
-        let band = &mut self.bands[index];
+        let band = &mut self.queues[index];
         if !band.packets.is_empty() || !std::mem::take(&mut band.in_round) {
             return false;
         }
@@ -109,8 +109,10 @@ impl Bands {
     }
 }
 
-/// ns-2's hash of an address, or of a sum of addresses, modulo a large number.
-pub(crate) const fn ns2_hash(address: u32, modulus: i64) -> i64 {
+/// The queue, of `count`, into which ns-2's hash puts an address, or a sum of addresses: a number modulo a large one, and that, with an
+/// offset, modulo the queues.
+pub(crate) const fn ns2_bucket(address: u32, (modulus, offset): (i64, i64), count: usize) -> usize {
     let address = address as i64;
-    (address + (address >> 8) + !(address >> 4)) % modulus
+    let hash = (address + (address >> 8) + !(address >> 4)) % modulus;
+    (hash + offset).rem_euclid((count as u64).cast_signed()) as usize
 }

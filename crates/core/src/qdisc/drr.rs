@@ -13,14 +13,14 @@
 //! `buckets`: queues; 10.
 //! `classify`: what is hashed: the sender's `address`, as in ns-2, or the `flow`; address.
 
-use crate::qdisc::bands::{Bands, ns2_hash};
+use crate::qdisc::bands::{Bands, ns2_bucket};
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::Instant;
 
-/// The modulus of ns-2's hash for DRR.
-const MODULUS: i64 = (2 << 23) - 1;
+/// Modulus and offset of ns-2's hash for DRR.
+const HASH: (i64, i64) = ((2 << 23) - 1, 1);
 /// Bytes for which a packet counts where the limit is in packets.
 const PACKET: u64 = 1000;
 
@@ -165,7 +165,7 @@ pub struct Drr {
 impl Drr {
     fn bucket(&self, packet: &Packet) -> usize {
         let key = if self.by_flow { packet.flow } else { packet.ends.0 };
-        (ns2_hash(key, MODULUS) + 1).rem_euclid(self.buckets as i64) as usize
+        ns2_bucket(key, HASH, self.buckets)
     }
 }
 

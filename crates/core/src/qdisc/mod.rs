@@ -250,12 +250,13 @@ pub enum Discipline {
 
 impl Discipline {
     /// A discipline that decides on arrival.
-    #[expect(clippy::unnecessary_wraps, reason = "the registry builds boxes of parts")]
+    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxes of parts")]
     pub(crate) fn fifo(admission: impl Admission + 'static) -> Box<Self> {
         Box::new(Self::Fifo(Box::new(admission)))
     }
 
     /// A discipline that decides on departure.
+    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxes of parts")]
     pub(crate) fn scheduled(scheduler: impl Scheduler + 'static) -> Box<Self> {
         Box::new(Self::Scheduled(Box::new(scheduler)))
     }

@@ -173,6 +173,40 @@ struct Adaptation {
     last: f64,
 }
 
+/// How the probability follows from the average.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    max_p: f64,
+    gentle: bool,
+    wait: bool,
+}
+
+impl Curve {
+    /// The probability that an `average` from `min` on gives.
+    fn base(&self, average: f64, min: f64, max: f64) -> f64 {
+        let probability = if average < max {
+            self.max_p * (average - min) / (max - min)
+        } else if self.gentle {
+            (1.0 - self.max_p) / max * average + 2.0 * self.max_p - 1.0
+        } else {
+            1.0
+        };
+        probability.min(1.0)
+    }
+
+    /// The same when `count` packets have passed since the last drop.
+    fn spaced(&self, base: f64, count: f64) -> f64 {
+        let spread = count * base;
+        // Floyd & Jacobson §4: 1/(1/p − count), which makes the gaps between drops uniform; waiting makes them at least 1/p.
+        match spread {
+            _ if self.wait && spread < 1.0 => 0.0,
+            _ if self.wait && spread < 2.0 => base / (2.0 - spread),
+            _ if !self.wait && spread < 1.0 => base / (1.0 - spread),
+            _ => 1.0,
+        }
+    }
+}
+
 /// A RED queue.
 #[derive(Debug)]
 pub struct Red {
@@ -185,9 +219,7 @@ pub struct Red {
     max: Option<f64>,
     target_delay: f64,
     weight: Option<f64>,
-    max_p: f64,
-    gentle: bool,
-    wait: bool,
+    curve: Curve,
     ecn: bool,
     mark_below: f64,
     adaptation: Option<Adaptation>,
@@ -235,9 +267,7 @@ impl Red {
             max,
             target_delay: params.number("target_delay"),
             weight: params.number_or_auto("weight"),
-            max_p: params.number("max_p"),
-            gentle: params.flag("gentle"),
-            wait: params.flag("wait"),
+            curve: Curve { max_p: params.number("max_p"), gentle: params.flag("gentle"), wait: params.flag("wait") },
             ecn: params.flag("ecn"),
             mark_below: params.number("mark_below"),
             adaptation: params.flag("adaptive").then_some(adaptation),
@@ -276,43 +306,19 @@ impl Red {
             return;
         }
         let part = 0.4 * (max - min);
-        if self.average < min + part && self.max_p > adaptation.bottom.unwrap_or(0.0) {
-            self.max_p *= adaptation.decrease;
+        if self.average < min + part && self.curve.max_p > adaptation.bottom.unwrap_or(0.0) {
+            self.curve.max_p *= adaptation.decrease;
             adaptation.last = now;
-        } else if self.average > max - part && self.max_p < adaptation.top {
-            self.max_p += adaptation.increase.min(0.25 * self.max_p);
+        } else if self.average > max - part && self.curve.max_p < adaptation.top {
+            self.curve.max_p += adaptation.increase.min(0.25 * self.curve.max_p);
             adaptation.last = now;
-        }
-    }
-
-    /// The probability that the average alone gives.
-    fn base_probability(&self, min: f64, max: f64) -> f64 {
-        if self.average < max {
-            self.max_p * (self.average - min) / (max - min)
-        } else if self.gentle {
-            (1.0 - self.max_p) / max * self.average + 2.0 * self.max_p - 1.0
-        } else {
-            1.0
         }
     }
 
     /// The probability for a packet of `size`, which grows with the packets since the last drop.
     fn packet_probability(&self, base: f64, size: f64) -> f64 {
         let count = self.unit.map_or(self.count, |unit| libm::floor(self.count_bytes / unit));
-        let spread = count * base;
-        let probability = if self.wait {
-            if spread < 1.0 {
-                0.0
-            } else if spread < 2.0 {
-                base / (2.0 - spread)
-            } else {
-                1.0
-            }
-        } else if spread < 1.0 {
-            base / (1.0 - spread)
-        } else {
-            1.0
-        };
+        let probability = self.curve.spaced(base, count);
         match self.unit {
             Some(unit) if probability < 1.0 => (probability * size / unit).min(1.0),
             _ => probability,
@@ -321,7 +327,7 @@ impl Red {
 
     /// Chance decides on a packet that finds the average above the threshold.
     fn draw(&mut self, arrival: &Arrival, (min, max): (f64, f64), random: &mut Generator) -> Verdict {
-        let base = self.base_probability(min, max).min(1.0);
+        let base = self.curve.base(self.average, min, max);
         self.probability = base;
         let probability = self.packet_probability(base, arrival.size.0 as f64);
         if random.uniform() > probability {
@@ -358,7 +364,7 @@ impl Admission for Red {
         self.probability = 0.0;
         let mut verdict = Verdict::Accept;
         if self.average >= min && length > 1.0 {
-            let ceiling = if self.gentle { 2.0 * max } else { max };
+            let ceiling = if self.curve.gentle { 2.0 * max } else { max };
             if self.average >= ceiling {
                 self.probability = 1.0;
                 self.restart_count();
@@ -383,6 +389,6 @@ impl Admission for Red {
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("probability", self.probability);
         out("average", self.average);
-        out("max_p", self.max_p);
+        out("max_p", self.curve.max_p);
     }
 }

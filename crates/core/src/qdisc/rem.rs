@@ -37,20 +37,8 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (1.0, 1e15),
             doc: "capacity, the arriving packet included",
         },
-        Param {
-            name: "gamma",
-            kind: Kind::Number,
-            default: Default::Number(0.001),
-            bounds: (0.0, 1e3),
-            doc: "gain of the price",
-        },
-        Param {
-            name: "phi",
-            kind: Kind::Number,
-            default: Default::Number(1.001),
-            bounds: (1.0, 1e3),
-            doc: "base of the probability",
-        },
+        Param { name: "gamma", kind: Kind::Number, default: Default::Number(0.001), bounds: (0.0, 1e3), doc: "gain of the price" },
+        Param { name: "phi", kind: Kind::Number, default: Default::Number(1.001), bounds: (1.0, 1e3), doc: "base of the probability" },
         Param {
             name: "alpha",
             kind: Kind::Number,

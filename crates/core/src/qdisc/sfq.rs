@@ -11,14 +11,14 @@
 //! `buckets`: queues; 16.
 //! `classify`: what is hashed: `addresses`, the sum of the numbers of the end nodes, as in ns-2, or the `flow`; addresses.
 
-use crate::qdisc::bands::{Bands, ns2_hash};
+use crate::qdisc::bands::{Bands, ns2_bucket};
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::Instant;
 
-/// The modulus of ns-2's hash for SFQ.
-const MODULUS: i64 = (2 << 19) - 1;
+/// Modulus and offset of ns-2's hash for SFQ.
+const HASH: (i64, i64) = ((2 << 19) - 1, 0);
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -72,7 +72,7 @@ impl Sfq {
     fn bucket(&self, packet: &Packet) -> usize {
         let (source, destination) = packet.ends;
         let key = if self.by_flow { packet.flow } else { source.wrapping_add(destination) };
-        ns2_hash(key, MODULUS).rem_euclid(self.bands.count() as i64) as usize
+        ns2_bucket(key, HASH, self.bands.count())
     }
 }
 

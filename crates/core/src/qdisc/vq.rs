@@ -28,13 +28,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "adaptive virtual queue: drops what a slower link would have no room for",
     reference: "Kunniyur & Srikant 2001; ns-2.35 Vq",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::ByteLimit,
-            default: Default::Limit(Limit::Packets(50)),
-            bounds: (1.0, 1e15),
-            doc: "capacity",
-        },
+        Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: (1.0, 1e15), doc: "capacity" },
         Param {
             name: "mode",
             kind: Kind::Word(&["bytes", "packets"]),

@@ -119,7 +119,10 @@ fn mistakes() {
         (bottleneck("queue = 50"), "t.toml:2: topology.bottleneck.queue: a queue limit needs a unit; did you mean \"50 packets\"?"),
         (bottleneck("queue = \"0 packets\""), "t.toml:2: topology.bottleneck.queue: must be from 1 to 1000000000000000"),
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
-        (bottleneck("queue = \"redd\""), "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)"),
+        (
+            bottleneck("queue = \"redd\""),
+            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)",
+        ),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit; did you mean \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %"),
         (
@@ -279,7 +282,12 @@ fn a_bandwidth_delay_product_is_that_of_the_longest_flow_on_the_link() {
     // On the first hop of a parking lot the long flow counts: 2 · (2 + 2) · 10 ms; on a link without flows all do.
     let text = "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", bottleneck.queue = \"1 BDP\" }\nflow = { count = 2 }";
     assert_eq!(
-        scenario(text).links.iter().filter_map(|link| link.queue.as_ref()).map(|queue| queue.discipline.params.limit("limit")).collect::<Vec<_>>(),
+        scenario(text)
+            .links
+            .iter()
+            .filter_map(|link| link.queue.as_ref())
+            .map(|queue| queue.discipline.params.limit("limit"))
+            .collect::<Vec<_>>(),
         [Limit::Packets(97); 2]
     );
 }

@@ -2,7 +2,10 @@
 
 mod tables;
 
-pub use tables::{CwndTrace, DeliveredTrace, DisciplineTrace, FatesTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace, SojournTrace, Traces};
+pub use tables::{
+    CwndTrace, DeliveredTrace, DisciplineTrace, FatesTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace,
+    SojournTrace, Traces,
+};
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};

@@ -87,7 +87,17 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         links.push(link(b, a, rate, 10));
     }
     links[BOTTLENECK].queue = Some(droptail(queue));
-    let flow = FlowSpec { name: "flow0".to_owned(), from: 0, to: 3, start: Instant::ZERO, start_tiebreak: 0.0, stop: None, packets: None, host, control };
+    let flow = FlowSpec {
+        name: "flow0".to_owned(),
+        from: 0,
+        to: 3,
+        start: Instant::ZERO,
+        start_tiebreak: 0.0,
+        stop: None,
+        packets: None,
+        host,
+        control,
+    };
     Scenario {
         name: "chain".to_owned(),
         duration: Duration::from_millis(250_000),

@@ -6,6 +6,7 @@
 //! ## References
 //! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
+mod marking;
 mod recovery;
 mod reno;
 mod sack;
@@ -22,6 +23,7 @@ use crate::scenario::{Ns2Host, Recovery};
 use crate::tcp::packet::{HEADER, Packet, SackBlocks};
 use crate::tcp::rto::{Rto, RtoConfig};
 
+use marking::Marking;
 use recovery::Policy;
 pub use slow_start_exit::{ExitReason, SlowStartExit};
 
@@ -95,11 +97,7 @@ struct State {
     retransmit: Option<u32>,
     permit: Permit,
     limited_transmit: bool,
-    ecn: bool,
-    /// The last mark came at a window of one segment or less.
-    marked_at_one: bool,
-    /// The window was reduced and the receiver does not know it yet (CWR).
-    reduced: bool,
+    ecn: Marking,
     rto: Rto,
     deadline: Option<Instant>,
     timed: Option<Timed>,
@@ -140,9 +138,7 @@ impl Sender {
             retransmit: None,
             permit: Permit::None,
             limited_transmit: host.limited_transmit,
-            ecn: host.ecn,
-            marked_at_one: false,
-            reduced: false,
+            ecn: Marking::new(host.ecn),
             rto: Rto::new(rto),
             deadline: Some(bulk.start),
             timed: None,
@@ -307,12 +303,12 @@ impl State {
         self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
-            return Packet::data(self.flow, seq, HEADER, now).with_echo(self.ecn);
+            return Packet::data(self.flow, seq, HEADER, now).with_echo(self.ecn.capable);
         }
         let mut packet = Packet::data(self.flow, seq, self.data_size, now);
-        if self.ecn {
+        if self.ecn.capable {
             packet.set_ecn(Ecn::Capable);
-            packet = packet.with_echo(std::mem::take(&mut self.reduced));
+            packet = packet.with_echo(std::mem::take(&mut self.ecn.reduced));
         }
         packet
     }
@@ -342,9 +338,9 @@ impl State {
         let seq = segment.seq;
         self.dupacks = 0;
         self.advance(seq);
-        self.marked_at_one &= segment.ecn_echo;
+        self.ecn.at_one &= segment.ecn_echo;
         if let Some(timed) = self.timed.take_if(|timed| seq > timed.seq) {
-            if !self.marked_at_one {
+            if !self.ecn.at_one {
                 self.rto.end_backoff();
             }
             self.rto.measure(timed.sent, now);
@@ -429,24 +425,10 @@ impl State {
             self.exit.note_loss(now);
         }
         self.control.on_congestion(&event);
-        self.reduced = true;
+        self.ecn.reduced = true;
         self.read_window();
         self.last_cause = Some(cause);
         self.recovery_point = self.snd_max;
-    }
-
-    /// An ACK of everything below `seq` echoes a mark: a reason to reduce the window, but once in a window of data (RFC 3168 §6.1.2).
-    ///
-    /// Below two segments there is little left to reduce: from the second such mark in a row on, the timer backs off instead.
-    fn hear_of_mark(&mut self, now: Instant, seq: u32) {
-        if seq > self.recovery_point || self.last_cause == Some(Cause::Timeout) {
-            let smallest = self.window.cwnd <= 1.0;
-            if smallest && self.marked_at_one {
-                self.rto.back_off();
-            }
-            self.marked_at_one = smallest;
-            self.reduce(now, Cause::EcnCe, false);
-        }
     }
 
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
@@ -480,22 +462,6 @@ impl State {
             return false;
         }
         true
-    }
-
-    /// The timer has expired with nothing outstanding, because a mark left less than a segment of window: go on with one.
-    fn wake(&mut self, now: Instant) {
-        self.restart_window();
-        self.recovery_point = self.snd_max;
-        self.reset_timer(now);
-        self.permit = Permit::Window(u32::MAX);
-    }
-
-    /// Goes back to a window of one segment and leaves the threshold.
-    fn restart_window(&mut self) {
-        self.counters.reductions += 1;
-        self.control.deflate((self.window.cwnd - 1.0).max(0.0));
-        self.read_window();
-        self.reduced = true;
     }
 
     /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).
