@@ -218,7 +218,7 @@ def test_one_seed_cannot_tell() -> None:
         ({"tolerance": -0.1, "expected": [["1"], ["2"]]}, "tolerance must be a number, at least 0, not -0.1"),
         ({"tolerance": "1 %", "expected": [["1"], ["2"]]}, "tolerance must be a number"),
         ({"metrics": ["goodputt"], "expected": [["1"], ["2"]]}, "did you mean 'goodput'"),
-        ({"quantifier": "some", "expected": [["1"], ["2"]]}, "quantifier must be one of all, any"),
+        ({"quantifier": "some", "expected": [["1"], ["2"]]}, "quantifier must be one of all, any, most"),
     ],
 )
 def test_wrong_claims_are_refused(entry: dict[str, Any], message: str) -> None:
