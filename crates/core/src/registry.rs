@@ -294,10 +294,14 @@ pub mod qdisc {
     axis! { "qdisc", crate::qdisc::Discipline:
         droptail,
         red,
+        fq,
+        sfq,
         pi,
         vq,
         rem,
         gk,
+        drr,
+        srr,
     }
 }
 

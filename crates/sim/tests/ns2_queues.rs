@@ -85,6 +85,12 @@ fn set_up(name: &str) -> Option<(&'static str, &'static str)> {
         "Vq" => "kind = 'vq'",
         "Vq_pkt" => "kind = 'vq', mode = 'packets'",
         "REM" => "kind = 'rem'",
+        "FQ" => "kind = 'fq'",
+        "FQ_lim8" => "kind = 'fq', flow_limit = '8 packets'",
+        "SFQ" => "kind = 'sfq', limit = '50 packets'",
+        "DRR" => "kind = 'drr', limit = '52000 B', buckets = 14",
+        "SRR" => "kind = 'srr'",
+        "SRR_lim8" => "kind = 'srr', flow_limit = '8 packets'",
         "GK" | "GK_ecn" => "kind = 'gk'",
         _ => return None,
     };

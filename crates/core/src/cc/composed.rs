@@ -8,7 +8,7 @@ use crate::units::{Instant, Segments};
 const LOSS_WINDOW: Segments = 1.0;
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
 /// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
-const MARKED_WINDOW: Segments = 0.5;
+const MARKED_WINDOW: Segments = 1.0 / 1024.0;
 /// Smallest slow start threshold (RFC 5681 equation 4).
 const MIN_SSTHRESH: Segments = 2.0;
 

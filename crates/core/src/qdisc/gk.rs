@@ -1,12 +1,13 @@
 //! GK: the virtual queue of Gibbens and Kelly.
 //! ## What it does
-//! Keeps the length of a queue served by a share of the link's capacity and with the same share of its room. While the virtual queue
-//! overflows, arriving packets are marked. Packets that cannot be marked are never dropped early: without ECN it is a drop-tail queue.
+//! Keeps the length of a queue served by a share of the link's capacity and with the same share of its room. From the moment when that
+//! virtual queue overflows until it is empty, packets are marked when they leave. Packets that cannot be marked are never dropped early:
+//! without ECN it is a drop-tail queue.
 //! ## References
 //! Gibbens & Kelly, *Distributed connection acceptance control for a connectionless network*, ITC 16, 1999; ns-2.35, `GK`, whose defaults
 //! these are.
 //! ## Differs from the document
-//! Nothing.
+//! As in ns-2 the packets in the queue at the overflow are marked too, and the clock of the virtual queue stands still while it is empty.
 //! ## Parameters
 //! `limit`: capacity, the arriving packet included; 50 packets.
 //! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
@@ -75,11 +76,15 @@ pub struct Gk {
 
 impl Gk {
     /// Serves the virtual queue up to `now`. Once it is empty, marking ends.
+    ///
+    /// As in ns-2 the clock of an empty virtual queue stands still, so that the first packet after a pause may be gone at once.
     fn serve_virtual_queue(&mut self, now: Instant) {
-        let elapsed = now.since(self.last).as_secs_f64();
-        self.last = now;
-        self.virtual_queue = (self.virtual_queue - self.capacity * elapsed).max(0.0);
-        self.marking &= self.virtual_queue > 0.0;
+        if self.virtual_queue > 0.0 {
+            let elapsed = now.since(self.last).as_secs_f64();
+            self.last = now;
+            self.virtual_queue = (self.virtual_queue - self.capacity * elapsed).max(0.0);
+            self.marking &= self.virtual_queue > 0.0;
+        }
     }
 
     /// Room of the virtual queue in packets.

@@ -4,6 +4,7 @@
 //! accepts is known at once. A [`Scheduler`] chooses which packet leaves next, or whether one leaves at all, and has to be asked each time
 //! the link is free. [`Fifo`] makes a scheduler of any admission, for whoever drives queues in real time.
 
+pub(crate) mod bands;
 mod fifo;
 
 pub use crate::registry::qdisc::*;

@@ -131,7 +131,9 @@ impl Receiver {
             }
             self.delayed = None;
         }
-        Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq), ecn_echo: self.ecn_echo })
+        // The ACK of a SYN that asks for ECN agrees with the same flag.
+        let ecn_echo = self.ecn_echo || seq == 0 && packet.echo();
+        Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq), ecn_echo })
     }
 
     fn deliver(&mut self, now: Instant, before: u32) {

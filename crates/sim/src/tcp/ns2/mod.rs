@@ -96,6 +96,8 @@ struct State {
     permit: Permit,
     limited_transmit: bool,
     ecn: bool,
+    /// The last mark came at a window of one segment or less.
+    marked_at_one: bool,
     /// The window was reduced and the receiver does not know it yet (CWR).
     reduced: bool,
     rto: Rto,
@@ -139,6 +141,7 @@ impl Sender {
             permit: Permit::None,
             limited_transmit: host.limited_transmit,
             ecn: host.ecn,
+            marked_at_one: false,
             reduced: false,
             rto: Rto::new(rto),
             deadline: Some(bulk.start),
@@ -177,7 +180,11 @@ impl Sender {
             return;
         }
         self.policy.on_timeout(state);
-        state.expire(now);
+        if state.snd_una == state.snd_max {
+            state.wake(now);
+        } else {
+            state.expire(now);
+        }
     }
 
     /// The next packet to send, if there is one.
@@ -299,7 +306,8 @@ impl State {
         }
         self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
         if seq == 0 {
-            return Packet::data(self.flow, seq, HEADER, now);
+            // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
+            return Packet::data(self.flow, seq, HEADER, now).with_echo(self.ecn);
         }
         let mut packet = Packet::data(self.flow, seq, self.data_size, now);
         if self.ecn {
@@ -330,15 +338,20 @@ impl State {
     }
 
     /// A cumulative ACK outside recovery, or the one that ends it: moves the edge, measures, restarts the timer.
-    fn acknowledge(&mut self, now: Instant, seq: u32) {
+    fn acknowledge(&mut self, now: Instant, segment: &Segment<'_>) {
+        let seq = segment.seq;
         self.dupacks = 0;
         self.advance(seq);
+        self.marked_at_one &= segment.ecn_echo;
         if let Some(timed) = self.timed.take_if(|timed| seq > timed.seq) {
-            self.rto.end_backoff();
+            if !self.marked_at_one {
+                self.rto.end_backoff();
+            }
             self.rto.measure(timed.sent, now);
         }
         self.deadline = None;
-        if self.snd_una < self.snd_max {
+        // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
+        if self.snd_una < self.snd_max || self.window.cwnd < 1.0 {
             self.restart_timer(now);
         }
     }
@@ -347,7 +360,7 @@ impl State {
     fn acknowledge_and_grow(&mut self, now: Instant, segment: &Segment<'_>) {
         let first = self.snd_una == 0;
         let acked = segment.seq - self.snd_una;
-        self.acknowledge(now, segment.seq);
+        self.acknowledge(now, segment);
         if first {
             let smss = Bytes(u64::from(self.data_size - HEADER));
             self.control.on_established(&Established { now, smss, syn_lost: self.syn_lost });
@@ -423,17 +436,31 @@ impl State {
     }
 
     /// An ACK of everything below `seq` echoes a mark: a reason to reduce the window, but once in a window of data (RFC 3168 §6.1.2).
+    ///
+    /// Below two segments there is little left to reduce: from the second such mark in a row on, the timer backs off instead.
     fn hear_of_mark(&mut self, now: Instant, seq: u32) {
         if seq > self.recovery_point || self.last_cause == Some(Cause::Timeout) {
+            let smallest = self.window.cwnd <= 1.0;
+            if smallest && self.marked_at_one {
+                self.rto.back_off();
+            }
+            self.marked_at_one = smallest;
             self.reduce(now, Cause::EcnCe, false);
         }
     }
 
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
     fn expire(&mut self, now: Instant) {
-        self.counters.timeouts += 1;
         self.syn_lost |= self.snd_una == 0;
-        self.reduce(now, Cause::Timeout, true);
+        if self.last_cause == Some(Cause::EcnCe) && self.snd_una < self.recovery_point {
+            // A mark has reduced the threshold for this window of data already, and ns-2 counts no timeout.
+            self.counters.reductions += 1;
+            self.restart_window();
+            self.last_cause = Some(Cause::Timeout);
+        } else {
+            self.counters.timeouts += 1;
+            self.reduce(now, Cause::Timeout, true);
+        }
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
         self.reset_timer(now);
@@ -449,11 +476,28 @@ impl State {
             if restart {
                 self.control.deflate(self.window.cwnd - 1.0);
                 self.read_window();
+                self.reduced = true;
             }
         } else {
             return false;
         }
         true
+    }
+
+    /// The timer has expired with nothing outstanding, because a mark left less than a segment of window: go on with one.
+    fn wake(&mut self, now: Instant) {
+        self.counters.reductions += 1;
+        self.restart_window();
+        self.reset_timer(now);
+        self.permit = Permit::Window(u32::MAX);
+    }
+
+    /// Goes back to a window of one segment and leaves the threshold.
+    fn restart_window(&mut self) {
+        self.control.deflate((self.window.cwnd - 1.0).max(0.0));
+        self.read_window();
+        self.reduced = true;
+        self.recovery_point = self.snd_max;
     }
 
     /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).

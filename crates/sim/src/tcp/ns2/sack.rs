@@ -95,7 +95,7 @@ impl Sack {
         let acked = segment.seq - state.snd_una;
         self.in_recovery = false;
         state.recovery_point = 1;
-        state.acknowledge(now, segment.seq);
+        state.acknowledge(now, segment);
         self.scoreboard.clear();
         self.scoreboard.advance(segment.seq);
         state.observe(now, acked, segment);

@@ -1,0 +1,104 @@
+//! Queues side by side, of which a scheduler serves one after the other.
+
+use std::collections::VecDeque;
+
+use super::{Backlog, Packet};
+
+/// One of several queues.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Band {
+    packets: VecDeque<Packet>,
+    pub(crate) backlog: Backlog,
+}
+
+impl Band {
+    /// The packet that is next.
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+}
+
+/// Queues, and in which order those that are not empty take turns.
+#[derive(Debug)]
+pub(crate) struct Bands {
+    bands: Vec<Band>,
+    /// The queues that are not empty, the one whose turn it is first.
+    round: VecDeque<usize>,
+    total: Backlog,
+}
+
+impl Bands {
+    /// `count` empty queues.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { bands: vec![Band::default(); count], round: VecDeque::new(), total: Backlog::default() }
+    }
+
+    /// Queue number `index`, which is made if there are not so many yet.
+    pub(crate) fn band(&mut self, index: usize) -> &Band {
+        if index >= self.bands.len() {
+            self.bands.resize_with(index + 1, Band::default);
+        }
+        &self.bands[index]
+    }
+
+    /// How many queues there are.
+    pub(crate) fn count(&self) -> usize {
+        self.bands.len()
+    }
+
+    /// What waits in all.
+    pub(crate) fn total(&self) -> Backlog {
+        self.total
+    }
+
+    /// The queue whose turn it is.
+    pub(crate) fn current(&self) -> Option<usize> {
+        self.round.front().copied()
+    }
+
+    /// The queues that are not empty, in the order of their turns.
+    pub(crate) fn round(&self) -> impl Iterator<Item = (usize, &Band)> {
+        self.round.iter().map(|&index| (index, &self.bands[index]))
+    }
+
+    /// Adds a packet at the end of queue `index`, which takes the last turn of the round if it was empty; gives whether it was.
+    pub(crate) fn push(&mut self, index: usize, packet: Packet) -> bool {
+        self.band(index);
+        let band = &mut self.bands[index];
+        let first = band.packets.is_empty();
+        if first {
+            self.round.push_back(index);
+        }
+        band.backlog = band.backlog.with(packet.size);
+        self.total = self.total.with(packet.size);
+        band.packets.push_back(packet);
+        first
+    }
+
+    /// Takes the first packet of queue `index`, which leaves the round if it is empty then.
+    pub(crate) fn pop(&mut self, index: usize) -> Option<Packet> {
+        let band = &mut self.bands[index];
+        let packet = band.packets.pop_front()?;
+        band.backlog = band.backlog.without(packet.size);
+        self.total = self.total.without(packet.size);
+        if band.packets.is_empty()
+            && let Some(position) = self.round.iter().position(|&other| other == index)
+        {
+            self.round.remove(position);
+        }
+        Some(packet)
+    }
+
+    /// Ends the turn of the current queue: it takes the last one.
+    pub(crate) fn rotate(&mut self) {
+        if !self.round.is_empty() {
+            self.round.rotate_left(1);
+        }
+    }
+}
+
+/// ns-2's hash of an address, or of a sum of addresses, modulo a large number.
+pub(crate) const fn ns2_hash(address: u32, modulus: i64) -> i64 {
+    let address = address as i64;
+    (address + (address >> 8) + !(address >> 4)) % modulus
+}

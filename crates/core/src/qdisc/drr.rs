@@ -1,0 +1,174 @@
+//! DRR: deficit round robin.
+//! ## What it does
+//! Spreads flows over a number of queues by a hash of their sender's address. In its turn a queue may send as many bytes as its deficit
+//! counter allows, which grows by `quantum` each turn; what it does not use it keeps while it waits. When the room for all is full, the
+//! longest queue loses its first packet.
+//! ## References
+//! Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995; ns-2.35, `DRR`, whose defaults these are.
+//! ## Differs from the document
+//! As in ns-2 the quantum is smaller than a packet, so that a queue may have to wait several turns.
+//! ## Parameters
+//! `limit`: bytes in all queues together; 25 000 B. Packets count 1000 B each here.
+//! `quantum`: bytes that a turn adds; 250 B.
+//! `buckets`: queues; 10.
+//! `classify`: what is hashed: the sender's `address`, as in ns-2, or the `flow`; address.
+
+use crate::qdisc::bands::{Bands, ns2_hash};
+use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::rng::Generator;
+use crate::units::Instant;
+
+/// The modulus of ns-2's hash for DRR.
+const MODULUS: i64 = (2 << 23) - 1;
+/// Bytes for which a packet counts where the limit is in packets.
+const PACKET: u64 = 1000;
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "drr",
+    summary: "deficit round robin: a quantum of bytes of each hashed queue in turn",
+    reference: "Shreedhar & Varghese 1995; ns-2.35 DRR",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::ByteLimit,
+            default: Default::Limit(Limit::Bytes(25_000)),
+            bounds: (1.0, 1e15),
+            doc: "bytes in all queues together",
+        },
+        Param {
+            name: "quantum",
+            kind: Kind::Size,
+            default: Default::Number(250.0),
+            bounds: (1.0, 1e9),
+            doc: "bytes that a turn adds to a queue's allowance",
+        },
+        Param {
+            name: "buckets",
+            kind: Kind::Integer,
+            default: Default::Number(10.0),
+            bounds: (1.0, 65_536.0),
+            doc: "queues over which flows are spread",
+        },
+        Param {
+            name: "classify",
+            kind: Kind::Word(&["address", "flow"]),
+            default: Default::Word("address"),
+            bounds: (0.0, 0.0),
+            doc: "what is hashed",
+        },
+    ],
+    build: |params| {
+        let limit = match params.limit("limit") {
+            Limit::Packets(packets) => packets.saturating_mul(PACKET),
+            Limit::Bytes(bytes) => bytes,
+        };
+        let buckets = params.number("buckets") as usize;
+        Ok(Discipline::scheduled(Drr {
+            limit,
+            buckets,
+            by_flow: params.word("classify") == "flow",
+            rounds: DeficitRounds::new(buckets, params.number("quantum") as u64),
+        }))
+    },
+};
+
+/// Queues that take turns by deficit counters.
+#[derive(Debug)]
+pub(crate) struct DeficitRounds {
+    pub(crate) bands: Bands,
+    quantum: u64,
+    deficit: Vec<u64>,
+    /// Whether the current queue has had its quantum in this turn.
+    given: bool,
+}
+
+impl DeficitRounds {
+    /// `count` empty queues, each with so many bytes a turn.
+    pub(crate) fn new(count: usize, quantum: u64) -> Self {
+        Self { bands: Bands::new(count), quantum, deficit: vec![0; count], given: false }
+    }
+
+    /// Adds a packet to queue `index`.
+    pub(crate) fn push(&mut self, index: usize, packet: Packet) {
+        if index >= self.deficit.len() {
+            self.deficit.resize(index + 1, 0);
+        }
+        if self.bands.push(index, packet) {
+            self.deficit[index] = 0;
+        }
+    }
+
+    /// Takes the first packet of queue `index` out of turn.
+    pub(crate) fn take(&mut self, index: usize) -> Option<Packet> {
+        let current = self.bands.current();
+        let packet = self.bands.pop(index);
+        if self.bands.current() != current {
+            self.given = false;
+        }
+        packet
+    }
+
+    /// The packet whose turn it is.
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
+        loop {
+            let index = self.bands.current()?;
+            if !self.given {
+                self.deficit[index] += self.quantum;
+                self.given = true;
+            }
+            let size = self.bands.band(index).front()?.size.0;
+            if self.deficit[index] >= size {
+                self.deficit[index] -= size;
+                return self.take(index);
+            }
+            self.given = false;
+            self.bands.rotate();
+        }
+    }
+}
+
+/// A DRR queue.
+#[derive(Debug)]
+pub struct Drr {
+    limit: u64,
+    buckets: usize,
+    by_flow: bool,
+    rounds: DeficitRounds,
+}
+
+impl Drr {
+    fn bucket(&self, packet: &Packet) -> usize {
+        let key = if self.by_flow { packet.flow } else { packet.ends.0 };
+        (ns2_hash(key, MODULUS) + 1).rem_euclid(self.buckets as i64) as usize
+    }
+
+    /// The queue with most bytes, the earliest of the round among equals.
+    fn longest(&self) -> Option<usize> {
+        let longest = self.rounds.bands.round().fold(None, |longest: Option<(usize, u64)>, (index, band)| match longest {
+            Some((_, bytes)) if bytes >= band.backlog.bytes => longest,
+            _ => Some((index, band.backlog.bytes)),
+        });
+        longest.map(|(index, _)| index)
+    }
+}
+
+impl Scheduler for Drr {
+    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+        self.rounds.push(self.bucket(&packet), packet);
+        // A packet alone stays, however small the limit.
+        while self.rounds.bands.total().bytes > self.limit && self.rounds.bands.total().packets > 1 {
+            let dropped = self.longest().and_then(|index| self.rounds.take(index));
+            outcomes.extend(dropped.map(|packet| (packet, Outcome::Dropped(Reason::Overflow))));
+        }
+    }
+
+    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
+        self.rounds.pop()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.rounds.bands.total()
+    }
+}
