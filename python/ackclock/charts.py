@@ -92,7 +92,7 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     found = _intervals(rows, (x, flows), lambda row: _scaled(row, chart))
     if not found:
         return None
-    places, series = _values(rows, x), _values(rows, flows)
+    places, series = _in_order(_values(rows, x)), _values(rows, flows)
     figure = _new((8.0, 4.4))
     axes = figure.add_subplot()
     for index, name in enumerate(series):
@@ -140,7 +140,7 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     found = _intervals(_one_flow(rows, chart, outcome.plan.paper), keys, lambda row: row["value"])
     if not found:
         return None
-    xs, ys = sorted(_values(rows, x), key=float), sorted(_values(rows, y), key=float)
+    xs, ys = _in_order(_values(rows, x)), _in_order(_values(rows, y))
     grids = {
         value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
         for value in panels
@@ -191,16 +191,19 @@ def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rec
 
 def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     """Draw a curve over time for each flow of the first run of the chosen cell."""
-    labels = outcome.plan.paper.labels
+    paper = outcome.plan.paper
+    known = _values(outcome.rows, paper.document["flows"])
     for cell, lines in outcome.lines.items():
-        if matches(dict(zip(labels, cell, strict=True)), chart["where"]):
-            kept = {name.partition("/"): line for name, line in lines.items()}
-            shown = [
-                plot.Line(flow, x.x, x.y, None, x.step) for (kind, _, flow), x in kept.items() if kind == chart["trace"]
-            ]
-            if shown:
-                panel = plot.Panel(_title(chart), shown, TRACE_LABELS[chart["trace"]])
-                return plot.panels([panel], size=(8.0, 4.2)), [], []
+        if not matches(dict(zip(paper.labels, cell, strict=True)), chart["where"]):
+            continue
+        flows = sorted(
+            (name.partition("/")[2] for name in lines if name.startswith(chart["trace"] + "/")), key=known.index
+        )
+        own = [(flow, lines[f"{chart['trace']}/{flow}"]) for flow in flows]
+        if own:
+            shown = [plot.Line(flow, line.x, line.y, None, line.step) for flow, line in own]
+            panel = plot.Panel(_title(chart), shown, TRACE_LABELS[chart["trace"]])
+            return plot.panels([panel], size=(8.0, 4.2)), [], []
     return None
 
 
@@ -218,6 +221,14 @@ def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
     return list(dict.fromkeys(row[label] for row in rows))
+
+
+def _in_order(values: list[str]) -> list[str]:
+    """Sort values that begin with a number, as "50" or "100 s"; others stay in the order of the files."""
+    try:
+        return sorted(values, key=lambda value: float(value.split()[0]))
+    except (ValueError, IndexError):
+        return values
 
 
 def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:

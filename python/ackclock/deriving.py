@@ -17,7 +17,7 @@ TRACES: dict[str, tuple[str, ...]] = {"share": (), "eq7": ("rtt",)}
 """The traces that each measure needs."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "share": ("share", "rank"),
+    "share": ("share", "rank", "total_bps"),
     "eq7": ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"),
 }
 """The columns that each measure adds."""
@@ -26,11 +26,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 def share(measured: Rows, _: Result) -> None:
     """Add a flow's share of all bytes that arrived, and its rank: one more than the flows that got more.
 
-    Adds ``share``, between 0 and 1 and None if nothing arrived, and ``rank``, from 1.
+    Adds ``share``, between 0 and 1 and None if nothing arrived; ``rank``, from 1; and ``total_bps``, the goodput of all
+    flows together in bits per second.
     """
     total = sum(row["delivered_bytes"] for row in measured)
     for row in measured:
         row["share"] = row["delivered_bytes"] / total if total else None
+        row["total_bps"] = sum(other["goodput_bps"] for other in measured)
         row["rank"] = 1 + sum(other["delivered_bytes"] > row["delivered_bytes"] for other in measured)
 
 

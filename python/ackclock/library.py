@@ -168,6 +168,7 @@ PAPER = {
     "reference": checks.TEXT,
     "labels": checks.TEXTS,
     "flows": checks.TEXT,
+    "defaults": checks.TEXT_TABLE,
     "experiment": checks.tables("experiment"),
     "repeat": checks.tables("repeat"),
     "quick": checks.TABLE,
@@ -230,7 +231,21 @@ CHART_NEEDS = {
 }
 CHART_ONLY = {"map": ["y", "panel", "flow", "to", "equals", "bounds", "mark"], "time": ["trace", "bin"]}
 NOT_NEEDED = {
-    *("flows", "quick", "figures", "chart", "bin", "start", "block", "order", "where", "spread", "seeds_by", "common"),
+    *(
+        "flows",
+        "defaults",
+        "quick",
+        "figures",
+        "chart",
+        "bin",
+        "start",
+        "block",
+        "order",
+        "where",
+        "spread",
+        "seeds_by",
+        "common",
+    ),
     *("spans", "cwnd", "derived"),
 }
 ORDER = {

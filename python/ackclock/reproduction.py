@@ -122,7 +122,7 @@ def _variants(paper: Paper) -> Variants:
             there = dict.fromkeys(labels[label] for labels, _ in swept if label in labels)
             checks.words(f"{place}: only", "label" if not there else label, [label] if not there else kept, there)
         for own, scenario in swept:
-            labels = {**experiment.get("labels", {}), **own}
+            labels = {**paper.document.get("defaults", {}), **experiment.get("labels", {}), **own}
             checks.words(place, "label", labels, paper.labels)
             checks.words(place, "label", paper.labels, labels)
             if any(labels[label] not in kept for label, kept in only.items()):
