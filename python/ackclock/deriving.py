@@ -12,6 +12,7 @@ from ackclock.result import Result, frame
 
 Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
+HEADERS = 40  # bytes of a packet that are not payload
 
 TRACES: dict[str, tuple[str, ...]] = {"share": (), "eq7": ("rtt",)}
 """The traces that each measure needs."""
@@ -50,8 +51,9 @@ def eq7(measured: Rows, result: Result) -> None:
         row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
         row["eq7_bps"] = row["eq7_ratio"] = None
         if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
-            size = 8 * row["delivered_bytes"] / row["delivered_packets"]
-            row["eq7_bps"] = square_root_law(size, row["rtt_mean"], row["loss_rate"])
+            # Delivered bytes count headers, and those of the SYN.
+            size = (row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS
+            row["eq7_bps"] = square_root_law(8 * size, row["rtt_mean"], row["loss_rate"])
             row["eq7_ratio"] = row["eq7_bps"] / row["goodput_bps"]
 
 
