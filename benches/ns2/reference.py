@@ -1,4 +1,4 @@
-"""Makes crates/sim/tests/data/ns2_runs.csv: runs of ns-2.35 that the conformance tests reproduce.
+"""Makes ns2_runs.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
 
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
@@ -24,6 +24,28 @@ BASE = {
     "loss_position": "after", "loss_seed": "0", "delayed_ack": "0", "window": "1000", "access_limit": "0", "set": "",
 }  # fmt: skip
 LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
+
+
+# Six flows over one bottleneck: name of the set-up, ns-2's queue and what is set on it, whether flows use ECN.
+QUEUES = [
+    ("red_ecn", "RED", "setbit_ true", "1"),
+    ("red_packets_ecn", "RED", "setbit_ true bytes_ false queue_in_bytes_ false q_weight_ 0.002", "1"),
+    ("red_adaptive", "RED", "adaptive_ 1", "0"),
+    ("red_steep", "RED", "gentle_ false wait_ false thresh_ 8 maxthresh_ 24", "0"),
+    ("pi_ecn", "PI", "setbit_ true qref_ 20", "1"),
+    ("rem_ecn", "REM", "markpkts_ true", "1"),
+    ("vq_ecn", "Vq", "markpkts_ true", "1"),
+    ("vq_packets_ecn", "Vq", "markpkts_ true queue_in_bytes_ false", "1"),
+]
+MIXES = ["Tahoe,Tahoe,Reno,Reno,Newreno,Newreno", "Sack1,Sack1,Reno,Tahoe,Newreno,Sack1"]
+QUEUE_COLUMNS = [
+    "queue", "seed", "flow", "agent", "start",
+    "bytes", "sent", "retransmitted", "timeouts", "reductions", "drops",
+]  # fmt: skip
+DUMBBELL = {
+    "topology": "dumbbell", "flows": "6", "rate": "1.5Mb", "delay": "40ms", "access": "10Mb", "access_delay": "10ms", "limit": "50",
+    "time": "100",
+}  # fmt: skip
 
 
 def runs() -> Iterator[dict[str, str]]:
@@ -66,14 +88,18 @@ def runs() -> Iterator[dict[str, str]]:
         yield {"agent": agent, "access": access, "access_limit": limit}
 
 
+def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
+    """Run ns-2 once and yield the words of its lines."""
+    script = str(Path(__file__).with_name("bulk.tcl"))
+    flags = itertools.chain.from_iterable((f"-{key}", value) for key, value in options.items())
+    for line in subprocess.run([ns, script, *flags], capture_output=True, text=True, check=True).stdout.splitlines():
+        yield line.split()
+
+
 def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
     """Run ns-2 once and return the row of the table."""
     row = BASE | settings
-    script = str(Path(__file__).with_name("bulk.tcl"))
-    options = itertools.chain.from_iterable((f"-{key}", value) for key, value in row.items())
-    output = subprocess.run([ns, script, *options], capture_output=True, text=True, check=True).stdout
-    for line in output.splitlines():
-        words = line.split()
+    for words in execute(ns, row):
         if words[0] == "flow":
             row.update(zip(words[2::2], words[3::2], strict=True))
         if words[0] == "total":
@@ -81,17 +107,39 @@ def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
     return row
 
 
-def main() -> None:
-    """Write the table."""
-    ns = sys.argv[1] if len(sys.argv) > 1 else "ns"
-    with ThreadPoolExecutor(2) as pool:
-        rows = list(pool.map(lambda settings: measure(ns, settings), runs()))
-    path = Path("crates/sim/tests/data/ns2_runs.csv")
+def measure_queue(ns: str, setup: tuple[str, str, str, str], agents: str, seed: int) -> list[dict[str, str]]:
+    """Run six flows through a queue of ns-2 and return a row for each flow; drops are those of all flows."""
+    name, queue, settings, ecn = setup
+    options = DUMBBELL | {"queue": queue, "queue_set": settings, "ecn": ecn, "agents": agents, "seed": str(seed)}
+    rows, total = [], {}
+    for words in execute(ns, options):
+        if words[0] == "flow":
+            agent = agents.split(",")[int(words[1])]
+            row = {"queue": name, "seed": str(seed), "flow": words[1], "agent": agent}
+            rows.append(row | dict(zip(words[2::2], words[3::2], strict=True)))
+        if words[0] == "total":
+            total = dict(zip(words[1::2], words[2::2], strict=True))
+    return [row | {"drops": total["drops"]} for row in rows]
+
+
+def write(name: str, columns: list[str], rows: list[dict[str, str]]) -> None:
+    """Write a table."""
+    path = Path("crates/sim/tests/data", name)
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    print(f"{len(rows)} runs in {path}")
+    print(f"{len(rows)} rows in {path}")
+
+
+def main() -> None:
+    """Write the tables."""
+    ns = sys.argv[1] if len(sys.argv) > 1 else "ns"
+    with ThreadPoolExecutor(2) as pool:
+        write("ns2_runs.csv", COLUMNS, list(pool.map(lambda settings: measure(ns, settings), runs())))
+        cases = [(ns, setup, agents, seed) for setup in QUEUES for agents in MIXES for seed in (1, 2, 3)]
+        queues = pool.map(lambda case: measure_queue(*case), cases)
+        write("ns2_queues.csv", QUEUE_COLUMNS, list(itertools.chain.from_iterable(queues)))
 
 
 if __name__ == "__main__":

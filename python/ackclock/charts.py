@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ackclock import plot
+from ackclock import curves, plot
 from ackclock.intervals import Interval, interval, rounded
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, matches
@@ -119,7 +119,7 @@ def _draw_series(
     values = np.array([mean.mean for mean in means])
     errors = np.array([[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]])
     errors[~np.isfinite(errors)] = 0.0
-    colour = plot.COLOURS[index % len(plot.COLOURS)]
+    colour = curves.COLOURS[index % len(curves.COLOURS)]
     if kind == "bars":
         width = 0.84 / count
         shifted = np.array(at) - 0.42 + (index + 0.5) * width

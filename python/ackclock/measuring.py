@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import polars
 
-from ackclock import _core, deriving, plot, storage
+from ackclock import _core, curves, deriving, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
@@ -111,7 +111,7 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    sources = (__file__, str(plot.__file__), str(deriving.__file__))
+    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
 

@@ -61,7 +61,7 @@ def test_a_sweep_runs_all_variants(cli: Cli, sweep: Path, tmp_path: Path) -> Non
     stored = ackclock.read(tmp_path / "o")
     assert len(stored) == 4
     table = cli("run", sweep).stdout
-    assert table.count("staged") == 2
+    assert table.count("staged") == 4  # two flows, two queues
     plots = cli("plot", "o", "--format", "svg")
     assert plots.returncode == 0, plots.stderr
     assert sorted(plots.stdout.split()) == ["o/cwnd.svg", "o/throughput.svg"]
@@ -202,7 +202,8 @@ def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_pat
     sweep.write_text(text)
     done = cli("run", sweep, "--out", "o", "--record", "cwnd")
     assert "only the first 200 of 240 rows" in done.stderr
-    assert len(done.stdout.splitlines()) < 210
+    assert "only the first 200 of 240 queues" in done.stderr
+    assert len(done.stdout.splitlines()) < 415
     drawn = cli("plot", "o")
     assert drawn.returncode == 0
     assert "12 of 240 runs" in drawn.stderr

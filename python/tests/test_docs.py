@@ -11,6 +11,7 @@ Blocks are told by their first line:
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import subprocess
@@ -124,10 +125,11 @@ def test_links_of(page: Path) -> None:
 def test_every_column_is_explained() -> None:
     metrics = DOCS / "concepts" / "metrics.md"
     explained = set(COLUMNS.findall(metrics.read_text(encoding="utf-8")))
-    recorded = ["cwnd", "delivered", "queue", "drops", "sequence", "rtt", "internals"]
+    recorded = json.loads(ackclock._core.schema())["properties"]["record"]["items"]["enum"]
     result = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=recorded))
     tables: list[Any] = [result.flows, result.links, *(result.trace(trace) for trace in recorded)]
     missing = [column for table in tables for column in polars.DataFrame(table).columns if column not in explained]
+    missing += [trace for trace in recorded if trace not in explained]
     assert not missing, f"{name(metrics)} does not explain {', '.join(missing)}"
 
 
@@ -141,3 +143,8 @@ def test_no_page_is_left_out_of_the_index() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "README.md"]
     assert [page for page in pages if f"({page})" not in index] == []
+
+
+def test_the_guide_to_queues_shows_the_scenario_that_is_there() -> None:
+    shown = [block.text for block in blocks(DOCS / "guides" / "queues.md") if block.words == ["toml", "aqm.toml"]]
+    assert shown == [(ROOT / "scenarios" / "aqm.toml").read_text(encoding="utf-8")]

@@ -8,9 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
-from ackclock import Scenario, plot, run_many
+from ackclock import Scenario, curves, plot, run_many
 from ackclock.result import Result
+
+TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence"]
+
+
+def drawn(lines: list[plot.Line]) -> Figure:
+    figure, axes = curves.axes_of(None)
+    plot.draw(axes, lines)
+    curves.finish(axes, "cwnd (segments)", "", legend="outside")
+    return figure
 
 
 @pytest.fixture
@@ -20,7 +30,7 @@ def results(scenario: Scenario) -> dict[str, Result]:
     return dict(
         zip(
             ["standard", "staged"],
-            run_many(scenarios, record=["cwnd", "delivered", "queue", "drops", "sequence"]),
+            run_many(scenarios, record=TRACES),
             strict=True,
         )
     )
@@ -29,11 +39,10 @@ def results(scenario: Scenario) -> dict[str, Result]:
 @pytest.mark.parametrize("kind", plot.KINDS)
 @pytest.mark.parametrize("ending", plot.FORMATS)
 def test_every_kind_in_every_format(results: dict[str, Result], kind: str, ending: str, tmp_path: Path) -> None:
-    figure = plot.KINDS[kind][1](results)
-    axes = figure.axes[0]
-    assert axes.get_xlabel() == "time (s)"
-    assert "(" in axes.get_ylabel()
-    legend = axes.get_legend()
+    figure = plot.KINDS[kind].draw(results)
+    assert figure.axes[-1].get_xlabel() == "time (s)"
+    assert all("(" in axes.get_ylabel() for axes in figure.axes)
+    legend = figure.legends[0] if figure.legends else figure.axes[0].get_legend()
     assert legend is not None
     assert any("staged" in text.get_text() for text in legend.get_texts())
     path = plot.save(figure, tmp_path / f"plot.{ending}")
@@ -85,7 +94,7 @@ def test_thinning_out_keeps_ends_and_extremes(count: int, bins: int) -> None:
 def test_long_legends_leave_room_for_the_curves(count: int, length: int, tmp_path: Path) -> None:
     x = np.linspace(0.0, 9.0, 50)
     lines = [plot.Line(f"{n} {'w ' * (length // 2)}", x, x + n) for n in range(count)]
-    figure = plot._figure(lines, "cwnd (segments)", None, "")
+    figure = drawn(lines)
     plot.save(figure, tmp_path / "plot.png")  # a layout that fails warns, and warnings are errors
     box = figure.axes[0].get_position()
     assert box.width * figure.get_size_inches()[0] > 4
@@ -95,9 +104,7 @@ def test_long_legends_leave_room_for_the_curves(count: int, length: int, tmp_pat
 def test_restless_curves_are_drawn_thin() -> None:
     x = np.arange(2000.0)
     restless, calm = plot.Line("restless", x, x % 2 * 30), plot.Line("calm", x, x)
-    widths = {
-        line.get_label(): line.get_linewidth() for line in plot._figure([restless, calm], "", None, "").axes[0].lines
-    }
+    widths = {line.get_label(): line.get_linewidth() for line in drawn([restless, calm]).axes[0].lines}
     assert widths["restless"] < widths["calm"] / 2
-    alone = plot._figure([restless], "", None, "").axes[0].lines[0]
+    alone = drawn([restless]).axes[0].lines[0]
     assert alone.get_linewidth() == widths["calm"]

@@ -49,7 +49,7 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
 /// A packet of `size` bytes that arrives at a busy link, `millis` into the run.
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
-    Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
+    Arrival { now, clock: now.as_secs_f64(), size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
 }
 
 /// Checks that `actual` is within `tolerance` of `expected`.

@@ -2,11 +2,10 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use ackclock_core::rng::Mrg32k3a;
-use ackclock_sim::engine::{RunResult, run};
+use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 use common::{Row, rows};
 
@@ -15,6 +14,11 @@ use common::{Row, rows};
 const fn drawn_by_agents(flows: u32) -> u32 {
     2 * flows
 }
+
+/// Flows of a run.
+const FLOWS: usize = 6;
+/// Index of the bottleneck among the links.
+const BOTTLENECK: usize = 0;
 
 /// Six flows over one bottleneck, as ns-2's script sets them up: the nodes in the order in which they are created there, so that hashes of
 /// addresses agree.
@@ -75,7 +79,7 @@ impl Dumbbell<'_> {
 }
 
 /// The set-ups of the reference data: the queue, and what its flows have besides.
-fn set_up(name: &str) -> Option<(&'static str, &'static str)> {
+fn set_up(name: &str) -> (&'static str, &'static str) {
     let queue = match name {
         "DropTail" => "kind = 'droptail'",
         "RED" => "kind = 'red'",
@@ -92,39 +96,117 @@ fn set_up(name: &str) -> Option<(&'static str, &'static str)> {
         "SRR" => "kind = 'srr'",
         "SRR_lim8" => "kind = 'srr', flow_limit = '8 packets'",
         "GK" | "GK_ecn" => "kind = 'gk'",
-        _ => return None,
+        other => panic!("no set-up {other}"),
     };
-    Some((queue, if name == "GK_ecn" { "ecn = true" } else { "" }))
+    (queue, if name == "GK_ecn" { "ecn = true" } else { "" })
+}
+
+/// The set-ups of our own runs.
+fn own_set_up(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "red_ecn" => ("kind = 'red'", "ecn = true"),
+        "red_packets_ecn" => ("kind = 'red', mode = 'packets', weight = 0.002", "ecn = true"),
+        "red_adaptive" => ("kind = 'red', adaptive = true", ""),
+        // Thresholds are in packets of 500 bytes.
+        "red_steep" => ("kind = 'red', gentle = false, wait = false, min_threshold = '8 packets', max_threshold = '24 packets'", ""),
+        "pi_ecn" => ("kind = 'pi', reference = '20 packets'", "ecn = true"),
+        "rem_ecn" => ("kind = 'rem', ecn = true", "ecn = true"),
+        "vq_ecn" => ("kind = 'vq', drop_incapable = false", "ecn = true"),
+        "vq_packets_ecn" => ("kind = 'vq', mode = 'packets', drop_incapable = false", "ecn = true"),
+        other => panic!("no set-up {other}"),
+    }
+}
+
+/// What a run of the flows of `rows` gives that differs from the columns of these rows.
+fn differences(rows: &[&Row<'_>], result: &RunResult, columns: &[(&str, fn(&FlowResult) -> u64)]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (row, flow) in rows.iter().zip(&result.flows) {
+        let wrong: Vec<String> = columns
+            .iter()
+            .map(|(column, read)| (column, read(flow)))
+            .filter(|(column, ours)| row.get(column).parse::<u64>().unwrap() != *ours)
+            .map(|(column, ours)| format!("{column} {} not {ours}", row.get(column)))
+            .collect();
+        if !wrong.is_empty() {
+            failures.push(format!("{} seed {} flow {}: {}", row.get("queue"), row.get("seed"), row.get("flow"), wrong.join(", ")));
+        }
+    }
+    failures
+}
+
+/// The rows of a table, those of one run together.
+fn by_run<'a>(table: &'a [Row<'a>]) -> Vec<Vec<&'a Row<'a>>> {
+    let run = |row: &&Row<'_>| (row.get("queue").to_owned(), row.get("seed").to_owned());
+    let rows: Vec<&Row<'_>> = table.iter().collect();
+    let mut runs: Vec<Vec<&Row<'_>>> = Vec::new();
+    for row in rows {
+        match runs.last_mut() {
+            Some(last) if run(&last[0]) == run(&row) && last.len() < FLOWS => last.push(row),
+            _ => runs.push(vec![row]),
+        }
+    }
+    runs
+}
+
+fn dumbbell<'a>(rows: &[&'a Row<'a>], (queue, flow): (&'a str, &'a str)) -> Dumbbell<'a> {
+    let flows = rows.iter().map(|row| (row.get("agent"), row.get("start"))).collect();
+    Dumbbell { seed: rows[0].get("seed").parse().unwrap(), queue, flow, flows }
 }
 
 #[test]
-fn every_flow_of_every_queue() {
-    let flows: Vec<Row<'_>> = rows(include_str!("data/ns2_aqm_flows.csv")).collect();
-    let mut runs: BTreeMap<(&str, u32), Vec<&Row<'_>>> = BTreeMap::new();
-    for row in &flows {
-        runs.entry((row.get("queue"), row.get("seed").parse().unwrap())).or_default().push(row);
-    }
+fn sixteen_queues_with_ten_seeds() {
+    let table: Vec<Row<'_>> = rows(include_str!("data/ns2_aqm_flows.csv")).collect();
+    let totals: Vec<Row<'_>> = rows(include_str!("data/ns2_aqm_totals.csv")).collect();
+    let columns: [(&str, fn(&FlowResult) -> u64); 6] = [
+        ("bytes", |flow| flow.delivered_bytes),
+        ("pkts", |flow| flow.delivered_packets),
+        ("sent", |flow| flow.sent_packets),
+        ("rexmit", |flow| flow.retransmitted_packets),
+        ("timeouts", |flow| flow.timeouts),
+        ("drops", |flow| flow.dropped_packets),
+    ];
     let mut failures = Vec::new();
-    for ((name, seed), rows) in &runs {
-        let Some((queue, flow)) = set_up(name) else { continue };
-        let flows = rows.iter().map(|row| (row.get("agent"), row.get("start"))).collect();
-        let result = Dumbbell { seed: *seed, queue, flow, flows }.run();
-        for (row, flow) in rows.iter().zip(&result.flows) {
-            let checks = [
-                ("bytes", flow.delivered_bytes),
-                ("pkts", flow.delivered_packets),
-                ("sent", flow.sent_packets),
-                ("rexmit", flow.retransmitted_packets),
-                ("timeouts", flow.timeouts),
-                ("drops", flow.dropped_packets),
-            ];
-            let differs = |(column, ours): &(&str, u64)| row.get(column).parse::<u64>().unwrap() != *ours;
-            let wrong: Vec<String> =
-                checks.into_iter().filter(differs).map(|(column, ours)| format!("{column} {} not {ours}", row.get(column))).collect();
-            if !wrong.is_empty() {
-                failures.push(format!("{name} seed {seed} flow {}: {}", row.get("flow"), wrong.join(", ")));
-            }
+    let runs = by_run(&table);
+    assert_eq!(runs.len(), 160);
+    for (rows, total) in runs.iter().zip(&totals) {
+        assert_eq!((rows[0].get("queue"), rows[0].get("seed")), (total.get("queue"), total.get("seed")));
+        let result = dumbbell(rows, set_up(total.get("queue"))).run();
+        failures.extend(differences(rows, &result, &columns));
+        let link = &result.links[BOTTLENECK];
+        let held = u64::from(link.arrivals > link.delivered + link.drops);
+        assert_eq!(held, 0, "every packet is delivered or dropped, those that wait at the end counted as delivered");
+        let (arrivals, drops) = (total.get("qarr").parse().unwrap(), total.get("qdrops").parse().unwrap());
+        if (link.arrivals, link.drops) != (arrivals, drops) {
+            let ours = (link.arrivals, link.drops);
+            failures.push(format!("{} seed {}: arrivals and drops ({arrivals}, {drops}) not {ours:?}", total.get("queue"), total.get("seed")));
         }
     }
-    assert!(failures.is_empty(), "{} of {} flows differ:\n{}", failures.len(), flows.len(), failures.join("\n"));
+    assert!(failures.is_empty(), "{} of {} flows differ:\n{}", failures.len(), table.len(), failures.join("\n"));
+}
+
+#[test]
+fn further_queues_and_ecn() {
+    let table: Vec<Row<'_>> = rows(include_str!("data/ns2_queues.csv")).collect();
+    let columns: [(&str, fn(&FlowResult) -> u64); 5] = [
+        ("bytes", |flow| flow.delivered_bytes),
+        ("sent", |flow| flow.sent_packets),
+        ("retransmitted", |flow| flow.retransmitted_packets),
+        ("timeouts", |flow| flow.timeouts),
+        ("reductions", |flow| flow.window_reductions),
+    ];
+    let mut failures = Vec::new();
+    let runs = by_run(&table);
+    assert_eq!(runs.len(), 48);
+    let mut marks = 0;
+    for rows in runs {
+        let result = dumbbell(&rows, own_set_up(rows[0].get("queue"))).run();
+        failures.extend(differences(&rows, &result, &columns));
+        let drops = result.links[BOTTLENECK].drops;
+        if rows[0].get("drops").parse() != Ok(drops) {
+            failures.push(format!("{} seed {}: {} drops, not {drops}", rows[0].get("queue"), rows[0].get("seed"), rows[0].get("drops")));
+        }
+        marks += result.links[BOTTLENECK].marks;
+    }
+    assert!(failures.is_empty(), "{} of {} flows differ:\n{}", failures.len(), table.len(), failures.join("\n"));
+    assert!(marks > 1000, "the flows use ECN");
 }

@@ -165,11 +165,18 @@ def plot(
     format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",  # noqa: A002
     kind: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="cwnd, throughput, queue or sequence; repeatable; by default all that the traces allow."),
+        typer.Option(
+            help="cwnd, throughput, queue, sojourn, probability, queues or sequence; repeatable; "
+            "by default all that the traces allow."
+        ),
     ] = None,
     only: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(metavar="LABEL=VALUE", help="Only runs of a sweep with this value of a label; repeatable."),
+    ] = None,
+    link: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Only this link, as in 'n1>n2', where links are shown; queues shows one."),
     ] = None,
     out: OutOption = None,
 ) -> None:
@@ -177,7 +184,7 @@ def plot(
     with plain_errors():
         from ackclock.cli.plots import plot_command
 
-        plot_command(directory, image_format=format, kinds=kind, only=only or [], out=out)
+        plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, out=out)
 
 
 @app.command("list")

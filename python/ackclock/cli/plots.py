@@ -9,13 +9,20 @@ from pathlib import Path
 from ackclock import plot
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
+from ackclock.curves import lacking
 from ackclock.result import StoredResult, read
 
 MOST_CURVES = 12
 
 
 def plot_command(
-    directory: Path, *, image_format: str, kinds: Sequence[str] | None, only: Sequence[str], out: Path | None
+    directory: Path,
+    *,
+    image_format: str,
+    kinds: Sequence[str] | None,
+    only: Sequence[str],
+    link: str | None,
+    out: Path | None,
 ) -> None:
     """Plot a stored result or sweep."""
     if image_format not in plot.FORMATS:
@@ -23,18 +30,24 @@ def plot_command(
     if unknown := sorted(set(kinds or ()) - plot.KINDS.keys()):
         raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join(plot.KINDS)}")
     results = _choose(_read(directory), only)
-    possible = [kind for kind, (trace, _) in plot.KINDS.items() if all(trace in result.traces for result in results)]
-    if missing := [kind for kind in kinds or () if kind not in possible]:
-        trace = plot.KINDS[missing[0]][0]
-        raise ValueError(f"{directory}: no trace {trace!r}, which {missing[0]} needs; run again with --record {trace}")
+    lacks = {name: lacking(results, name, kind.traces) for name, kind in plot.KINDS.items()}
+    if messages := [lacks[kind] for kind in kinds or () if lacks[kind] is not None]:
+        raise ValueError(f"{directory}: {messages[0]}")
+    possible = [kind for kind, message in lacks.items() if message is None]
+    if link is not None and not any(plot.KINDS[kind].shows != "flows" for kind in kinds or possible):
+        raise ValueError(f"--link {link}: none of {', '.join(kinds or possible) or 'the plots'} shows links")
     if not possible:
         raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
-    labelled = _labelled(_few(results))
     target = out or directory
     target.mkdir(parents=True, exist_ok=True)
+    chosen: dict[int, Mapping[str, StoredResult]] = {}
     for kind in kinds or possible:
         path = target / f"{kind}.{image_format}"
-        plot.save(plot.KINDS[kind][1](labelled), path)
+        draw, shows = plot.KINDS[kind].draw, plot.KINDS[kind].shows
+        curves = _curves(results[0], shows, link)
+        if curves not in chosen:
+            chosen[curves] = _labelled(_few(results, curves))
+        plot.save(draw(chosen[curves]) if shows == "flows" else draw(chosen[curves], link=link), path)
         print(path)
 
 
@@ -65,9 +78,16 @@ def _choose(results: list[StoredResult], only: Sequence[str]) -> list[StoredResu
     return results
 
 
-def _few(results: list[StoredResult]) -> list[StoredResult]:
-    """Keep no more runs, evenly chosen, than a plot can tell apart."""
-    most = max(1, MOST_CURVES // max(1, len(results[0].flows)))
+def _curves(result: StoredResult, shows: str, link: str | None) -> int:
+    """Count the curves of one run."""
+    if shows == "flows":
+        return len(result.flows)
+    return 1 if shows == "link" or link is not None else len(plot.used_queues(result))
+
+
+def _few(results: list[StoredResult], curves: int) -> list[StoredResult]:
+    """Keep no more runs, evenly chosen, than a plot with so many curves of each can tell apart."""
+    most = max(1, MOST_CURVES // max(1, curves))
     if len(results) <= most:
         return results
     places = [round(index * (len(results) - 1) / max(1, most - 1)) for index in range(most)]

@@ -8,16 +8,11 @@ from pathlib import Path
 
 from ackclock import storage
 from ackclock.cli import output
-from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep
+from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
 from ackclock.numbers import number
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
-
-LINK_COLUMNS = {
-    "link": "name", "rate (bit/s)": "rate_bps", "utilisation": "utilisation", "drops": "drops", "losses": "losses",
-    "queue mean": "queue_mean", "queue max": "queue_max",
-}  # fmt: skip
 
 
 def run_command(
@@ -87,10 +82,9 @@ def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
 def _show_run(result: Result) -> None:
     flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows, MOST_ROWS)]
     output.table(list(FLOW_COLUMNS), flows)
-    links = [
-        [row[column] for column in LINK_COLUMNS.values()] for row in rows(result.links, MOST_ROWS) if row["arrivals"]
-    ]
-    output.table(list(LINK_COLUMNS), links)
+    links = [row for row in rows(result.links, MOST_ROWS) if row["arrivals"]]
+    columns = link_columns(links)
+    output.table(list(columns), link_rows(links, columns), left=2)
     if max(len(result.flows), len(result.links)) > MOST_ROWS:
         output.note(
             f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown"

@@ -27,6 +27,23 @@ FLOW_COLUMNS = {
     "timeouts": "timeouts", "cwnd max": "cwnd_max", "slow start exit": "slow_start_exit_reason",
     "at (s)": "slow_start_exit_time", "cwnd": "slow_start_exit_cwnd",
 }  # fmt: skip
+LINK_COLUMNS = {
+    "link": "name", "discipline": "queue", "rate (bit/s)": "rate_bps", "utilisation": "utilisation", "drops": "drops",
+    "marks": "marks", "losses": "losses", "queue mean": "queue_mean", "queue max": "queue_max",
+    "sojourn (s)": "sojourn_mean", "max (s)": "sojourn_max",
+}  # fmt: skip
+
+
+def link_columns(links: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Choose the columns that a table of links shows: marks only where there are any."""
+    marked = any(row["marks"] for row in links)
+    return {title: column for title, column in LINK_COLUMNS.items() if marked or column != "marks"}
+
+
+def link_rows(links: Sequence[dict[str, Any]], columns: dict[str, str]) -> list[list[object]]:
+    """Give the cells of a table of links."""
+    shown = [{**row, "queue": None if row["queue"] == "unlimited" else row["queue"]} for row in links]
+    return [[row[column] for column in columns.values()] for row in shown]
 
 
 class Sweep:
@@ -47,6 +64,7 @@ class Sweep:
         self._record = record
         self._jobs = jobs
         self._flows: dict[int, polars.DataFrame] = {}
+        self._links: dict[int, polars.DataFrame] = {}
         self._summaries: dict[int, dict[str, Any]] = {}
 
     def run(self, out: Path | None, *, json_output: bool) -> None:
@@ -85,6 +103,7 @@ class Sweep:
             if keep_summaries:
                 self._summaries[index] = result.summary
             self._flows[index] = frame(result.flows)
+            self._links[index] = frame(result.links)
             if progress is not None:
                 progress(len(self._flows), len(scenarios))
 
@@ -108,19 +127,9 @@ class Sweep:
         return f"{index + 1:0{len(str(len(self._variants)))}}-{words}"[:120]
 
     def _write_tables(self, folder: Path, *, interrupted: bool) -> None:
-        import polars
-
         done = sorted(self._flows)
-        tables = []
-        for index in done:
-            # Texts, since the categories of several runs cannot be joined.
-            flows = self._flows[index].with_columns(polars.col(polars.Categorical).cast(polars.String))
-            labels = self._variants[index][0].items()
-            # A label may be called like a column.
-            named = {f"label.{label}" if label in flows.columns else label: value for label, value in labels}
-            columns = [polars.lit(value, dtype=polars.String).alias(label) for label, value in named.items()]
-            tables.append(flows.select(*columns, polars.all()))
-        storage.write_parquet(folder / "flows.parquet", polars.concat(tables, how="vertical_relaxed"))
+        storage.write_parquet(folder / "flows.parquet", self._joined(self._flows))
+        storage.write_parquet(folder / "links.parquet", self._joined(self._links))
         entries = {
             "scenario": self._variants[0][1].name,
             "core": _core.__version__,
@@ -130,25 +139,53 @@ class Sweep:
         }
         storage.write_manifest(folder, "sweep", entries)
 
+    def _joined(self, parts: dict[int, polars.DataFrame]) -> polars.DataFrame:
+        """Join the tables of all runs, with their labels as columns."""
+        import polars
+
+        tables = []
+        for index in sorted(parts):
+            # Texts, since the categories of several runs cannot be joined.
+            table = parts[index].with_columns(polars.col(polars.Categorical).cast(polars.String))
+            labels = self._variants[index][0].items()
+            # A label may be called like a column.
+            named = {f"label.{label}" if label in table.columns else label: value for label, value in labels}
+            columns = [polars.lit(value, dtype=polars.String).alias(label) for label, value in named.items()]
+            tables.append(table.select(*columns, polars.all()))
+        return polars.concat(tables, how="vertical_relaxed")
+
     def _show(self, *, json_output: bool) -> None:
         done, planned = sorted(self._flows), len(self._variants)
         if json_output:
             runs = [{"labels": self._variants[index][0], **self._summaries[index]} for index in done]
             output.data({"state": _state(interrupted=len(done) < planned), "planned": planned, "runs": runs})
             return
+        self._show_table("rows", self._flows, FLOW_COLUMNS, words=1)
+        # Links without a limit are in --json and --out.
+        queues = {index: table.filter(table["queue"] != "unlimited") for index, table in self._links.items()}
+        found = [row for table in queues.values() for row in rows(table)]
+        left_out = {"rate (bit/s)"} | ({"losses"} if not any(row["losses"] for row in found) else set())
+        columns = {title: column for title, column in link_columns(found).items() if title not in left_out}
+        if found:
+            self._show_table("queues", queues, columns, words=2)
+
+    def _show_table(
+        self, what: str, tables: dict[int, polars.DataFrame], columns: dict[str, str], *, words: int
+    ) -> None:
+        """Print the first rows of the tables of all runs, with their labels; `words` columns hold words."""
         labels = list(self._variants[0][0])
         lines: list[list[object]] = []
-        for index in done:
+        for index in sorted(tables):
             if len(lines) < MOST_ROWS:
                 values = self._variants[index][0].values()
-                shown = rows(self._flows[index], MOST_ROWS - len(lines))
-                lines += [[*values, *(row[column] for column in FLOW_COLUMNS.values())] for row in shown]
+                shown = rows(tables[index], MOST_ROWS - len(lines))
+                lines += [[*values, *(row[column] for column in columns.values())] for row in shown]
         short = [label.rsplit(".", 1)[-1] for label in labels]
         unique = short if len(set(short)) == len(short) else labels
-        output.table([*unique, *FLOW_COLUMNS], lines, left=len(labels) + 1)
-        total = sum(len(table) for table in self._flows.values())
+        output.table([*unique, *columns], lines, left=len(labels) + words)
+        total = sum(len(table) for table in tables.values())
         if total > len(lines):
-            output.note(f"only the first {len(lines)} of {total:,} rows are shown; --json prints and --out keeps all")
+            output.note(f"only the first {len(lines)} of {total:,} {what} are shown; --json prints and --out keeps all")
 
 
 def _state(*, interrupted: bool) -> str:

@@ -9,6 +9,8 @@ use super::{Backlog, Packet};
 pub(crate) struct Band {
     packets: VecDeque<Packet>,
     pub(crate) backlog: Backlog,
+    /// Whether it takes turns.
+    in_round: bool,
 }
 
 impl Band {
@@ -18,11 +20,11 @@ impl Band {
     }
 }
 
-/// Queues, and in which order those that are not empty take turns.
+/// Queues, and in which order those take turns that are not empty, or were not when they were last looked at.
 #[derive(Debug)]
 pub(crate) struct Bands {
     bands: Vec<Band>,
-    /// The queues that are not empty, the one whose turn it is first.
+    /// The queues that take turns, the one whose turn it is first.
     round: VecDeque<usize>,
     total: Backlog,
 }
@@ -56,37 +58,42 @@ impl Bands {
         self.round.front().copied()
     }
 
-    /// The queues that are not empty, in the order of their turns.
+    /// The queues that take turns, in their order.
     pub(crate) fn round(&self) -> impl Iterator<Item = (usize, &Band)> {
         self.round.iter().map(|&index| (index, &self.bands[index]))
     }
 
-    /// Adds a packet at the end of queue `index`, which takes the last turn of the round if it was empty; gives whether it was.
+    /// Adds a packet at the end of queue `index`. If the queue took no turns, it takes the last one of the round from now on; gives whether.
     pub(crate) fn push(&mut self, index: usize, packet: Packet) -> bool {
         self.band(index);
         let band = &mut self.bands[index];
-        let first = band.packets.is_empty();
-        if first {
+        let joins = !std::mem::replace(&mut band.in_round, true);
+        if joins {
             self.round.push_back(index);
         }
         band.backlog = band.backlog.with(packet.size);
         self.total = self.total.with(packet.size);
         band.packets.push_back(packet);
-        first
+        joins
     }
 
-    /// Takes the first packet of queue `index`, which leaves the round if it is empty then.
+    /// Takes the first packet of queue `index`, which keeps its turn.
     pub(crate) fn pop(&mut self, index: usize) -> Option<Packet> {
         let band = &mut self.bands[index];
         let packet = band.packets.pop_front()?;
         band.backlog = band.backlog.without(packet.size);
         self.total = self.total.without(packet.size);
-        if band.packets.is_empty()
-            && let Some(position) = self.round.iter().position(|&other| other == index)
-        {
-            self.round.remove(position);
-        }
         Some(packet)
+    }
+
+    /// Lets queue `index` take no turns any more, if it is empty; gives whether it left.
+    pub(crate) fn leave_if_empty(&mut self, index: usize) -> bool {
+        let band = &mut self.bands[index];
+        if !band.packets.is_empty() || !std::mem::take(&mut band.in_round) {
+            return false;
+        }
+        self.round.retain(|&other| other != index);
+        true
     }
 
     /// Ends the turn of the current queue: it takes the last one.

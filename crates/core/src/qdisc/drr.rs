@@ -77,7 +77,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 /// Queues that take turns by deficit counters.
 #[derive(Debug)]
 pub(crate) struct DeficitRounds {
-    pub(crate) bands: Bands,
+    bands: Bands,
     quantum: u64,
     deficit: Vec<u64>,
     /// Whether the current queue has had its quantum in this turn.
@@ -101,16 +101,40 @@ impl DeficitRounds {
     }
 
     /// Takes the first packet of queue `index` out of turn.
-    pub(crate) fn take(&mut self, index: usize) -> Option<Packet> {
-        let current = self.bands.current();
+    fn take(&mut self, index: usize) -> Option<Packet> {
         let packet = self.bands.pop(index);
-        if self.bands.current() != current {
-            self.given = false;
-        }
+        self.leave_if_empty(index);
         packet
     }
 
-    /// The packet whose turn it is.
+    /// Lets queue `index` take no turns any more, if it is empty.
+    pub(crate) fn leave_if_empty(&mut self, index: usize) {
+        let current = self.bands.current();
+        if self.bands.leave_if_empty(index) && current == Some(index) {
+            self.given = false;
+        }
+    }
+
+    /// What waits in queue `index`.
+    pub(crate) fn backlog(&mut self, index: usize) -> Backlog {
+        self.bands.band(index).backlog
+    }
+
+    /// What waits in all.
+    pub(crate) fn total(&self) -> Backlog {
+        self.bands.total()
+    }
+
+    /// The queue with most bytes, the earliest of the round among equals.
+    fn longest(&self) -> Option<usize> {
+        let longest = self.bands.round().fold(None, |longest: Option<(usize, u64)>, (index, band)| match longest {
+            Some((_, bytes)) if bytes >= band.backlog.bytes => longest,
+            _ => Some((index, band.backlog.bytes)),
+        });
+        longest.map(|(index, _)| index)
+    }
+
+    /// The packet whose turn it is. A queue that has given its last one keeps its turn.
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         loop {
             let index = self.bands.current()?;
@@ -121,7 +145,7 @@ impl DeficitRounds {
             let size = self.bands.band(index).front()?.size.0;
             if self.deficit[index] >= size {
                 self.deficit[index] -= size;
-                return self.take(index);
+                return self.bands.pop(index);
             }
             self.given = false;
             self.bands.rotate();
@@ -143,32 +167,26 @@ impl Drr {
         let key = if self.by_flow { packet.flow } else { packet.ends.0 };
         (ns2_hash(key, MODULUS) + 1).rem_euclid(self.buckets as i64) as usize
     }
-
-    /// The queue with most bytes, the earliest of the round among equals.
-    fn longest(&self) -> Option<usize> {
-        let longest = self.rounds.bands.round().fold(None, |longest: Option<(usize, u64)>, (index, band)| match longest {
-            Some((_, bytes)) if bytes >= band.backlog.bytes => longest,
-            _ => Some((index, band.backlog.bytes)),
-        });
-        longest.map(|(index, _)| index)
-    }
 }
 
 impl Scheduler for Drr {
     fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         self.rounds.push(self.bucket(&packet), packet);
         // A packet alone stays, however small the limit.
-        while self.rounds.bands.total().bytes > self.limit && self.rounds.bands.total().packets > 1 {
-            let dropped = self.longest().and_then(|index| self.rounds.take(index));
+        while self.rounds.total().bytes > self.limit && self.rounds.total().packets > 1 {
+            let dropped = self.rounds.longest().and_then(|index| self.rounds.take(index));
             outcomes.extend(dropped.map(|packet| (packet, Outcome::Dropped(Reason::Overflow))));
         }
     }
 
     fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        self.rounds.pop()
+        let packet = self.rounds.pop()?;
+        // The bucket of a packet of ours is that of its queue.
+        self.rounds.leave_if_empty(self.bucket(&packet));
+        Some(packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.rounds.bands.total()
+        self.rounds.total()
     }
 }

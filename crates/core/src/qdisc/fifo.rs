@@ -39,7 +39,7 @@ impl<A: Admission> Scheduler for Fifo<A> {
     fn enqueue(&mut self, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
         self.update_until(packet.arrived);
         let Packet { arrived, flow, size, ecn, .. } = packet;
-        let arrival = Arrival { now: arrived, size, flow, ecn, idle_since: self.idle_since };
+        let arrival = Arrival { now: arrived, clock: arrived.as_secs_f64(), size, flow, ecn, idle_since: self.idle_since };
         match self.admission.admit(&arrival, self.backlog, random) {
             Verdict::Accept => {}
             Verdict::Mark(reason) => {

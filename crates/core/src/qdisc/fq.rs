@@ -87,6 +87,7 @@ impl Scheduler for Fq {
         let index = self.bands.round().map(|(index, _)| index).min_by(earlier)?;
         let packet = self.bands.pop(index);
         self.active -= 1;
+        self.bands.leave_if_empty(index);
         if let Some(size) = self.bands.band(index).front().map(|next| next.size.0) {
             self.set_finish(index, size, now);
         }

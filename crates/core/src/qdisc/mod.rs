@@ -83,6 +83,8 @@ pub struct Outlet {
 pub struct Arrival {
     /// When it arrives.
     pub now: Instant,
+    /// The same in seconds, with what a nanosecond cannot tell: for disciplines that add up times over a whole run.
+    pub clock: f64,
     /// Its size, headers included.
     pub size: Bytes,
     /// The flow it belongs to.

@@ -7,8 +7,9 @@
 //! Floyd & Jacobson, *Random early detection gateways for congestion avoidance*, 1993; Floyd, *Recommendation on using the "gentle_"
 //! variant of RED*, 2000; Floyd, Gummadi & Shenker, *Adaptive RED*, 2001; RFC 3168 §7; ns-2.35, `RED`, whose defaults these are.
 //! ## Differs from the document
-//! As in ns-2: at least two packets' worth must wait before chance decides; a packet that finds the average above `min_threshold` for the
-//! first time is taken; marks are given only while the probability is at most `mark_below`, packets are dropped above it.
+//! As in ns-2: chance decides only while more than one byte, or in mode `packets` more than one packet, waits; a packet that finds the
+//! average above `min_threshold` for the first time is taken; marks are given only while the probability is at most `mark_below`, packets
+//! are dropped above it.
 //! ## Parameters
 //! `limit`: capacity; in mode `bytes` a packet counts as `mean_packet` bytes; 50 packets.
 //! `mode`: whether queue, average and chance count bytes or packets; bytes.

@@ -93,8 +93,7 @@ impl Scheduler for Sfq {
     fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
         let bucket = self.bands.current()?;
         let packet = self.bands.pop(bucket);
-        // A queue that is empty now has left the round by itself.
-        if self.bands.current() == Some(bucket) {
+        if !self.bands.leave_if_empty(bucket) {
             self.bands.rotate();
         }
         packet

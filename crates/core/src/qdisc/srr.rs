@@ -53,14 +53,14 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Srr {
     flow_limit: Limit,
     rounds: DeficitRounds,
-    /// The packet in transmission.
+    /// The packet in transmission. Its flow keeps its turn and its deficit until the transmission ends, even if nothing else waits.
     in_service: Option<Packet>,
 }
 
 impl Scheduler for Srr {
     fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let flow = packet.flow as usize;
-        let mut backlog = self.rounds.bands.band(flow).backlog;
+        let mut backlog = self.rounds.backlog(flow);
         if let Some(sent) = self.in_service.filter(|sent| sent.flow == packet.flow) {
             backlog = backlog.with(sent.size);
         }
@@ -71,11 +71,14 @@ impl Scheduler for Srr {
     }
 
     fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
+        if let Some(sent) = self.in_service.take() {
+            self.rounds.leave_if_empty(sent.flow as usize);
+        }
         self.in_service = self.rounds.pop();
         self.in_service
     }
 
     fn backlog(&self) -> Backlog {
-        self.rounds.bands.total()
+        self.rounds.total()
     }
 }

@@ -21,7 +21,6 @@
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -139,8 +138,8 @@ pub struct Vq {
     virtual_capacity: f64,
     virtual_queue: f64,
     /// When the virtual queue was last brought up to date, and when the virtual capacity was.
-    served: Option<Instant>,
-    adapted: Option<Instant>,
+    served: Option<f64>,
+    adapted: Option<f64>,
 }
 
 impl Admission for Vq {
@@ -153,10 +152,10 @@ impl Admission for Vq {
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
         let size = if self.bytes { arrival.size.0 as f64 } else { 1.0 };
         // Both clocks start with the first packet.
-        let since = |last: Option<Instant>| arrival.now.since(last.unwrap_or(arrival.now)).as_secs_f64();
+        let since = |last: Option<f64>| (arrival.clock - last.unwrap_or(arrival.clock)).max(0.0);
         self.virtual_queue = (self.virtual_queue - self.virtual_capacity * since(self.served)).max(0.0);
-        self.served = Some(arrival.now);
-        self.adapted.get_or_insert(arrival.now);
+        self.served = Some(arrival.clock);
+        self.adapted.get_or_insert(arrival.clock);
         let mut verdict = Verdict::Accept;
         if self.virtual_queue + size > self.virtual_limit {
             let passes = self.ecn && !self.drop_incapable && arrival.ecn == Ecn::Incapable;
@@ -168,7 +167,7 @@ impl Admission for Vq {
             // Kunniyur & Srikant, figure 1: the virtual capacity follows the room that the arrivals leave.
             let room = self.alpha * self.gamma * self.capacity * since(self.adapted);
             self.virtual_capacity = (self.virtual_capacity + room - self.alpha * size).clamp(0.0, self.capacity);
-            self.adapted = Some(arrival.now);
+            self.adapted = Some(arrival.clock);
         }
         let waiting = backlog.with(arrival.size);
         let length = if self.bytes { waiting.bytes } else { waiting.packets } as f64;

@@ -72,7 +72,7 @@ pub struct LinkResult {
     pub queue_mean: f64,
     /// Most packets that waited at once.
     pub queue_max: u64,
-    /// Time that a packet spent waiting, on average over those that the queue took.
+    /// Time that a packet spent waiting, on average over those that were sent.
     pub sojourn_mean: Duration,
     /// Longest time that a packet spent waiting.
     pub sojourn_max: Duration,

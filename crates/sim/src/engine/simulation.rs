@@ -441,7 +441,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             utilisation: link.counters.busy as f64 / nanos,
             queue_mean: link.counters.waited as f64 / nanos,
             queue_max: link.counters.queue_max,
-            sojourn_mean: Duration::from_nanos((link.counters.waited / u128::from(link.sent().max(1))) as u64),
+            sojourn_mean: Duration::from_nanos((link.counters.sojourn / u128::from(link.counters.departures.max(1))) as u64),
             sojourn_max: link.counters.sojourn_max,
             first_drop: link.counters.first_drop,
         };

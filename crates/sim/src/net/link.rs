@@ -43,7 +43,9 @@ pub(crate) struct LinkCounters {
     pub(crate) busy: u64,
     /// Time that packets spent waiting, in nanoseconds, within the run.
     pub(crate) waited: u128,
-    /// Longest time a packet waited that was sent within the run.
+    /// Packets sent within the run, the time they had waited in nanoseconds, and the longest such time.
+    pub(crate) departures: u64,
+    pub(crate) sojourn: u128,
     pub(crate) sojourn_max: Duration,
     /// Most packets that waited at once.
     pub(crate) queue_max: u64,
@@ -381,7 +383,7 @@ impl Link {
         let Some(queue) = &mut self.queue else { return Verdict::Accept };
         queue.update_until(packet.at, self.backlog);
         let idle_since = (!busy).then_some(self.transmitter.free_at);
-        let arrival = Arrival { now: packet.at, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
+        let arrival = Arrival { now: packet.at, clock: packet.tiebreak, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
         let verdict = queue.discipline.admit(&arrival, self.backlog, &mut queue.random);
         if R::ON {
             recorder.discipline(packet.at, self.index, |out| queue.discipline.internals(out));
@@ -428,6 +430,8 @@ impl Link {
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start).as_nanos();
         if start < self.end {
             let sojourn = start.since(since);
+            self.counters.departures += 1;
+            self.counters.sojourn += u128::from(sojourn.as_nanos());
             self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
             if R::ON {
                 recorder.sojourn(start, self.index, packet.flow, sojourn);

@@ -106,11 +106,6 @@ impl Link {
         self.transmitter.free_at
     }
 
-    /// Packets that the queue took.
-    pub(crate) fn sent(&self) -> u64 {
-        self.counters.arrivals - self.counters.drops.iter().sum::<u64>()
-    }
-
     /// Whether the transmitter becomes free before `packet` arrives, and is to be served first.
     pub(crate) fn is_due_before(&self, packet: &Entering) -> bool {
         self.next_service().is_some() && !self.transmitter.is_busy_for(packet)

@@ -452,10 +452,10 @@ impl State {
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
     fn expire(&mut self, now: Instant) {
         self.syn_lost |= self.snd_una == 0;
-        if self.last_cause == Some(Cause::EcnCe) && self.snd_una < self.recovery_point {
-            // A mark has reduced the threshold for this window of data already, and ns-2 counts no timeout.
-            self.counters.reductions += 1;
+        if self.last_cause == Some(Cause::EcnCe) {
+            // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
             self.restart_window();
+            self.recovery_point = self.snd_max;
             self.last_cause = Some(Cause::Timeout);
         } else {
             self.counters.timeouts += 1;
@@ -474,9 +474,7 @@ impl State {
         } else if self.last_cause == Some(Cause::EcnCe) {
             self.last_cause = Some(Cause::DupAck);
             if restart {
-                self.control.deflate(self.window.cwnd - 1.0);
-                self.read_window();
-                self.reduced = true;
+                self.restart_window();
             }
         } else {
             return false;
@@ -486,18 +484,18 @@ impl State {
 
     /// The timer has expired with nothing outstanding, because a mark left less than a segment of window: go on with one.
     fn wake(&mut self, now: Instant) {
-        self.counters.reductions += 1;
         self.restart_window();
+        self.recovery_point = self.snd_max;
         self.reset_timer(now);
         self.permit = Permit::Window(u32::MAX);
     }
 
     /// Goes back to a window of one segment and leaves the threshold.
     fn restart_window(&mut self) {
+        self.counters.reductions += 1;
         self.control.deflate((self.window.cwnd - 1.0).max(0.0));
         self.read_window();
         self.reduced = true;
-        self.recovery_point = self.snd_max;
     }
 
     /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).
