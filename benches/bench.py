@@ -1,4 +1,4 @@
-"""Measures the simulator against ns-2.35 on eight workloads; without `ns` it measures the simulator alone.
+"""Measures the simulator against ns-2.35 on eight workloads and a row of queues; without `ns` it measures the simulator alone.
 
 Both programs run one after the other on the same machine. Prints a table and writes target/bench.json with rows of
 workload, ours_pps, ns2_pps, ratio, peak_rss_mb, ns2_peak_rss_mb, setup_s, ns2_setup_s. Rates are data packets delivered
@@ -22,10 +22,31 @@ NS2_RATES = {
     "100M": "-rate 100Mb -access 1Gb -limit 480 -time 400",
     "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20",
 }
+# Queue disciplines of the same dumbbell: ours, and ns-2's where it has it.
+QUEUES = {
+    "droptail": ('{ kind = "droptail", limit = "480 packets" }', "DropTail"),
+    "red": ('{ kind = "red", limit = "480 packets" }', "RED"),
+    "fq": ('{ kind = "fq", flow_limit = "480 packets" }', "FQ"),
+    "sfq": ('{ kind = "sfq", limit = "480 packets" }', "SFQ"),
+    "pi": ('{ kind = "pi", limit = "480 packets" }', "PI"),
+    "vq": ('{ kind = "vq", limit = "480 packets" }', "Vq"),
+    "rem": ('{ kind = "rem", limit = "480 packets" }', "REM"),
+    "gk": ('{ kind = "gk", limit = "480 packets" }', "GK"),
+    "drr": ('{ kind = "drr", limit = "499200 B", buckets = 48 }', "DRR"),
+    "srr": ('{ kind = "srr", flow_limit = "480 packets" }', "SRR"),
+    "codel": ('{ kind = "codel" }', None),
+    "fq_codel": ('{ kind = "fq_codel" }', None),
+    "pie": ('{ kind = "pie" }', None),
+}
+NS2_QUEUES = (
+    "-topology dumbbell -rate 100Mb -access 1Gb -delay 40ms -access_delay 10ms -window 20000 -limit 480 -time 200 -flows 20"
+    " -agents Tahoe,Tahoe,Reno,Reno,Newreno,Newreno"
+)
 WORKLOADS = [
     "chain",
     *(f"dumbbell_100M_{flows}" for flows in (1, 10, 100)),
     *(f"dumbbell_1G_{flows}" for flows in (1, 10, 100, 1000)),
+    *(f"queue_{queue}" for queue in QUEUES),
 ]
 
 
@@ -68,21 +89,37 @@ def spawn(command: list[str]) -> tuple[str, float]:
     return output, usage.ru_utime + usage.ru_stime
 
 
-def measure_ours(binary: Path, workload: str) -> Measurement:
-    """Run the simulator on a workload: the best of three runs."""
+def scenario(workload: str, target: Path) -> Path:
+    """Return the scenario file of a workload, written into the build's directory if it is one of the queues."""
+    folder = ROOT / "benches" / "workloads"
+    queue = workload.removeprefix("queue_")
+    if queue == workload:
+        return folder / f"{workload}.toml"
+    path = target / f"{workload}.toml"
+    path.write_text((folder / "queues.toml").read_text().replace("queue = QUEUE", f"queue = {QUEUES[queue][0]}"))
+    return path
+
+
+def measure_ours(binary: Path, file: Path) -> Measurement:
+    """Run the simulator on a scenario: the best of three runs."""
 
     def once() -> Measurement:
-        output, cpu = spawn([str(binary), str(ROOT / "benches" / "workloads" / f"{workload}.toml")])
+        output, cpu = spawn([str(binary), str(file)])
         row = json.loads(output)
         return Measurement(row["packets"], cpu, row["setup_s"], (row["peak_kb"] or 0) * 1024 / 1e6)
 
     return max((once() for _ in range(3)), key=lambda run: run.pps)
 
 
-def measure_ns2(ns: str, workload: str) -> Measurement:
-    """Run ns-2 on the same workload."""
+def measure_ns2(ns: str, workload: str) -> Measurement | None:
+    """Run ns-2 on the same workload, unless it does not have the queue."""
     if workload == "chain":
         options = "-topology chain -rate 10Mb -access 100Mb -limit 50 -time 2500"
+    elif workload.startswith("queue_"):
+        queue = QUEUES[workload.removeprefix("queue_")][1]
+        if queue is None:
+            return None
+        options = f"{NS2_QUEUES} -queue {queue}"
     else:
         _, rate, flows = workload.split("_")
         options = f"{NS2_DUMBBELL} {NS2_RATES[rate]} -flows {flows}"
@@ -137,8 +174,10 @@ def main() -> None:
     binary = target / "release" / "examples" / "workload"
     show({key: title for key, (title, _) in COLUMNS.items()})
     rows = []
-    for workload in WORKLOADS:
-        rows.append(compare(workload, measure_ours(binary, workload), measure_ns2(ns, workload) if ns else None))
+    wanted = sys.argv[1:]
+    for workload in (name for name in WORKLOADS if not wanted or name in wanted):
+        ours = measure_ours(binary, scenario(workload, target))
+        rows.append(compare(workload, ours, measure_ns2(ns, workload) if ns else None))
         show(rows[-1])
     path = target / "bench.json"
     path.write_text(json.dumps(rows, indent=2) + "\n")

@@ -60,7 +60,7 @@ if {$o(topology) == "chain"} {
     set queue [[$ns link $left $right] queue]
     switch $o(queue) {
         SFQ { $queue set maxqueue_ $o(limit) }
-        DRR { $queue set blimit_ [expr $o(limit) * ($o(size) + 40)]; $queue set buckets_ [expr $o(flows) + 8] }
+        DRR { $queue set blimit_ [expr $o(limit) * ($o(size) + 40)]; $queue set buckets_ [expr 2 * $o(flows) + 8] }
         SRR {
             $queue set maxqueuenumber_ [expr $o(flows) + 1]
             for {set i 1} {$i <= $o(flows)} {incr i} { $queue setqueue $i $i; $queue setrate $i 1000 }

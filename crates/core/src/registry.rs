@@ -302,6 +302,9 @@ pub mod qdisc {
         gk,
         drr,
         srr,
+        codel,
+        fq_codel,
+        pie,
     }
 }
 

@@ -53,6 +53,11 @@ impl Bands {
         self.total
     }
 
+    /// How many queues take turns.
+    pub(crate) fn active(&self) -> usize {
+        self.round.len()
+    }
+
     /// The queue whose turn it is.
     pub(crate) fn current(&self) -> Option<usize> {
         self.round.front().copied()

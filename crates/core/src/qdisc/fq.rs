@@ -1,16 +1,17 @@
 //! FQ: fair queueing by finish times.
 //! ## What it does
-//! Gives every flow a queue of its own. The first packet of each queue has a finish time: when its transmission would end if the link were
-//! shared evenly by the flows that are active when it gets there. The packet with the smallest one is sent next.
+//! Gives every flow a queue of its own. The first packet of each queue has a start time: when it became the first, but not before the last
+//! one of its flow was due to finish. Whenever the link is free, the packet is sent that would finish first if the link were shared evenly
+//! by the flows that wait.
 //! ## References
 //! Demers, Keshav & Shenker, *Analysis and simulation of a fair queueing algorithm*, SIGCOMM 1989; ns-2.35, `FQ`.
 //! ## Differs from the document
-//! As in ns-2: real time stands for the virtual time, a finish time is fixed when its packet becomes the first of its flow, and that packet
-//! does not count for the flow's limit.
+//! As in ns-2: real time stands for the virtual time, finish times are computed anew with the number of flows that wait whenever a packet
+//! is chosen, and the first packet of a flow does not count for the flow's limit.
 //! ## Parameters
 //! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
 
-use crate::qdisc::bands::Bands;
+use crate::qdisc::bands::{Band, Bands};
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -32,9 +33,10 @@ pub static ENTRY: Entry<Discipline> = Entry {
         Ok(Discipline::scheduled(Fq {
             flow_limit: params.limit("flow_limit"),
             bands: Bands::new(0),
+            start: Vec::new(),
             finish: Vec::new(),
-            active: 0,
             seconds_per_byte: 0.0,
+            clock: 0.0,
         }))
     },
 };
@@ -44,19 +46,23 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Fq {
     flow_limit: Limit,
     bands: Bands,
-    /// Finish time of the first packet of each queue, or of the last one sent.
+    /// For each queue the start time of its first packet, and the finish time of the last one sent; in seconds.
+    start: Vec<f64>,
     finish: Vec<f64>,
-    /// Queues that are not empty.
-    active: usize,
     seconds_per_byte: f64,
+    /// The present time in seconds.
+    clock: f64,
 }
 
 impl Fq {
-    /// The first packet of queue `index` has got there at `now`.
-    fn set_finish(&mut self, index: usize, size: u64, now: Instant) {
-        self.active += 1;
-        let start = self.finish[index].max(now.as_secs_f64());
-        self.finish[index] = start + size as f64 * self.seconds_per_byte * self.active as f64;
+    /// A packet has become the first of queue `index` now.
+    fn start(&mut self, index: usize) {
+        self.start[index] = self.finish[index].max(self.clock);
+    }
+
+    /// When a packet of `size` bytes, the first of queue `index`, would be sent if the link were shared by all queues that wait now.
+    fn finish(&self, index: usize, size: u64) -> f64 {
+        self.start[index] + size as f64 * self.seconds_per_byte * self.bands.active() as f64
     }
 }
 
@@ -65,9 +71,14 @@ impl Scheduler for Fq {
         self.seconds_per_byte = 8.0 / outlet.rate.as_bits_per_sec() as f64;
     }
 
+    fn set_clock(&mut self, seconds: f64) {
+        self.clock = seconds;
+    }
+
     fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let index = packet.flow as usize;
-        if index >= self.finish.len() {
+        if index >= self.start.len() {
+            self.start.resize(index + 1, 0.0);
             self.finish.resize(index + 1, 0.0);
         }
         let band = self.bands.band(index);
@@ -76,20 +87,18 @@ impl Scheduler for Fq {
                 return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
             }
         } else {
-            self.set_finish(index, packet.size.0, packet.arrived);
+            self.start(index);
         }
         self.bands.push(index, packet);
     }
 
-    fn dequeue(&mut self, now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        let finish = &self.finish;
-        let earlier = |a: &usize, b: &usize| finish[*a].total_cmp(&finish[*b]).then(a.cmp(b));
-        let index = self.bands.round().map(|(index, _)| index).min_by(earlier)?;
+    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
+        let first = |(index, band): (usize, &Band)| Some((self.finish(index, band.front()?.size.0), index));
+        let (finish, index) = self.bands.round().filter_map(first).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        self.finish[index] = finish;
         let packet = self.bands.pop(index);
-        self.active -= 1;
-        self.bands.leave_if_empty(index);
-        if let Some(size) = self.bands.band(index).front().map(|next| next.size.0) {
-            self.set_finish(index, size, now);
+        if !self.bands.leave_if_empty(index) {
+            self.start(index);
         }
         packet
     }

@@ -223,6 +223,9 @@ pub trait Scheduler: Debug + Send + Sync {
     /// Tells the discipline which link it feeds, before the first packet.
     fn attach(&mut self, _outlet: &Outlet) {}
 
+    /// Tells the time of the next call in seconds, with what a nanosecond cannot tell: for disciplines that compare sums of times.
+    fn set_clock(&mut self, _seconds: f64) {}
+
     /// Takes `packet`, which arrives now. Packets dropped for it, itself perhaps, and marks are added to `outcomes`.
     fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes);
 

@@ -129,8 +129,8 @@ struct Simulation<'a, R> {
     routes: Routes,
     flows: Vec<Flow>,
     sack: SackStore,
-    /// What a scheduled link has just lost; empty in between.
-    lost: Vec<Packet>,
+    /// What a scheduled link has just lost, and when; empty in between.
+    lost: Vec<(Packet, Instant)>,
     processed: u64,
     recorder: R,
 }
@@ -267,7 +267,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if self.links[link].offer((packet, ends), entering, &mut self.lost, &mut self.recorder) {
             self.serve(link, Some(entering));
         } else {
-            self.lose_all(entering.at);
+            self.lose_all();
         }
     }
 
@@ -275,9 +275,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// it free.
     fn serve(&mut self, link: usize, found_free: Option<&Entering>) {
         let kind = &mut self.kinds[self.lanes.kind(link)];
-        let now = found_free.map_or_else(|| self.links[link].free_at(), |packet| packet.at);
         let served = self.links[link].serve(kind, found_free, &mut self.lost, &mut self.recorder);
-        self.lose_all(now);
+        self.lose_all();
         let Served::Busy { sent, next, start } = served else { return };
         self.events.push(Key::new(next, start, self.pipes.len() + 2 * self.flows.len() + link));
         let Some((mut packet, arrival, tiebreak)) = sent else { return };
@@ -298,8 +297,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    fn lose_all(&mut self, at: Instant) {
-        while let Some(packet) = self.lost.pop() {
+    fn lose_all(&mut self) {
+        while let Some((packet, at)) = self.lost.pop() {
             self.lose(at, &packet);
         }
     }

@@ -127,7 +127,7 @@ pub(super) struct Transmitter {
     /// When it is free, and the remainder in units of 1/rate nanoseconds.
     pub(super) free_at: Instant,
     carry: u64,
-    free_tiebreak: f64,
+    pub(super) free_tiebreak: f64,
     /// When the transmission under way, or the last one, began.
     pub(super) in_service_since: Instant,
 }
@@ -261,7 +261,9 @@ pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generato
         GeneratorSpec::Derived => Generator::derived(seed, path),
         GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
             let mut generator = Mrg32k3a::new(seed, stream);
-            (0..skip).for_each(|_| drop(generator.uniform()));
+            for _ in 0..skip {
+                generator.uniform();
+            }
             Generator::Mrg(generator)
         }
     }

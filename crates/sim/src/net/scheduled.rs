@@ -101,27 +101,22 @@ impl Link {
         }
     }
 
-    /// When the transmitter is free.
-    pub(crate) fn free_at(&self) -> Instant {
-        self.transmitter.free_at
-    }
-
     /// Whether the transmitter becomes free before `packet` arrives, and is to be served first.
     pub(crate) fn is_due_before(&self, packet: &Entering) -> bool {
         self.next_service().is_some() && !self.transmitter.is_busy_for(packet)
     }
 
-    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`. Gives
-    /// whether the link is to be served at once.
+    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`, with the
+    /// times when. Gives whether the link is to be served at once.
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (packet, ends): (Packet, (u32, u32)),
         entering: &Entering,
-        lost: &mut Vec<Packet>,
+        lost: &mut Vec<(Packet, Instant)>,
         recorder: &mut R,
     ) -> bool {
-        if self.lost_before(entering, recorder).is_some() {
-            lost.push(packet);
+        if let Some(at) = self.lost_before(entering, recorder) {
+            lost.push((packet, at));
             return false;
         }
         let Some(scheduled) = &mut self.scheduled else { return false };
@@ -129,6 +124,7 @@ impl Link {
         scheduled.waited(entering.at);
         let Entering { at, flow, size, ecn, .. } = *entering;
         let queued = Queued { handle: scheduled.keep(packet), flow, ends, size, ecn, arrived: at };
+        scheduled.scheduler.set_clock(entering.tiebreak);
         scheduled.scheduler.enqueue(queued, &mut scheduled.random, &mut scheduled.outcomes);
         let idle = scheduled.next_service.is_none();
         self.settle(at, lost, recorder);
@@ -143,12 +139,13 @@ impl Link {
         &mut self,
         kind: &mut LinkKind,
         found_free: Option<&Entering>,
-        lost: &mut Vec<Packet>,
+        lost: &mut Vec<(Packet, Instant)>,
         recorder: &mut R,
     ) -> Served {
         let Some(scheduled) = &mut self.scheduled else { return Served::Idle };
         let now = found_free.map_or(self.transmitter.free_at, |packet| packet.at);
         scheduled.waited(now);
+        scheduled.scheduler.set_clock(found_free.map_or(self.transmitter.free_tiebreak, |packet| packet.tiebreak));
         let queued = scheduled.scheduler.dequeue(now, &mut scheduled.random, &mut scheduled.outcomes);
         let packet = queued.map(|queued| (scheduled.take(&queued), queued.arrived));
         self.settle(now, lost, recorder);
@@ -166,15 +163,15 @@ impl Link {
         let next = self.transmitter.free_at + grace;
         self.set_next_service(Some(next));
         let mut sent = Some((packet, departure.arrival, departure.arrival_tiebreak));
-        if self.lost_after(&entering, departure.arrival, recorder).is_some() {
-            lost.push(packet);
+        if let Some(at) = self.lost_after(&entering, departure.arrival, recorder) {
+            lost.push((packet, at));
             sent = None;
         }
         Served::Busy { sent, next, start: departure.start }
     }
 
     /// Counts what the scheduler did to packets.
-    fn settle<R: Recorder>(&mut self, now: Instant, lost: &mut Vec<Packet>, recorder: &mut R) {
+    fn settle<R: Recorder>(&mut self, now: Instant, lost: &mut Vec<(Packet, Instant)>, recorder: &mut R) {
         let Some(scheduled) = &mut self.scheduled else { return };
         let mut outcomes = std::mem::take(&mut scheduled.outcomes);
         for (queued, outcome) in outcomes.drain(..) {
@@ -190,7 +187,7 @@ impl Link {
                     let packet = scheduled.take(&queued);
                     self.counters.drop(now, reason);
                     recorder.dropped(now, self.index, &entering(&packet, queued.arrived), reason);
-                    lost.push(packet);
+                    lost.push((packet, now));
                 }
             }
         }

@@ -17,7 +17,7 @@ fn errors(text: &str) -> String {
 }
 
 fn limit(link: &LinkSpec) -> Limit {
-    link.queue.as_ref().unwrap().params.limit("limit")
+    link.queue.as_ref().unwrap().discipline.params.limit("limit")
 }
 
 fn link_names(scenario: &Scenario) -> Vec<&str> {
@@ -279,7 +279,7 @@ fn a_bandwidth_delay_product_is_that_of_the_longest_flow_on_the_link() {
     // On the first hop of a parking lot the long flow counts: 2 · (2 + 2) · 10 ms; on a link without flows all do.
     let text = "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", bottleneck.queue = \"1 BDP\" }\nflow = { count = 2 }";
     assert_eq!(
-        scenario(text).links.iter().filter_map(|link| link.queue.as_ref()).map(|queue| queue.params.limit("limit")).collect::<Vec<_>>(),
+        scenario(text).links.iter().filter_map(|link| link.queue.as_ref()).map(|queue| queue.discipline.params.limit("limit")).collect::<Vec<_>>(),
         [Limit::Packets(97); 2]
     );
 }

@@ -1,0 +1,492 @@
+//! `CoDel`: controlled delay.
+//! ## What it does
+//! Looks at how long a packet has waited when it is about to leave. Once no packet of a whole `interval` has waited less than `target`, it
+//! drops one, or marks it, and goes on to do so at times that come closer as 1/√`count`. It stops at the first packet that has waited less
+//! than `target`, and whenever at most `maxpacket` bytes would remain; if it soon has to drop again, it starts near the frequency at which
+//! it had stopped.
+//! ## References
+//! RFC 8289 (Nichols, Jacobson, `McGregor` & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
+//! ## Differs from the document
+//! The pseudo-code only drops. Marking follows Linux: a packet that can be marked is marked where it would have been dropped, `count` and
+//! the time of the next drop move on, and the packet leaves, so that at most one packet is marked each time the link is free.
+//! ## Parameters
+//! `limit`: capacity, the arriving packet not included; 1000 packets, Linux's default. The RFC leaves it open.
+//! `target`: acceptable standing delay (RFC 8289); 5 ms.
+//! `interval`: time in which the delay has to come down, about the longest usual round-trip time (RFC 8289); 100 ms.
+//! `maxpacket`: nothing is dropped if no more than these bytes would remain; the RFC wants the MTU: 1500 B.
+//! `ecn`: whether packets that can be are marked instead of dropped; true.
+
+use std::collections::VecDeque;
+
+use crate::qdisc::{Backlog, Discipline, Ecn, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::rng::Generator;
+use crate::units::{Duration, Instant};
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "codel",
+    summary: "controlled delay: drops at departure, ever faster, while packets wait too long",
+    reference: "RFC 8289",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(1000)),
+            bounds: (1.0, 1e15),
+            doc: "capacity, the arriving packet not included; Linux's default",
+        },
+        TARGET,
+        INTERVAL,
+        MAXPACKET,
+        ECN,
+    ],
+    build: |params| {
+        let limit = params.limit("limit");
+        Ok(Discipline::scheduled(Codel { limit, settings: Settings::new(params), queue: CodelQueue::default() }))
+    },
+};
+
+pub(super) const TARGET: Param = Param {
+    name: "target",
+    kind: Kind::Duration,
+    default: Default::Number(0.005),
+    bounds: (0.0, 1e3),
+    doc: "acceptable standing delay; RFC 8289",
+};
+
+pub(super) const INTERVAL: Param = Param {
+    name: "interval",
+    kind: Kind::Duration,
+    default: Default::Number(0.1),
+    bounds: (1e-6, 1e3),
+    doc: "time in which the delay has to come down; RFC 8289",
+};
+
+pub(super) const MAXPACKET: Param = Param {
+    name: "maxpacket",
+    kind: Kind::Size,
+    default: Default::Number(1500.0),
+    bounds: (0.0, 65_535.0),
+    doc: "nothing is dropped if no more than these bytes would remain; the MTU",
+};
+
+pub(super) const ECN: Param = Param {
+    name: "ecn",
+    kind: Kind::Bool,
+    default: Default::Bool(true),
+    bounds: (0.0, 1.0),
+    doc: "whether packets that can be are marked instead of dropped",
+};
+
+/// What a [`CodelQueue`] is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    target: Duration,
+    interval: Duration,
+    maxpacket: u64,
+    ecn: bool,
+}
+
+impl Settings {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            target: Duration::from_secs_f64(params.number("target")),
+            interval: Duration::from_secs_f64(params.number("interval")),
+            maxpacket: params.number("maxpacket") as u64,
+            ecn: params.flag("ecn"),
+        }
+    }
+
+    /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to the square root of their number.
+    fn spacing(&self, count: u32) -> Duration {
+        Duration::from_nanos((self.interval.as_nanos() as f64 / libm::sqrt(f64::from(count.max(1)))) as u64)
+    }
+
+    /// RFC 3168 §7: only packets of a transport that understands marks are marked.
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn && packet.ecn != Ecn::Incapable
+    }
+
+    fn control_law(&self, time: Instant, count: u32) -> Instant {
+        time + self.spacing(count)
+    }
+}
+
+/// A first-in, first-out queue whose delay is controlled, without limit.
+#[derive(Debug, Default)]
+pub(super) struct CodelQueue {
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    /// When the delay will have been above the target for an interval; `None` while it is below.
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+    /// Of the packet that left last.
+    sojourn: Duration,
+}
+
+impl CodelQueue {
+    pub(super) const fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    pub(super) fn push(&mut self, packet: Packet) {
+        self.backlog = self.backlog.with(packet.size);
+        self.waiting.push_back(packet);
+    }
+
+    /// Takes the first packet, whatever its delay.
+    pub(super) fn pop(&mut self) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.backlog = self.backlog.without(packet.size);
+        Some(packet)
+    }
+
+    /// RFC 8289 §5.6, `dodequeue`: the first packet, and whether it may be dropped.
+    fn dodequeue(&mut self, settings: &Settings, now: Instant) -> Option<(Packet, bool)> {
+        let Some(packet) = self.pop() else {
+            self.first_above_time = None;
+            return None;
+        };
+        self.sojourn = now.since(packet.arrived);
+        if self.sojourn < settings.target || self.backlog.bytes <= settings.maxpacket {
+            self.first_above_time = None;
+            return Some((packet, false));
+        }
+        let first_above_time = *self.first_above_time.get_or_insert(now + settings.interval);
+        Some((packet, now >= first_above_time))
+    }
+
+    /// RFC 8289 §5.5, `dequeue`: the packet to send, after drops and marks.
+    pub(super) fn dequeue(&mut self, settings: &Settings, now: Instant, outcomes: &mut Outcomes) -> Option<Packet> {
+        let head = self.dodequeue(settings, now);
+        let ok_to_drop = head.is_some_and(|(_, ok_to_drop)| ok_to_drop);
+        let (packet, _) = if self.dropping {
+            self.dropping = ok_to_drop;
+            self.drop_due(settings, now, head, outcomes)?
+        } else if ok_to_drop {
+            self.dropping = true;
+            let next = self.signal(settings, now, head?, outcomes)?;
+            // Close to the last dropping state, the frequency at which that one ended is a good one to start with.
+            let delta = self.count - self.lastcount;
+            let recently = now.since(self.drop_next) < settings.interval.saturating_mul(16);
+            self.count = if delta > 1 && recently { delta } else { 1 };
+            self.drop_next = settings.control_law(now, self.count);
+            self.lastcount = self.count;
+            next
+        } else {
+            head?
+        };
+        Some(packet)
+    }
+
+    /// Drops as long as a drop is due; a large backlog may need more than one.
+    fn drop_due(
+        &mut self,
+        settings: &Settings,
+        now: Instant,
+        mut head: Option<(Packet, bool)>,
+        outcomes: &mut Outcomes,
+    ) -> Option<(Packet, bool)> {
+        while self.dropping && now >= self.drop_next {
+            let marked = settings.marks(&head?.0);
+            head = self.signal(settings, now, head?, outcomes);
+            self.dropping = head.is_some_and(|(_, ok_to_drop)| ok_to_drop);
+            if self.dropping {
+                self.count = self.count.saturating_add(1);
+                self.drop_next = settings.control_law(self.drop_next, self.count);
+            }
+            if marked {
+                break;
+            }
+        }
+        head
+    }
+
+    /// Marks the packet and gives it back, or drops it and gives the next.
+    fn signal(
+        &mut self,
+        settings: &Settings,
+        now: Instant,
+        (mut packet, ok_to_drop): (Packet, bool),
+        outcomes: &mut Outcomes,
+    ) -> Option<(Packet, bool)> {
+        if settings.marks(&packet) {
+            packet.ecn = Ecn::Marked;
+            outcomes.push((packet, Outcome::Marked(Reason::Sojourn)));
+            return Some((packet, ok_to_drop));
+        }
+        outcomes.push((packet, Outcome::Dropped(Reason::Sojourn)));
+        self.dodequeue(settings, now)
+    }
+}
+
+/// A `CoDel` queue.
+#[derive(Debug)]
+pub struct Codel {
+    limit: Limit,
+    settings: Settings,
+    queue: CodelQueue,
+}
+
+impl Scheduler for Codel {
+    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+        if self.limit.is_reached(self.queue.backlog()) {
+            outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
+        } else {
+            self.queue.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+        self.queue.dequeue(&self.settings, now, outcomes)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("count", f64::from(self.queue.count));
+        out("dropping", f64::from(u8::from(self.queue.dropping)));
+        out("sojourn", self.queue.sojourn.as_secs_f64());
+        out("drop_interval", self.settings.spacing(self.queue.count).as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    const MICROSECOND: u64 = 1000;
+    const MILLISECOND: u64 = 1000 * MICROSECOND;
+    /// Time that the link takes for a packet of [`SIZE`]; it divides target and interval.
+    const SERVICE: u64 = MILLISECOND;
+    const SIZE: u64 = 1000;
+
+    /// RFC 8289's constants.
+    const SETTINGS: Settings =
+        Settings { target: Duration::from_millis(5), interval: Duration::from_millis(100), maxpacket: 1500, ecn: true };
+
+    /// A queue before a link that sends a packet every [`SERVICE`], with the times of what it did.
+    struct Bench {
+        settings: Settings,
+        queue: CodelQueue,
+        now: u64,
+        arrivals: u64,
+        capable: bool,
+        drops: Vec<u64>,
+        marks: Vec<u64>,
+        /// Sojourn times of the packets sent, with the times at which they left.
+        sent: Vec<(u64, u64)>,
+    }
+
+    impl Bench {
+        fn new(capable: bool) -> Self {
+            let queue = CodelQueue::default();
+            Self { settings: SETTINGS, queue, now: 0, arrivals: 0, capable, drops: vec![], marks: vec![], sent: vec![] }
+        }
+
+        fn arrive(&mut self, at: u64) {
+            let ecn = if self.capable { Ecn::Capable } else { Ecn::Incapable };
+            let arrived = Instant::from_nanos(at);
+            self.queue.push(Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn, arrived });
+        }
+
+        /// Lets packets arrive every `gap` for `time`, or none if `gap` is 0.
+        fn run(&mut self, time: u64, gap: u64) {
+            let end = self.now + time;
+            let mut next = if gap == 0 { u64::MAX } else { self.now };
+            while self.now < end {
+                while next <= self.now {
+                    self.arrive(next);
+                    next += gap;
+                }
+                self.serve();
+                self.now += SERVICE;
+            }
+        }
+
+        fn serve(&mut self) {
+            let mut outcomes = Outcomes::new();
+            let packet = self.queue.dequeue(&self.settings, Instant::from_nanos(self.now), &mut outcomes);
+            for (_, outcome) in outcomes {
+                match outcome {
+                    Outcome::Dropped(reason) => {
+                        assert_eq!(reason, Reason::Sojourn);
+                        self.drops.push(self.now);
+                    }
+                    Outcome::Marked(_) => self.marks.push(self.now),
+                }
+            }
+            if let Some(packet) = packet {
+                self.arrivals += 1;
+                self.sent.push((self.now, self.now - packet.arrived.as_nanos()));
+            }
+        }
+    }
+
+    /// When the control law wants the drops of a dropping state that begins at `start` with `count` 1.
+    fn schedule(start: u64) -> impl Iterator<Item = u64> {
+        let spacings = (1..).scan(start as f64, |time, k| {
+            *time += 100e6 / f64::sqrt(f64::from(k));
+            Some(*time as u64)
+        });
+        std::iter::once(start).chain(spacings)
+    }
+
+    #[test]
+    fn the_first_drop_comes_an_interval_after_the_target_was_passed() {
+        let mut bench = Bench::new(false);
+        bench.run(300 * MILLISECOND, 500 * MICROSECOND);
+        // Packet n arrives at n/2 and would leave at n ms: the tenth waits 5 ms.
+        let (above, sojourn) = bench.sent[10];
+        assert_eq!((above, sojourn), (10 * MILLISECOND, 5 * MILLISECOND));
+        assert_eq!(bench.drops[0], above + 100 * MILLISECOND);
+    }
+
+    #[test]
+    fn drops_come_closer_by_the_square_root() {
+        let mut bench = Bench::new(false);
+        bench.run(3000 * MILLISECOND, 500 * MICROSECOND);
+        assert!(bench.drops.len() > 100 && bench.queue.dropping, "{}", bench.drops.len());
+        for (number, (drop, due)) in bench.drops.iter().zip(schedule(bench.drops[0])).enumerate() {
+            // The next departure is at most a service time away; lateness does not add up, but rounding to nanoseconds does.
+            let late = drop - due.min(*drop);
+            assert!(due <= drop + number as u64 && late < SERVICE + number as u64, "drop {number} at {drop}, due at {due}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_dropped_below_the_target() {
+        let mut bench = Bench::new(false);
+        // A standing queue of four packets, and a fifth in service.
+        (0..4).for_each(|_| bench.arrive(0));
+        bench.run(5000 * MILLISECOND, SERVICE);
+        assert!(bench.sent[10..].iter().all(|(_, sojourn)| *sojourn == 4 * MILLISECOND));
+        assert_eq!(bench.drops, []);
+        // One packet more reaches the target.
+        bench.arrive(bench.now);
+        bench.run(5000 * MILLISECOND, SERVICE);
+        assert_eq!(bench.drops.len(), 1, "and one drop ends it");
+    }
+
+    #[test]
+    fn a_burst_shorter_than_the_interval_passes() {
+        let mut bench = Bench::new(false);
+        (0..100).for_each(|_| bench.arrive(0));
+        bench.run(1000 * MILLISECOND, 0);
+        assert_eq!((bench.sent.len(), bench.drops.len()), (100, 0));
+    }
+
+    #[test]
+    fn the_last_packets_are_never_dropped() {
+        let mut bench = Bench::new(false);
+        // Packets so slow that two always wait far too long: behind the one that leaves one remains, less than `maxpacket`.
+        bench.arrive(0);
+        bench.now = 50 * MILLISECOND;
+        for _ in 0..100 {
+            bench.arrive(bench.now);
+            bench.now += 50 * MILLISECOND;
+            bench.serve();
+        }
+        assert!(bench.sent[1..].iter().all(|(_, sojourn)| *sojourn == 100 * MILLISECOND));
+        assert_eq!(bench.drops, []);
+        // With three there is a drop.
+        bench.arrive(bench.now);
+        for _ in 0..100 {
+            bench.arrive(bench.now);
+            bench.now += 50 * MILLISECOND;
+            bench.serve();
+        }
+        assert_eq!(bench.drops.len(), 1);
+    }
+
+    /// A queue that has left its first dropping state, with the count it had reached.
+    fn after_an_overload() -> (Bench, u32) {
+        let mut bench = Bench::new(false);
+        bench.run(800 * MILLISECOND, 800 * MICROSECOND);
+        let count = bench.queue.count;
+        assert!(bench.queue.dropping && count > 5 && bench.queue.lastcount == 1, "{count}");
+        while bench.queue.dropping {
+            bench.run(SERVICE, 0);
+        }
+        let count = bench.queue.count;
+        let drops = bench.drops.len();
+        bench.run(200 * MILLISECOND, 0);
+        assert_eq!(bench.drops.len(), drops, "dropped after it had left");
+        assert_eq!(bench.drops.len(), count as usize, "counted something else than drops");
+        (bench, count)
+    }
+
+    /// Overloads `bench` until it drops again, `after` its next drop would have been due.
+    fn drop_again(bench: &mut Bench, after: u64) {
+        // The seventh packet, which arrives after 0.6 ms, leaves after 6 ms: 106 ms to the first drop.
+        bench.now = bench.queue.drop_next.as_nanos() + after - 106 * MILLISECOND;
+        let (drops, due) = (bench.drops.len(), bench.queue.drop_next.as_nanos());
+        bench.run(107 * MILLISECOND, 100 * MICROSECOND);
+        assert_eq!(bench.drops[drops..], [due + after]);
+    }
+
+    #[test]
+    fn it_resumes_where_it_left_within_sixteen_intervals() {
+        let (mut bench, count) = after_an_overload();
+        drop_again(&mut bench, 1600 * MILLISECOND - 1);
+        assert_eq!((bench.queue.count, bench.queue.lastcount), (count - 1, count - 1));
+        let (drops, due) = (bench.drops.len(), bench.drops[bench.drops.len() - 1] + (100e6 / f64::from(count - 1).sqrt()) as u64);
+        bench.run(100 * MILLISECOND, 500 * MICROSECOND);
+        assert!((due..due + SERVICE).contains(&bench.drops[drops]), "{} instead of {due}", bench.drops[drops]);
+    }
+
+    #[test]
+    fn it_forgets_after_sixteen_intervals() {
+        let (mut bench, _) = after_an_overload();
+        drop_again(&mut bench, 1600 * MILLISECOND);
+        assert_eq!((bench.queue.count, bench.queue.lastcount), (1, 1));
+    }
+
+    #[test]
+    fn a_late_departure_catches_up_with_drops_but_not_with_marks() {
+        let caught_up = |capable| {
+            let mut bench = Bench::new(capable);
+            bench.run(500 * MILLISECOND, 100 * MICROSECOND);
+            let (before, count) = (bench.drops.len() + bench.marks.len(), bench.queue.count);
+            bench.now = bench.queue.drop_next.as_nanos() + 300 * MILLISECOND;
+            bench.serve();
+            (bench.drops.len() + bench.marks.len() - before, count)
+        };
+        let (drops, count) = caught_up(false);
+        // One drop now, and those due in the 300 ms since.
+        let due = |number: u32| (1..=number).map(|k| 100.0 / f64::from(count + k).sqrt()).sum::<f64>() <= 300.0;
+        assert_eq!(drops, 1 + (1..100).filter(|number| due(*number)).count());
+        assert_eq!(caught_up(true).0, 1, "a marked packet leaves");
+    }
+
+    #[test]
+    fn marks_take_the_place_of_drops() {
+        let (mut drops, mut marks) = (Bench::new(false), Bench::new(true));
+        for bench in [&mut drops, &mut marks] {
+            bench.run(1500 * MILLISECOND, 500 * MICROSECOND);
+        }
+        assert_eq!((drops.marks.len(), marks.drops.len()), (0, 0));
+        assert_eq!(marks.marks, drops.drops);
+        let unwilling = Settings { ecn: false, ..SETTINGS };
+        let mut bench = Bench { settings: unwilling, ..Bench::new(true) };
+        bench.run(1500 * MILLISECOND, 500 * MICROSECOND);
+        assert_eq!((bench.drops, bench.marks), (drops.drops, vec![]));
+    }
+
+    #[test]
+    fn a_full_queue_drops_on_arrival() {
+        let (mut random, mut outcomes) = (Generator::derived(1, ""), Outcomes::new());
+        let mut codel = Codel { limit: Limit::Packets(3), settings: SETTINGS, queue: CodelQueue::default() };
+        let packet = |handle| Packet { handle, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn: Ecn::Capable, arrived: Instant::ZERO };
+        (0..4).for_each(|handle| codel.enqueue(packet(handle), &mut random, &mut outcomes));
+        assert_eq!(outcomes, [(packet(3), Outcome::Dropped(Reason::Overflow))]);
+        assert_eq!(codel.backlog(), Backlog { packets: 3, bytes: 3000 });
+    }
+}

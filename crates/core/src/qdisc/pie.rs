@@ -1,0 +1,472 @@
+//! PIE: proportional integral controller enhanced.
+//! ## What it does
+//! Every `t_update` it moves the probability with which arriving packets are dropped, or marked, by the distance of the queueing delay from
+//! `qdelay_ref` and by the delay's change since the last time; the smaller the probability, the smaller the steps. A burst of `max_burst`
+//! passes unharmed after quiet times, and nothing is dropped while the queue is nearly empty.
+//! ## References
+//! RFC 8033 (Pan, Natarajan, Baker & White, *Proportional integral controller enhanced (PIE)*, 2017), §4 and §5; RFC 3168 §7.
+//! ## Differs from the document
+//! The delay is the backlog divided by the rate of the link, which is known here: Little's law (§4.3) without §5.2's estimate of the rate.
+//! The packet in transmission is not part of it. "A couple of packets" are two, whatever their size; the pseudo-code counts bytes. The
+//! probability decays while two delays in a row are zero, as §4.2 says; the pseudo-code wants them below half of `qdelay_ref`. PIE is
+//! always active (§5.3 is optional). The RFC permits to scale the probability by packet size with a bound, and gives none: `bytemode` scales
+//! by size/`maxpacket`, at most 1, as Linux does. `accu_prob` starts again after every drop and mark, also a forced one.
+//! ## Parameters
+//! `limit`: capacity, the arriving packet not included; 1000 packets, Linux's default. The RFC leaves it open.
+//! `qdelay_ref`: delay it aims at; 15 ms.
+//! `t_update`: time between two steps of the controller; 15 ms.
+//! `max_burst`: time for which a burst passes; 150 ms.
+//! `alpha`: gain of the distance from `qdelay_ref`, per second of delay; 1/8.
+//! `beta`: gain of the delay's change, per second of delay; 1 + 1/4.
+//! `cap_adjustment`: whether a step up is at most 2 % from 10 % on (§5.5); true, as in the RFC's pseudo-code.
+//! `derandomize`: whether drops keep a distance: none before probabilities have added up to 0.85, surely one at 8.5 (§5.4); false, an option
+//! in the RFC.
+//! `bytemode`: whether small packets are dropped less often; false.
+//! `maxpacket`: size from which on packets are dropped with the whole probability in `bytemode`; 1500 B.
+//! `ecn`: whether packets that can be are marked instead of dropped; true.
+//! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
+
+use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::rng::Generator;
+use crate::units::{Duration, Instant, Rate};
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "pie",
+    summary: "proportional-integral controller of the queueing delay",
+    reference: "RFC 8033",
+    params: &[
+        Param {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Limit(Limit::Packets(1000)),
+            bounds: (1.0, 1e15),
+            doc: "capacity, the arriving packet not included; Linux's default",
+        },
+        Param { name: "qdelay_ref", kind: Kind::Duration, default: Default::Number(0.015), bounds: (0.0, 1e3), doc: "delay it aims at" },
+        Param {
+            name: "t_update",
+            kind: Kind::Duration,
+            default: Default::Number(0.015),
+            bounds: (1e-4, 1e3),
+            doc: "time between two steps of the controller",
+        },
+        Param {
+            name: "max_burst",
+            kind: Kind::Duration,
+            default: Default::Number(0.15),
+            bounds: (0.0, 1e3),
+            doc: "time for which a burst passes",
+        },
+        Param {
+            name: "alpha",
+            kind: Kind::Number,
+            default: Default::Number(0.125),
+            bounds: (0.0, 1e3),
+            doc: "gain of the distance from qdelay_ref, per second of delay",
+        },
+        Param {
+            name: "beta",
+            kind: Kind::Number,
+            default: Default::Number(1.25),
+            bounds: (0.0, 1e3),
+            doc: "gain of the delay's change, per second of delay",
+        },
+        flag("cap_adjustment", true, "whether a step up is at most 2 % from 10 % on"),
+        flag("derandomize", false, "whether drops keep a distance"),
+        flag("bytemode", false, "whether small packets are dropped less often"),
+        Param {
+            name: "maxpacket",
+            kind: Kind::Size,
+            default: Default::Number(1500.0),
+            bounds: (1.0, 65_535.0),
+            doc: "size from which on packets are dropped with the whole probability in bytemode",
+        },
+        flag("ecn", true, "whether packets that can be are marked instead of dropped"),
+        Param {
+            name: "mark_ecnth",
+            kind: Kind::Probability,
+            default: Default::Number(0.1),
+            bounds: (0.0, 1.0),
+            doc: "largest probability at which packets are marked",
+        },
+    ],
+    build: |params| Ok(Discipline::fifo(Pie::new(params))),
+};
+
+const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Bool, default: Default::Bool(default), bounds: (0.0, 1.0), doc }
+}
+
+/// RFC 8033 §4.2: below each probability, by what a step is divided, so that it stays in proportion to the probability.
+const SCALING: [(f64, f64); 6] = [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
+
+/// A PIE queue.
+#[derive(Debug)]
+pub struct Pie {
+    limit: Limit,
+    qdelay_ref: f64,
+    t_update: f64,
+    max_burst: Duration,
+    alpha: f64,
+    beta: f64,
+    cap_adjustment: bool,
+    derandomize: bool,
+    /// Size from which on packets are dropped with the whole probability; `None` for all.
+    maxpacket: Option<f64>,
+    ecn: bool,
+    mark_ecnth: f64,
+    /// Of the link.
+    rate: Option<Rate>,
+    drop_prob: f64,
+    /// Delay at the last step, in seconds.
+    qdelay_old: f64,
+    /// Time for which nothing is dropped.
+    burst_allowance: Duration,
+    accu_prob: f64,
+    steps: u64,
+}
+
+impl Pie {
+    fn new(params: &Params) -> Self {
+        Self {
+            limit: params.limit("limit"),
+            qdelay_ref: params.number("qdelay_ref"),
+            t_update: params.number("t_update"),
+            max_burst: Duration::from_secs_f64(params.number("max_burst")),
+            alpha: params.number("alpha"),
+            beta: params.number("beta"),
+            cap_adjustment: params.flag("cap_adjustment"),
+            derandomize: params.flag("derandomize"),
+            maxpacket: params.flag("bytemode").then_some(params.number("maxpacket")),
+            ecn: params.flag("ecn"),
+            mark_ecnth: params.number("mark_ecnth"),
+            rate: None,
+            drop_prob: 0.0,
+            qdelay_old: 0.0,
+            burst_allowance: Duration::ZERO,
+            accu_prob: 0.0,
+            steps: 0,
+        }
+    }
+
+    /// RFC 8033 §4.3, Little's law: the delay of a packet that would join the queue now, in seconds.
+    fn qdelay(&self, backlog: Backlog) -> f64 {
+        self.rate.map_or(0.0, |rate| backlog.bytes as f64 * 8.0 / rate.as_bits_per_sec() as f64)
+    }
+
+    fn is_quiet(&self, qdelay: f64) -> bool {
+        qdelay < self.qdelay_ref / 2.0
+    }
+
+    /// RFC 8033 §4.2: moves the probability.
+    fn calculate_drop_prob(&mut self, current_qdelay: f64) {
+        let mut p = self.alpha * (current_qdelay - self.qdelay_ref) + self.beta * (current_qdelay - self.qdelay_old);
+        p /= SCALING.iter().find(|(below, _)| self.drop_prob < *below).map_or(1.0, |(_, divisor)| *divisor);
+        if self.cap_adjustment && self.drop_prob >= 0.1 {
+            p = p.min(0.02);
+        }
+        self.drop_prob += p;
+        if current_qdelay <= 0.0 && self.qdelay_old <= 0.0 {
+            self.drop_prob *= 0.98;
+        }
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        self.qdelay_old = current_qdelay;
+    }
+
+    /// RFC 8033 §4.1 and §5.4: whether chance takes a packet of `size`.
+    fn drop_early(&mut self, size: f64, backlog: Backlog, random: &mut Generator) -> bool {
+        if (self.is_quiet(self.qdelay_old) && self.drop_prob < 0.2) || backlog.packets <= 2 {
+            return false;
+        }
+        let probability = self.drop_prob * self.maxpacket.map_or(1.0, |maxpacket| (size / maxpacket).min(1.0));
+        if self.derandomize {
+            self.accu_prob = if self.drop_prob > 0.0 { self.accu_prob + probability } else { 0.0 };
+            if self.accu_prob < 0.85 || self.accu_prob >= 8.5 {
+                return self.accu_prob >= 8.5;
+            }
+        }
+        random.uniform() < probability
+    }
+}
+
+impl Admission for Pie {
+    fn attach(&mut self, outlet: &Outlet) {
+        self.rate = Some(outlet.rate);
+    }
+
+    fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
+        // RFC 8033 §4.4: a queue that was quiet may take a burst.
+        if self.drop_prob <= 0.0 && self.is_quiet(self.qdelay_old) && self.is_quiet(self.qdelay(backlog)) {
+            self.burst_allowance = self.max_burst;
+        }
+        let verdict = if self.limit.is_reached(backlog) {
+            Verdict::Drop(Reason::Overflow)
+        } else if self.burst_allowance == Duration::ZERO && self.drop_early(arrival.size.0 as f64, backlog, random) {
+            // RFC 8033 §5.1: a probability too high to come from flows that heed marks asks for drops.
+            arrival.signal(self.ecn && self.drop_prob <= self.mark_ecnth, Reason::Early)
+        } else {
+            return Verdict::Accept;
+        };
+        self.accu_prob = 0.0;
+        verdict
+    }
+
+    fn first_update(&self) -> Option<Instant> {
+        Some(Instant::ZERO + Duration::from_secs_f64(self.t_update))
+    }
+
+    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+        self.calculate_drop_prob(self.qdelay(backlog));
+        self.burst_allowance = self.burst_allowance - Duration::from_secs_f64(self.t_update);
+        self.steps += 1;
+        Instant::ZERO + Duration::from_secs_f64((self.steps + 1) as f64 * self.t_update)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("probability", self.drop_prob);
+        out("qdelay", self.qdelay_old);
+        out("burst_allowance", self.burst_allowance.as_secs_f64());
+        out("accu_prob", self.accu_prob);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::{Ecn, Fifo, Outcome, Outcomes, Packet, Scheduler};
+    use crate::registry::Value;
+    use crate::testing::{arrival, assert_close};
+    use crate::units::Bytes;
+
+    /// 1 B/µs: a backlog of 1000 B is a delay of 1 ms.
+    const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::ZERO };
+
+    fn pie(set: &[(&str, Value)]) -> Pie {
+        let mut params = Params::defaults(ENTRY.params);
+        for (name, value) in set {
+            params.set(name, value.clone());
+        }
+        let mut pie = Pie::new(&params);
+        pie.attach(&OUTLET);
+        pie
+    }
+
+    const fn packets(packets: u64) -> Backlog {
+        Backlog { packets, bytes: 1000 * packets }
+    }
+
+    #[test]
+    fn steps_follow_the_scaling_table() {
+        // RFC 8033 §4.2: 30 ms after 20 ms are α·15 ms + β·10 ms = 0.014375, divided by the row's number.
+        let step = 0.125 * 0.015 + 1.25 * 0.010;
+        let rows = [
+            (0.0, 2048.0),
+            (0.000_000_9, 2048.0),
+            (0.000_001, 512.0),
+            (0.000_009, 512.0),
+            (0.000_01, 128.0),
+            (0.000_1, 32.0),
+            (0.000_9, 32.0),
+            (0.001, 8.0),
+            (0.009, 8.0),
+            (0.01, 2.0),
+            (0.09, 2.0),
+            (0.1, 1.0),
+            (0.5, 1.0),
+        ];
+        for (drop_prob, divisor) in rows {
+            let mut pie = Pie { drop_prob, qdelay_old: 0.020, ..pie(&[]) };
+            pie.update(Instant::ZERO, packets(30));
+            assert_close(pie.drop_prob, drop_prob + step / divisor, 1e-15);
+            assert_close(pie.qdelay_old, 0.030, 1e-15);
+        }
+        assert_close(step, 0.014_375, 1e-15);
+    }
+
+    #[test]
+    fn steps_are_bounded() {
+        let stepped = |drop_prob, qdelay_old, backlog, set: &[(&str, Value)]| {
+            let mut pie = Pie { drop_prob, qdelay_old, ..pie(set) };
+            pie.update(Instant::ZERO, packets(backlog));
+            pie.drop_prob
+        };
+        // §5.5: α·85 ms + β·100 ms is 13.6 %, capped at 2 % from 10 % on.
+        assert_close(stepped(0.1, 0.0, 100, &[]), 0.12, 1e-15);
+        assert_close(stepped(0.09, 0.0, 100, &[]), 0.09 + 0.135_625 / 2.0, 1e-15);
+        assert_close(stepped(0.1, 0.0, 100, &[("cap_adjustment", Value::Bool(false))]), 0.1 + 0.135_625, 1e-15);
+        assert_close(stepped(0.99, 0.1, 1000, &[]), 1.0, 0.0);
+        assert_close(stepped(0.000_5, 0.1, 0, &[]), 0.0, 0.0);
+    }
+
+    #[test]
+    fn the_probability_decays_when_idle() {
+        let mut pie = Pie { drop_prob: 0.5, ..pie(&[]) };
+        pie.update(Instant::ZERO, packets(0));
+        // Once by the distance of 15 ms, and by 2 % of what remains.
+        assert_close(pie.drop_prob, (0.5 - 0.125 * 0.015) * 0.98, 1e-15);
+        pie.drop_prob = 0.5;
+        pie.update(Instant::ZERO, packets(1));
+        assert_close(pie.drop_prob, 0.5 - 0.125 * 0.014 + 1.25 * 0.001, 1e-15);
+    }
+
+    /// Drops early or marks among 1000 arrivals at a queue that has used up its allowance.
+    fn signals(pie: &mut Pie, size: u64, backlog: Backlog) -> usize {
+        let mut random = Generator::derived(7, "pie");
+        let arrival = arrival(0, size);
+        (0..1000).filter(|_| pie.admit(&arrival, backlog, &mut random) != Verdict::Accept).count()
+    }
+
+    #[test]
+    fn safeguards_keep_the_link_busy() {
+        let certain = || Pie { drop_prob: 1.0, qdelay_old: 1.0, ..pie(&[]) };
+        assert_eq!(signals(&mut certain(), 1000, packets(3)), 1000);
+        assert_eq!(signals(&mut certain(), 1000, packets(2)), 0, "two packets wait");
+        let at = |drop_prob, qdelay_old| signals(&mut Pie { drop_prob, qdelay_old, ..pie(&[]) }, 1000, packets(20));
+        assert_eq!(at(0.199, 0.0074), 0);
+        assert!(at(0.199, 0.0076) > 100);
+        assert!(at(0.2, 0.0074) > 100);
+    }
+
+    #[test]
+    fn small_packets_are_dropped_less_in_byte_mode() {
+        let share = |bytemode, size| {
+            let mut pie = Pie { drop_prob: 0.3, qdelay_old: 1.0, ..pie(&[("bytemode", Value::Bool(bytemode))]) };
+            signals(&mut pie, size, packets(20))
+        };
+        // The same numbers are drawn, and compared with 0.3, 0.1 and, at most, 0.3.
+        assert_eq!(share(false, 500), share(false, 1500));
+        assert_eq!(share(true, 3000), share(true, 1500));
+        assert!((260..=340).contains(&share(true, 1500)), "{}", share(true, 1500));
+        assert!((75..=125).contains(&share(true, 500)), "{}", share(true, 500));
+    }
+
+    #[test]
+    fn derandomized_drops_keep_their_distance() {
+        let mut pie = Pie { drop_prob: 0.05, qdelay_old: 1.0, ..pie(&[("derandomize", Value::Bool(true))]) };
+        let mut random = Generator::derived(7, "pie");
+        let mut drops = vec![0_usize];
+        for number in 1..20_000 {
+            if pie.admit(&arrival(0, 1000), packets(20), &mut random) != Verdict::Accept {
+                drops.push(number);
+            }
+        }
+        let gaps: Vec<usize> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        // 0.85/0.05 = 17 arrivals reach 0.85, of which the last may be dropped; 170 reach 8.5.
+        assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{gaps:?}");
+        // Then a geometric time follows: 16 + 1/0.05 = 36 on average, with a standard deviation of 20/√n.
+        let mean = 20_000.0 / gaps.len() as f64;
+        assert_close(mean, 36.0, 4.0 * 20.0 / (gaps.len() as f64).sqrt());
+        // A drop is certain at 8.5, although chance would not.
+        let mut pie = Pie { drop_prob: 0.000_1, accu_prob: 8.499_95, qdelay_old: 1.0, ..pie };
+        assert_eq!(pie.admit(&arrival(0, 1000), packets(20), &mut random), Verdict::Drop(Reason::Early));
+        assert_close(pie.accu_prob, 0.0, 0.0);
+    }
+
+    #[test]
+    fn marks_are_for_small_probabilities() {
+        let mut random = Generator::derived(1, "");
+        let capable = Arrival { ecn: Ecn::Capable, ..arrival(0, 1000) };
+        let mut verdict = |mark_ecnth, arrival: &Arrival| {
+            let set = [("mark_ecnth", Value::Number(mark_ecnth))];
+            Pie { drop_prob: 1.0, qdelay_old: 1.0, ..pie(&set) }.admit(arrival, packets(20), &mut random)
+        };
+        assert_eq!(verdict(1.0, &capable), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(0.99, &capable), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(1.0, &arrival(0, 1000)), Verdict::Drop(Reason::Early));
+    }
+
+    /// What became of senders that do not slow down.
+    struct Overload {
+        /// Early drops and arrivals in the second half of the run.
+        drops: usize,
+        arrivals: usize,
+        /// In microseconds.
+        first_drop: u64,
+        /// Means over the steps of the second half, and how many there were.
+        qdelay: f64,
+        probability: f64,
+        steps: f64,
+        /// From the first of these steps to the last.
+        change: (f64, f64),
+        least_probability: f64,
+    }
+
+    /// A packet of 100 B every `gap` µs for `seconds`, on a link that sends one in 100 µs: 15 ms are 150 packets, so that the queue seldom
+    /// comes near the safeguards.
+    fn overload(gap: u64, seconds: u64) -> Overload {
+        let mut queue = Fifo::new(pie(&[("limit", Value::Limit(Limit::Packets(100_000)))]));
+        queue.attach(&OUTLET);
+        let (mut random, mut outcomes) = (Generator::derived(3, "pie"), Outcomes::new());
+        let (end, mut free_at, mut steps, mut first_drop) = (1_000_000 * seconds, 0, 0, None);
+        let (mut drops, mut arrivals, mut samples) = (0, 0, Vec::new());
+        for now in (0..end).step_by(gap as usize) {
+            while free_at <= now {
+                let packet = queue.dequeue(Instant::from_nanos(1000 * free_at), &mut random, &mut outcomes);
+                free_at = if packet.is_some() { free_at + 100 } else { now + 1 };
+            }
+            let arrived = Instant::from_nanos(1000 * now);
+            queue.enqueue(
+                Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(100), ecn: Ecn::Incapable, arrived },
+                &mut random,
+                &mut outcomes,
+            );
+            for (_, outcome) in outcomes.drain(..) {
+                assert_eq!(outcome, Outcome::Dropped(Reason::Early));
+                first_drop.get_or_insert(now);
+                drops += usize::from(now >= end / 2);
+            }
+            arrivals += usize::from(now >= end / 2);
+            if now >= end / 2 && queue.admission.steps != steps {
+                steps = queue.admission.steps;
+                samples.push((queue.admission.qdelay_old, queue.admission.drop_prob));
+            }
+        }
+        let count = samples.len() as f64;
+        let (first, last) = (samples[0], samples[samples.len() - 1]);
+        Overload {
+            drops,
+            arrivals,
+            first_drop: first_drop.unwrap(),
+            qdelay: samples.iter().map(|sample| sample.0).sum::<f64>() / count,
+            probability: samples.iter().map(|sample| sample.1).sum::<f64>() / count,
+            steps: count,
+            change: (last.0 - first.0, last.1 - first.1),
+            least_probability: samples.iter().map(|sample| sample.1).fold(1.0, f64::min),
+        }
+    }
+
+    #[test]
+    fn a_constant_overload_is_dropped_in_equilibrium() {
+        for (gap, share) in [(80, 0.2), (50, 0.5)] {
+            let run = overload(gap, 400);
+            // What does not fit is dropped: 1 − μ/λ, but for what the queue has gained since the middle: less than 400 packets.
+            let dropped = run.drops as f64 / run.arrivals as f64;
+            assert_close(dropped, share, 400.0 / run.arrivals as f64);
+            // Chance needs that probability, up to the noise of n draws.
+            let noise = (share * (1.0 - share) / run.arrivals as f64).sqrt();
+            assert_close(run.probability, dropped, 5.0 * noise);
+            // Above 10 % the steps add up: Δp = α·Σ(d − d_ref) + β·Δd, so the mean delay is known exactly where no step was capped.
+            assert!(run.least_probability > 0.1, "{}", run.least_probability);
+            let expected = 0.015 + (run.change.1 - 1.25 * run.change.0) / (0.125 * run.steps);
+            assert_close(run.qdelay, expected, 0.000_1);
+            assert_close(run.qdelay, 0.015, 0.000_5);
+        }
+    }
+
+    #[test]
+    fn a_burst_passes_for_its_allowance() {
+        // Twice what the link can send, from the start: the queue is quiet for half a step, and ten steps use up 150 ms.
+        let run = overload(50, 10);
+        assert!((150_000..200_000).contains(&run.first_drop), "{}", run.first_drop);
+    }
+
+    #[test]
+    fn a_full_queue_drops() {
+        let mut pie = pie(&[]);
+        let mut random = Generator::derived(1, "");
+        assert_eq!(pie.admit(&arrival(0, 1000), packets(999), &mut random), Verdict::Accept);
+        assert_eq!(pie.admit(&arrival(0, 1000), packets(1000), &mut random), Verdict::Drop(Reason::Overflow));
+    }
+}

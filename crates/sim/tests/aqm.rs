@@ -1,0 +1,87 @@
+//! What active queue management does to one long transfer through a large buffer.
+
+use ackclock_core::qdisc::Reason;
+use ackclock_sim::engine::{LinkResult, run};
+use ackclock_sim::scenario::Document;
+
+/// SACK flows for a minute over 10 Mbit/s and 40 ms there and back, and what the queue before the bottleneck did.
+fn bottleneck(queue: &str, flows: u32, ecn: bool) -> LinkResult {
+    let text = format!(
+        "duration = '60 s'\n\
+         [topology]\nkind = 'chain'\n\
+         links = [{{ rate = '100 Mbit/s', delay = '5 ms', queue = 'unlimited' }}, {{ rate = '10 Mbit/s', delay = '15 ms', queue = {queue} }}]\n\
+         [flow]\ncount = {flows}\nrecovery = 'sack'\nrwnd = '10000 packets'\necn = {ecn}\n"
+    );
+    let scenario = Document::from_toml(&text, "aqm.toml").and_then(|document| document.scenario());
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let index = scenario.links.iter().position(|link| link.rate.as_bits_per_sec() == 10_000_000).unwrap();
+    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}")).links.swap_remove(index)
+}
+
+fn drops(link: &LinkResult, reason: Reason) -> u64 {
+    link.drops_by_reason[Reason::ALL.iter().position(|other| *other == reason).unwrap()]
+}
+
+/// Each with its target in milliseconds, and the reason for which it drops or marks.
+const CONTROLLED: [(&str, f64, Reason); 3] =
+    [("codel", 5.0, Reason::Sojourn), ("fq_codel", 5.0, Reason::Sojourn), ("pie", 15.0, Reason::Early)];
+
+/// Share of a link that a window uses which is halved whenever packets have waited `delay` seconds, and grows by one packet of `packet`
+/// seconds in each round trip of `rtt` seconds and that wait.
+fn utilisation_when_halved(delay: f64, rtt: f64, packet: f64) -> f64 {
+    let peak = (rtt + delay) / packet;
+    let (mut sent, mut time) = (0.0, 0.0);
+    let mut cwnd = peak / 2.0;
+    while cwnd < peak {
+        sent += cwnd;
+        time += rtt.max(cwnd * packet);
+        cwnd += 1.0;
+    }
+    sent * packet / time
+}
+
+#[test]
+fn a_tail_of_a_thousand_packets_fills() {
+    let link = bottleneck("{ kind = 'droptail', limit = '1000 packets' }", 1, false);
+    assert!(link.sojourn_mean.as_secs_f64() > 0.3 && link.utilisation > 0.98, "{link:?}");
+}
+
+#[test]
+fn controlled_queues_keep_their_delay_and_their_link_busy() {
+    for (name, target, reason) in CONTROLLED {
+        for (flows, busy) in [(1, 0.82), (4, 0.93)] {
+            let link = bottleneck(&format!("{{ kind = '{name}', limit = '1000 packets' }}"), flows, false);
+            let mean = 1000.0 * link.sojourn_mean.as_secs_f64();
+            assert!(mean < 2.0 * target, "{name}: {flows} flows wait {mean} ms");
+            assert!(link.utilisation > busy, "{name}: {flows} flows use {}", link.utilisation);
+            assert!(drops(&link, reason) == link.drops && link.drops > 20 && link.marks == 0, "{name}: {link:?}");
+        }
+    }
+}
+
+#[test]
+fn one_halving_flow_uses_what_codels_target_allows() {
+    // 5 ms are little for 40 ms. The delay reaches the target, and for an interval and the round trip until the loss is noticed the window
+    // grows by a packet per round trip.
+    let (rtt, packet) = (0.040 + 0.000_9, 1040.0 * 8.0 / 10e6);
+    let expected = utilisation_when_halved(0.005 + 0.140 / rtt * packet, rtt, packet);
+    let link = bottleneck("{ kind = 'codel', limit = '1000 packets' }", 1, false);
+    assert!((0.84..0.90).contains(&expected), "{expected}");
+    assert!((link.utilisation - expected).abs() < 0.03, "{} instead of {expected}", link.utilisation);
+    // Four times the target lets the window be halved without leaving the link idle as long.
+    let relaxed = bottleneck("{ kind = 'codel', limit = '1000 packets', target = '20 ms' }", 1, false);
+    assert!(relaxed.utilisation > 0.92, "{}", relaxed.utilisation);
+}
+
+#[test]
+fn marks_replace_early_drops() {
+    for (name, target, _) in CONTROLLED {
+        // PIE drops from a probability of 10 % on, which the end of slow start reaches, unless it is told otherwise.
+        let marks = if name == "pie" { ", mark_ecnth = '100 %'" } else { "" };
+        let link = bottleneck(&format!("{{ kind = '{name}', limit = '1000 packets'{marks} }}"), 1, true);
+        assert!(link.drops == 0 && link.marks > 20, "{name}: {link:?}");
+        assert!(1000.0 * link.sojourn_mean.as_secs_f64() < 1.5 * target, "{name}: {link:?}");
+        let deaf = bottleneck(&format!("{{ kind = '{name}', limit = '1000 packets', ecn = false }}"), 1, true);
+        assert!(deaf.drops > 20 && deaf.marks == 0, "{name}: {deaf:?}");
+    }
+}
