@@ -49,6 +49,11 @@ def _is_span(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and 0 <= value[0] < value[1]
 
 
+def _is_range(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+
+
+RANGE = Kind("a list of two numbers, the smaller first", _is_range)
 SPANS = Kind("a table of spans in seconds, as { delivered_start = [0, 50] }", is_spans)
 
 

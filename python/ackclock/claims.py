@@ -41,8 +41,8 @@ class Claim:
         For ``bound``: ends of the ratio; None is no limit.
     metrics : tuple of str
         Columns on which it is judged; the first is the main reading.
-    quantifier : {"all", "any"}
-        Whether it must hold for all or for any of the labels left out.
+    quantifier : {"all", "any", "most"}
+        Whether it must hold for all, for any, or for more than half of the values of the labels left out.
     tolerance : float
         Relative difference within which variants overlap.
     pool : tuple of str
@@ -66,7 +66,7 @@ class Claim:
     to: str = ""
     low: float | None = None
     high: float | None = None
-    quantifier: Literal["all", "any"] = "all"
+    quantifier: Literal["all", "any", "most"] = "all"
     pool: tuple[str, ...] = ()
     note: str = ""
 
@@ -92,7 +92,7 @@ KEYS = {
     "to": checks.TEXT,
     "low": checks.NUMBER,
     "high": checks.NUMBER,
-    "quantifier": checks.one_of("all", "any"),
+    "quantifier": checks.one_of("all", "any", "most"),
     "pool": checks.TEXTS,
     "note": checks.TEXT,
 }

@@ -16,7 +16,8 @@ ratio in [low, high]   interval of A/B within      interval apart from it       
 Why "A above B" does not hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within
 ±τ, and otherwise A is just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot
 be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds somewhere, and does not if it does not
-anywhere. If nothing was there to compare, it was not run.
+anywhere; with ``"most"`` it holds if it holds in more than half of the cells, that is of the values of the labels left
+out, and does not if it cannot hold in more. If nothing was there to compare, it was not run.
 """
 
 from __future__ import annotations
@@ -189,8 +190,10 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
         samples.sampling = row["sampling"]
         cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
         cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+    # A label that has one value in all of them tells nothing.
+    told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
     for key, variants in gathered.items():
-        samples.cells[key] = {
+        samples.cells[tuple(pair for pair in key if pair[0] in told)] = {
             variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
             for variant, units in variants.items()
         }
@@ -296,6 +299,8 @@ def _ranking(
 def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
     if all(comparison.verdict == "not run" for comparison in comparisons):
         return "not run", ["these cells were not run"], None
+    if claim.quantifier == "most":
+        return _conclude_most(comparisons)
     wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
     other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
     deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
@@ -304,6 +309,25 @@ def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict,
     chosen = deciding or unclear or comparisons
     why = next((why for why in WHYS if any(comparison.why == why for comparison in chosen)), None)
     return verdict, _reasons(claim, chosen, comparisons), why
+
+
+def _conclude_most(comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
+    """Conclude from the cells: each as if it were claimed alone, and more than half of them must hold."""
+    cells: dict[str, list[Verdict]] = {}
+    for comparison in comparisons:
+        cells.setdefault(_place(comparison).rstrip(": "), []).append(comparison.verdict)
+    found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
+    for place, verdicts in cells.items():
+        bad = "does not hold" in verdicts
+        found["does not hold" if bad else "holds" if set(verdicts) == {"holds"} else "cannot tell"].append(place)
+    sure, possible = len(found["holds"]), len(found["holds"]) + len(found["cannot tell"])
+    verdict: Verdict = (
+        "holds" if 2 * sure > len(cells) else "does not hold" if 2 * possible <= len(cells) else "cannot tell"
+    )
+    counts = [
+        f"{word} in {len(places)} of {len(cells)} ({'; '.join(places)})" for word, places in found.items() if places
+    ]
+    return verdict, counts, None
 
 
 def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:

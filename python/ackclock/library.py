@@ -19,6 +19,8 @@ else:
     import tomli as tomllib
 
 PAPER_FILE = "paper.toml"
+MEASURES = ("share", "eq7")
+"""What `deriving` can derive from a run."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,16 @@ class Paper:
     def labels(self) -> list[str]:
         """Names of the labels that tell its runs apart."""
         return list(self.document["labels"])
+
+    @property
+    def all_labels(self) -> list[str]:
+        """Its labels, and the label that names the flows of a run if it compares those."""
+        return [*self.labels, *([self.document["flows"]] if "flows" in self.document else [])]
+
+    @property
+    def charts(self) -> list[dict[str, Any]]:
+        """Its figures of measured values over labels."""
+        return list(self.document.get("chart", []))
 
     @cached_property
     def claims(self) -> dict[str, Any]:
@@ -155,12 +167,16 @@ PAPER = {
     "title": checks.TEXT,
     "reference": checks.TEXT,
     "labels": checks.TEXTS,
+    "flows": checks.TEXT,
+    "defaults": checks.TEXT_TABLE,
     "experiment": checks.tables("experiment"),
     "repeat": checks.tables("repeat"),
     "quick": checks.TABLE,
     "figures": checks.TABLE,
+    "chart": checks.tables("chart"),
 }
-EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE}
+ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
+EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "offset"),
@@ -170,10 +186,11 @@ REPEAT = {
     "common": checks.COUNT,
     "spans": checks.SPANS,
     "cwnd": checks.SPANS,
+    "derived": checks.some_of(*MEASURES),
 }
 QUICK = {
     "counts": checks.TABLE,
-    "only": checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only),
+    "only": ONLY,
 }
 FIGURES = {
     "sheet": checks.TEXTS,
@@ -187,7 +204,50 @@ FIGURES = {
     "block": checks.tables("figures.block"),
     "order": checks.TABLE,
 }
-NOT_NEEDED = {"quick", "bin", "start", "block", "order", "where", "spread", "seeds_by", "common", "spans", "cwnd"}
+CHART = {
+    "kind": checks.one_of("lines", "bars", "map", "time"),
+    "figure": checks.COUNT,
+    "title": checks.TEXT,
+    "where": checks.TEXT_TABLE,
+    "x": checks.TEXT,
+    "y": checks.TEXT,
+    "panel": checks.TEXT,
+    "metric": checks.TEXT,
+    "axis": checks.TEXT,
+    "scale": checks.POSITIVE,
+    "flow": checks.TEXT,
+    "to": checks.TEXT,
+    "equals": checks.NUMBER,
+    "bounds": checks.RANGE,
+    "mark": checks.TEXT_TABLE,
+    "trace": checks.one_of("cwnd", "throughput"),
+    "bin": checks.POSITIVE,
+}
+CHART_NEEDS = {
+    "lines": ["x", "metric"],
+    "bars": ["x", "metric"],
+    "map": ["x", "y", "metric", "flow"],
+    "time": ["trace"],
+}
+CHART_ONLY = {"map": ["y", "panel", "flow", "to", "equals", "bounds", "mark"], "time": ["trace", "bin"]}
+NOT_NEEDED = {
+    *(
+        "flows",
+        "defaults",
+        "quick",
+        "figures",
+        "chart",
+        "bin",
+        "start",
+        "block",
+        "order",
+        "where",
+        "spread",
+        "seeds_by",
+        "common",
+    ),
+    *("spans", "cwnd", "derived"),
+}
 ORDER = {
     "keys": checks.TEXTS,
     "values": checks.Kind("a list of lists of texts", lambda v: isinstance(v, list) and all(map(checks.is_texts, v))),
@@ -221,7 +281,10 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
     checks.keys(f"{place}: quick", quick, QUICK)
     counts = {"seed": checks.COUNT, "offset": checks.COUNT}
     checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
-    _check_figures(document["figures"], f"{place}: figures")
+    if "figures" in document:
+        _check_figures(document["figures"], f"{place}: figures")
+    for number, chart in enumerate(document.get("chart", []), start=1):
+        _check_chart(chart, f"{place}: chart {number}")
 
 
 def _check_figures(figures: Mapping[str, Any], place: str) -> None:
@@ -233,3 +296,12 @@ def _check_figures(figures: Mapping[str, Any], place: str) -> None:
     for number, block in enumerate(figures.get("block", []), start=1):
         keys = {"first": checks.COUNT, "where": checks.TEXT_TABLE}
         checks.keys(f"{place}.block {number}", block, keys, keys)
+
+
+def _check_chart(chart: Mapping[str, Any], place: str) -> None:
+    checks.keys(place, chart, CHART, ["kind", "title", "where"])
+    checks.keys(place, chart, CHART, CHART_NEEDS[chart["kind"]])
+    for kind, keys in CHART_ONLY.items():
+        for key in keys:
+            if key in chart and kind != chart["kind"]:
+                raise ValueError(f"{place}: {key} belongs to charts of the kind {kind}, not {chart['kind']}")

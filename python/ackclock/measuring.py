@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import polars
 
-from ackclock import _core, curves, plot, storage
+from ackclock import _core, curves, deriving, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
@@ -28,11 +28,22 @@ TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """Which curves are kept of a run: kinds of plot, the bins of throughput, and the end of the start, in seconds."""
+    """Which curves are kept of a run.
+
+    Attributes
+    ----------
+    kinds : sequence of str
+        Kinds of plot.
+    bin, start : float or None
+        The bins of throughput, and the end of the start, in seconds.
+    flows : bool
+        Whether every flow's curves are kept, named ``KIND/FLOW``, and not the first one's alone.
+    """
 
     kinds: Sequence[str] = ()
     bin: float | None = None
     start: float | None = None
+    flows: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,8 @@ class PlannedRun:
         Which curves are kept for the figures; none of most runs.
     seeds : {"own", "common"} or None
         Whether its seed is that of its cell alone, or that of all cells; None where that makes no difference.
+    derived : sequence of str
+        What is derived from its tables and traces, see `deriving`.
     """
 
     labels: Mapping[str, str]
@@ -67,6 +80,7 @@ class PlannedRun:
     cwnd_spans: Spans = field(default_factory=dict)
     drawing: Drawing = Drawing()
     seeds: Literal["own", "common"] | None = None
+    derived: Sequence[str] = ()
 
     @property
     def cell(self) -> tuple[str, ...]:
@@ -77,13 +91,15 @@ class PlannedRun:
     def record(self) -> list[str]:
         """Traces that it needs."""
         wanted = {TRACES[kind] for kind in self.drawing.kinds}
+        wanted |= {trace for measure in self.derived for trace in deriving.TRACES[measure]}
         return sorted(wanted | ({"delivered"} if self.spans else set()) | ({"cwnd"} if self.cwnd_spans else set()))
 
     @property
     def key(self) -> str:
         """Name all that determines what is measured: scenario, spans, curves, and the program."""
-        drawing = [list(self.drawing.kinds), self.drawing.bin, self.drawing.start]
-        return _digest(self.scenario.hash, self.record, dict(self.spans), dict(self.cwnd_spans), drawing, program())
+        drawing = [list(self.drawing.kinds), self.drawing.bin, self.drawing.start, self.drawing.flows]
+        measured = [dict(self.spans), dict(self.cwnd_spans), list(self.derived)]
+        return _digest(self.scenario.hash, self.record, measured, drawing, program())
 
 
 @cache
@@ -95,7 +111,7 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    sources = (__file__, str(plot.__file__), str(curves.__file__))
+    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
 
@@ -104,7 +120,7 @@ def _digest(*values: object) -> str:
 
 
 def measure(run: PlannedRun, cancel: _core.Cancel) -> tuple[Rows, Lines]:
-    """Run and measure: one row per flow, and the curves of its first flow."""
+    """Run and measure: one row per flow, and the curves of its first flow, or of all."""
     result = run_here(run.scenario, run.record, cancel)
     drops = sum(link["drops"] for link in rows(result.links))
     measured = [{"flow": row.pop("name"), **row, "queue_drops": drops} for row in rows(result.flows)]
@@ -113,6 +129,8 @@ def measure(run: PlannedRun, cancel: _core.Cancel) -> tuple[Rows, Lines]:
             _count_bytes(row, result, run.spans)
         if run.cwnd_spans:
             _average_cwnd(row, result, run.cwnd_spans)
+    for name in run.derived:
+        deriving.DERIVE[name](measured, result)
     return measured, _lines(result, run.drawing)
 
 
@@ -149,9 +167,10 @@ def _lines(result: Result, drawing: Drawing) -> Lines:
     cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
     for kind in drawing.kinds:
         drawn = plot.throughput_lines(result, drawing.bin) if kind == "throughput" else cwnd
-        if drawn:
+        for line in drawn if drawing.flows else drawn[:1]:
             cut = kind == "start" and drawing.start is not None
-            lines[kind] = plot.thin_out(plot.until(drawn[0], drawing.start or 0.0) if cut else drawn[0])
+            name = f"{kind}/{line.label}" if drawing.flows else kind
+            lines[name] = plot.thin_out(plot.until(line, drawing.start or 0.0) if cut else line)
     return lines
 
 

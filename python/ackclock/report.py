@@ -14,7 +14,8 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, plot, storage
+from ackclock import _core, charts, plot, storage
+from ackclock.charts import Chart
 from ackclock.claims import Claim, bounds
 from ackclock.intervals import Interval, rounded
 from ackclock.judging import WHYS, Judgement, judge_all
@@ -140,13 +141,15 @@ def write(outcome: Outcome, directory: Path) -> Report:
         Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``.
     """
     paper = outcome.plan.paper
-    judgements = judge_all(outcome.plan.claims, outcome.rows, paper.labels)
+    judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
     storage.write_bytes(directory / "runs.parquet", _parquet(table))
     verdicts = finite([judgement.to_dict() for judgement in judgements])
     storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
-    drawn = _draw(outcome, directory / "figures")
-    context = _context(outcome, judgements, drawn, table)
+    (directory / "figures").mkdir(exist_ok=True)
+    drawn = _draw(outcome, directory / "figures") if "figures" in paper.document else []
+    charted = charts.draw_all(outcome, directory / "figures")
+    context = _context(outcome, judgements, (drawn, charted), table)
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", _render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
@@ -162,7 +165,6 @@ def _parquet(table: polars.DataFrame) -> bytes:
 
 
 def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
-    folder.mkdir(exist_ok=True)
     figures = outcome.plan.paper.document["figures"]
     cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
     drawn = []
@@ -200,13 +202,19 @@ def _short(where: Mapping[str, str]) -> list[str]:
 
 
 def _context(
-    outcome: Outcome, judgements: Sequence[Judgement], drawn: Sequence[tuple[Sheet, Path]], table: polars.DataFrame
+    outcome: Outcome,
+    judgements: Sequence[Judgement],
+    drawn_and_charted: tuple[Sequence[tuple[Sheet, Path]], Sequence[Chart]],
+    table: polars.DataFrame,
 ) -> dict[str, Any]:
-    paper = outcome.plan.paper
+    paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
     grouped: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         grouped.setdefault(judgement.metric, []).append(judgement)
     anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
+    anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
+    images = [(sheet.title, path, sheet.name) for sheet, path in drawn]
+    images += [(chart.heading, chart.path, chart.name) for chart in charted]
     return {
         "paper": paper,
         "quick": outcome.plan.quick,
@@ -216,11 +224,13 @@ def _context(
         "readings": [_summary(metric, group) for metric, group in grouped.items()],
         "claims": _claim_rows(judgements, anchors),
         "sheets": [
-            (sheet.title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), sheet.name)
-            for sheet, path in drawn
+            (title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), name)
+            for title, path, name in images
         ],
+        "charts": [chart for chart in charted if chart.rows],
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
-        "start": _slow_start(table, paper.labels),
+        # Of a paper that compares flows, what they got stands beside its charts.
+        "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
         "notes": paper.notes,
     }
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ackclock import _core, checks, storage
 from ackclock.claims import Claim, parse_claims
+from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
 from ackclock.result import frame
@@ -55,7 +56,7 @@ class Outcome:
     rows : list of dict
         One per run and flow: labels, sampling, unit, hash, and the columns of the flow table.
     lines : dict
-        For each cell, the curves of its traced run by kind of plot.
+        For each cell, the curves of its traced run by kind of plot, or by ``KIND/FLOW`` where all flows are drawn.
     reused : int
         Runs that an earlier attempt had finished.
     """
@@ -87,8 +88,9 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     shorter = document.get("quick", {}) if quick else {}
     variants = _variants(paper)
     values = {label: list(dict.fromkeys(labels[label] for labels, _ in variants)) for label in paper.labels}
-    _check_labels(paper, values)
-    claims = parse_claims(paper.claims, values, _metrics(paper), str(paper.folder / "claims.toml"))
+    known = _with_flows(paper, values, variants)
+    _check_labels(paper, known)
+    claims = parse_claims(paper.claims, known, _metrics(paper), str(paper.folder / "claims.toml"))
     runs: list[PlannedRun] = []
     for labels, scenario in variants:
         if all(labels[label] in kept for label, kept in shorter.get("only", {}).items()):
@@ -98,33 +100,58 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     return Plan(paper, quick, runs, claims)
 
 
+def _with_flows(paper: Paper, values: Mapping[str, list[str]], variants: Variants) -> dict[str, list[str]]:
+    """Add the label that names flows, with the names that they have in any run."""
+    if "flows" not in paper.document:
+        return dict(values)
+    label = paper.document["flows"]
+    if label in values:
+        raise ValueError(f"{paper.file}: flows: {label} is a label of runs already")
+    return {**values, label: list(dict.fromkeys(name for _, scenario in variants for name in scenario.flows))}
+
+
 def _variants(paper: Paper) -> Variants:
-    found: Variants = []
+    found: dict[tuple[str, ...], tuple[dict[str, str], Scenario]] = {}
     for number, experiment in enumerate(paper.document["experiment"], start=1):
         place = f"{paper.file}: experiment {number} ({experiment['file']})"
         if not (paper.folder / experiment["file"]).is_file():
             raise ValueError(f"{place}: there is no such file beside it")
-        for swept, scenario in load(paper.folder / experiment["file"]).variants():
-            labels = {**experiment.get("labels", {}), **swept}
+        swept = load(paper.folder / experiment["file"]).variants()
+        only = experiment.get("only", {})
+        for label, kept in only.items():
+            there = dict.fromkeys(labels[label] for labels, _ in swept if label in labels)
+            checks.words(f"{place}: only", "label" if not there else label, [label] if not there else kept, there)
+        for own, scenario in swept:
+            labels = {**paper.document.get("defaults", {}), **experiment.get("labels", {}), **own}
             checks.words(place, "label", labels, paper.labels)
             checks.words(place, "label", paper.labels, labels)
-            found.append(({label: labels[label] for label in paper.labels}, scenario))
-    seen: set[tuple[str, ...]] = set()
-    for labels, _ in found:
-        if tuple(labels.values()) in seen:
-            raise ValueError(f"{paper.file}: two experiments have the cell {', '.join(labels.values())}")
-        seen.add(tuple(labels.values()))
-    return found
+            if any(labels[label] not in kept for label, kept in only.items()):
+                continue
+            cell = {label: labels[label] for label in paper.labels}
+            key = tuple(cell.values())
+            # Choices of several experiments may overlap; what is the same is run once.
+            if key in found and found[key][1].hash != scenario.hash:
+                raise ValueError(f"{paper.file}: two experiments have the cell {', '.join(key)}")
+            found.setdefault(key, (cell, scenario))
+    return list(found.values())
 
 
 def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
-    document, figures = paper.document, paper.document["figures"]
+    document = paper.document
     for number, rule in enumerate(document["repeat"], start=1):
         checks.choice(f"{paper.file}: repeat {number}: where", rule.get("where", {}), values)
         checks.words(f"{paper.file}: repeat {number}: seeds_by", "label", rule.get("seeds_by", []), values)
     for label, kept in document.get("quick", {}).get("only", {}).items():
         checks.words(f"{paper.file}: quick.only", "label", [label], values)
         checks.words(f"{paper.file}: quick.only", label, kept, values[label])
+    if "figures" in document:
+        _check_figures(paper, values)
+    for number, chart in enumerate(paper.charts, start=1):
+        _check_chart(f"{paper.file}: chart {number}", chart, values, paper)
+
+
+def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
+    figures = paper.document["figures"]
     checks.words(f"{paper.file}: figures", "label", [*figures["sheet"], figures["panel"], figures["overlay"]], values)
     drawn = {**values, "kind": list(kinds(figures))}
     for number, block in enumerate(figures.get("block", []), start=1):
@@ -136,12 +163,27 @@ def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
         checks.choice(f"{paper.file}: figures.order", dict(zip(order["keys"], chosen, strict=True)), drawn)
 
 
+def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequence[str]], paper: Paper) -> None:
+    checks.choice(f"{place}: where", chart["where"], values)
+    checks.words(place, "label", [chart[key] for key in ("x", "y", "panel") if key in chart], paper.labels)
+    checks.choice(f"{place}: mark", chart.get("mark", {}), values)
+    if "flows" not in paper.document:
+        raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
+    flows = [chart[key] for key in ("flow", "to") if key in chart]
+    checks.words(place, paper.document["flows"], flows, values[paper.document["flows"]])
+    if "metric" in chart:
+        checks.words(place, "metric", [chart["metric"]], sorted(_metrics(paper)))
+
+
 def _metrics(paper: Paper) -> list[str]:
     """Name the columns on which a claim may be judged."""
     shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
     columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
     counted = [name for rule in paper.document["repeat"] for name in (*rule.get("spans", {}), *rule.get("cwnd", {}))]
-    return list(dict.fromkeys([*columns, "queue_drops", *counted]))
+    derived = [
+        name for rule in paper.document["repeat"] for measure in rule.get("derived", []) for name in COLUMNS[measure]
+    ]
+    return list(dict.fromkeys([*columns, "queue_drops", *counted, *derived]))
 
 
 def _repetitions(
@@ -154,13 +196,13 @@ def _repetitions(
     rule = next((rule for rule in paper.document["repeat"] if matches(labels, rule.get("where", {}))), None)
     if rule is None:
         raise ValueError(f"{paper.file}: no [[repeat]] for {', '.join(labels.values())}")
-    figures = paper.document["figures"]
-    drawing = Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
+    drawing = _drawing(paper, labels)
     first = 0
     for label in rule.get("seeds_by", []):
         first = first * len(values[label]) + values[label].index(labels[label])
     spans = rule.get("spans", {}), rule.get("cwnd", {})
-    count = counts.get(rule["sampling"], rule["count"])
+    derived = tuple(rule.get("derived", ()))
+    count = min(rule["count"], counts.get(rule["sampling"], rule["count"]))
     if rule["sampling"] == "offset":
         amount, word = str(rule["spread"]).split()
         # The steps are those of all start times, also when only the first of them are run.
@@ -174,9 +216,19 @@ def _repetitions(
         common = min(rule.get("common", 0), count)
         changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
     return [
-        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds)
+        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds, derived)
         for n, (unit, s, seeds) in enumerate(changed)
     ]
+
+
+def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
+    """Say which curves the figures need of a cell."""
+    if "figures" in paper.document:
+        figures = paper.document["figures"]
+        return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
+    wanted = [chart for chart in paper.charts if chart["kind"] == "time" and matches(labels, chart["where"])]
+    bins = [chart["bin"] for chart in wanted if "bin" in chart]
+    return Drawing(list(dict.fromkeys(chart["trace"] for chart in wanted)), min(bins, default=None), None, bool(wanted))
 
 
 def kinds(figures: Mapping[str, Any]) -> list[str]:
@@ -239,7 +291,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     for name in WRITTEN:
         path = directory / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    worker = _Worker(len(plan.runs), parts, progress)
+    worker = _Worker(len(plan.runs), parts, progress, plan.paper.document.get("flows"))
     cells = map_threads(worker.run_cell, plan.cells, worker.cancel, jobs=jobs)
     outcome = Outcome(plan, reused=worker.reused)
     for cell, (found, lines) in zip(plan.cells, cells, strict=True):
@@ -251,10 +303,11 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
 class _Worker:
     """Runs cells on threads."""
 
-    def __init__(self, total: int, parts: Path, progress: Progress | None) -> None:
+    def __init__(self, total: int, parts: Path, progress: Progress | None, flows: str | None) -> None:
         self.cancel = _core.Cancel()
         self.reused = 0
         self._parts = parts
+        self._flows = flows
         self._progress = progress
         self._total = total
         self._done = 0
@@ -281,6 +334,7 @@ class _Worker:
                 "seeds": run.seeds,
                 "hash": run.scenario.hash,
                 **row,
+                **({self._flows: row["flow"]} if self._flows else {}),
             }
             for run in runs
             for row in kept.rows[run.key]
@@ -298,7 +352,7 @@ class _Worker:
 def manifest(plan: Plan) -> dict[str, Any]:
     """Say what was run: the paper, the number of runs, a hash over them, and the compiled core."""
     # The hash over all runs' hashes names what was run; it does not depend on the program.
-    said = json.dumps([[run.scenario.hash, dict(run.spans), dict(run.cwnd_spans)] for run in plan.runs])
+    said = json.dumps([[run.scenario.hash, dict(run.spans), dict(run.cwnd_spans), *run.derived] for run in plan.runs])
     hashes = hashlib.sha256(said.encode()).hexdigest()
     return {"paper": plan.paper.name, "quick": plan.quick, "runs": len(plan.runs), "hash": hashes, "build": build()}
 

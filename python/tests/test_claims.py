@@ -179,6 +179,37 @@ def test_bounds(low: float, quantifier: str, verdict: str) -> None:
     assert judge(bound, "goodput", rows, LABELS).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("twos", "verdict"),
+    [
+        ([120, 120, 90], "holds"),
+        ([120, 90, 90], "does not hold"),
+        ([120, 90], "does not hold"),
+        ([120, 120, 101], "holds"),
+        ([120, 101, 90], "cannot tell"),
+    ],
+)
+def test_most_cells(twos: list[float], verdict: str) -> None:
+    # In each cell 3 is below; 2 is above 1, below it, or, within the noise, neither.
+    rows = [
+        row
+        for number, two in enumerate(twos)
+        for row in sample({"1": 100, "2": two, "3": 50}, spread=30 if two == 101 else 0, queue=str(number))
+    ]
+    most = claim(where={}, lead=["2"], rest=["1", "3"], quantifier="most")
+    result = judge(most, "goodput", rows, LABELS)
+    assert result.verdict == verdict
+    assert f"of {len(twos)}" in result.reason
+    assert judge(most, "goodput", [], LABELS).verdict == "not run"
+
+
+def test_a_label_of_one_value_is_not_told() -> None:
+    rows = sample({"1": 100, "2": 120})
+    result = judge(claim(where={}, expected=[["1"], ["2"]]), "goodput", rows, LABELS)
+    assert result.comparisons[0].where == {}
+    assert "queue" not in result.reason
+
+
 def test_without_runs_there_is_no_verdict() -> None:
     order = claim(expected=[["1"], ["2"], ["3"]])
     assert judge(order, "goodput", [], LABELS).verdict == "not run"
@@ -218,7 +249,7 @@ def test_one_seed_cannot_tell() -> None:
         ({"tolerance": -0.1, "expected": [["1"], ["2"]]}, "tolerance must be a number, at least 0, not -0.1"),
         ({"tolerance": "1 %", "expected": [["1"], ["2"]]}, "tolerance must be a number"),
         ({"metrics": ["goodputt"], "expected": [["1"], ["2"]]}, "did you mean 'goodput'"),
-        ({"quantifier": "some", "expected": [["1"], ["2"]]}, "quantifier must be one of all, any"),
+        ({"quantifier": "some", "expected": [["1"], ["2"]]}, "quantifier must be one of all, any, most"),
     ],
 )
 def test_wrong_claims_are_refused(entry: dict[str, Any], message: str) -> None:

@@ -341,6 +341,7 @@ def test_a_broken_paper_does_not_hide_the_others(tiny: Path, monkeypatch: pytest
     assert library.find("tiny").title == "Tiny"
     with pytest.warns(UserWarning, match="paper 'broken' is left out"):
         names = [paper.name for paper in library.papers()]
-    assert names == ["ass", "tiny"]
+    assert {"ass", "tiny"} <= set(names)
+    assert "broken" not in names
     with pytest.raises(ValueError, match=r"broken.*paper\.toml"):
         library.find("broken")

@@ -7,12 +7,16 @@
 //! Kalpana & Purusothaman, *Performance evaluation of exponential TCP/IP congestion control algorithm*, 2009, §3 (equation 2) and §4
 //! (equations 3–6).
 //! ## Differs from the document
-//! The paper prints no values for alpha, beta, k and l, and no unit of W: segments here. The defaults are PROVISIONAL. With alpha = beta =
-//! 1 the growth is e^(−k·W) an ACK and the cut e^(l·W). At W = 20, 30, 40 and 50, k = 0.1 adds 2.7, 1.5, 0.7 and 0.3 segments in a round
-//! trip of W ACKs; it adds one at 35.8, and at 100 only 0.005, so that growth all but ends. There l = k/2 = 0.05 cuts 2.7, 4.5, 7.4 and
-//! 12.2 segments, which is 14, 15, 18 and 24 % of W; it cuts half at 72, and from 90 on all, down to one segment. So below 35 segments it
-//! takes more than Reno, as the paper claims; it is not compatible with TCP there. For larger windows raise alpha and lower beta: alpha·e^a
-//! and beta/e^a shift growth and cut by a segments.
+//! The paper prints no values for alpha, beta, k and l, and no unit of W: segments here. The defaults are OURS. alpha = beta = 1: alpha·e^a
+//! and beta/e^a would only shift growth and cut by a segments. k and l by one condition: at a reference window of 10 segments the rule is
+//! the AIMD that the paper generalizes, one segment a round trip up and half of W down. Growth per ACK is W·e^(−k·W) in a round trip of W
+//! ACKs, so k = ln(10)/10 = 0.23; and e^(10·l) = 5, so l = ln(5)/10 = 0.16. Ten segments are what each of the six flows of the paper's
+//! figure 2 has when the queue is full, in our choice of its lost rates: (BDP of 25 + buffer of 25 to 50 packets)/6 is 8 to 12.5.
+//!
+//! At W = 5, 8, 10, 12, 15 and 20 a round trip then adds 1.6, 1.3, 1.0, 0.8, 0.5 and 0.2 segments, and a cut takes 2.2, 3.6, 5.0, 6.8, 11.0
+//! and 19.0: more eager than Reno below the reference, more timid above it. The cut is less than half of W between 3.5 and 10; from 17.6 on
+//! it takes all but one segment. For other windows solve the same two conditions: k = ln(W)/W, l = ln(W/2)/W.
+//! `papers/exp` maps what other values do.
 //!
 //! §4 grows per ACK, equation 2 per round trip: `growth` chooses. The paper halves at the first congestion only; whether a later one in
 //! slow start also halves, as in ns-2.35, `halves` chooses. It names no `ssthresh` after a timeout; here it is that of the cut. Growth ends
@@ -22,7 +26,7 @@
 //! leaves out. Growth per ACK obeys the same formula with the number of ACKs in place of t/R; in time it is
 //! Ei(k·W) − Ei(k·W₀) = alpha^k·t/R with the exponential integral Ei.
 //! ## Parameters
-//! `growth`: `per_ack`, as §4 says. `alpha`, `beta`: 1; `k`: 0.1, `l`: 0.05; provisional, see above. `halves`: `first`, as §4 says.
+//! `growth`: `per_ack`, as §4 says. `alpha`, `beta`: 1; `k`: 0.23, `l`: 0.16; ours, see above. `halves`: `first`, as §4 says.
 
 use crate::cc::nonlinear::{Cut, grown, halves};
 use crate::cc::{Avoidance, Window};
@@ -30,11 +34,11 @@ use crate::events::{Ack, CongestionEvent};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::units::Segments;
 
-// Provisional: the paper prints no values. See the header.
+// Ours: the paper prints no values. At 10 segments this is Reno's rule; see the header.
 const ALPHA: f64 = 1.0;
 const BETA: f64 = 1.0;
-const K: f64 = 0.1;
-const L: f64 = 0.05;
+const K: f64 = 0.23;
+const L: f64 = 0.16;
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
@@ -49,10 +53,10 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             bounds: (0.0, 0.0),
             doc: "whether (alpha/e^cwnd)^k is added per ACK (§4) or per round trip (equation 2)",
         },
-        factor("alpha", ALPHA, "factor of the growth; provisional, the paper prints no value"),
-        factor("beta", BETA, "factor of the cut; provisional, the paper prints no value"),
-        power("k", K, "power of the growth; provisional, the paper prints no value"),
-        power("l", L, "power of the cut; provisional, the paper prints no value"),
+        factor("alpha", ALPHA, "factor of the growth; the paper prints no value"),
+        factor("beta", BETA, "factor of the cut; the paper prints no value"),
+        power("k", K, "power of the growth; the paper prints no value"),
+        power("l", L, "power of the cut; the paper prints no value"),
         halves("first"),
     ],
     build: |params| Ok(Box::new(Exponential::new(params))),
@@ -169,17 +173,23 @@ mod tests {
 
     #[test]
     fn the_headers_arithmetic() {
-        for (cwnd, a_round_trip, cut) in [(20.0, 2.7, 2.7), (30.0, 1.5, 4.5), (40.0, 0.7, 7.4), (50.0, 0.3, 12.2)] {
+        for (cwnd, a_round_trip, cut) in
+            [(5.0, 1.6, 2.2), (8.0, 1.3, 3.6), (10.0, 1.0, 5.0), (12.0, 0.8, 6.8), (15.0, 0.5, 11.0), (20.0, 0.2, 19.0)]
+        {
             assert_close(cwnd * RULE.growth(cwnd), a_round_trip, 0.05);
             assert_close(RULE.cut(cwnd), cut, 0.05);
         }
-        assert_close(35.8 * RULE.growth(35.8), 1.0, 0.005);
-        assert_close(100.0 * RULE.growth(100.0), 0.005, 0.0005);
-        assert_close(RULE.cut(72.0) / 72.0, 0.5, 0.01);
-        assert_eq!(RULE.cut(90.1), 89.1, "to one segment");
+        assert_close(K, 10.0_f64.ln() / 10.0, 0.005);
+        assert_close(L, 5.0_f64.ln() / 10.0, 0.005);
+        for cwnd in [3.5, 10.0] {
+            assert_close(RULE.cut(cwnd) / cwnd, 0.5, 0.005);
+        }
+        assert!(RULE.cut(7.0) < 3.5 && RULE.cut(3.0) > 1.5 && RULE.cut(11.0) > 5.5);
+        assert!(RULE.cut(17.5) < 16.5, "not yet all");
+        assert_eq!(RULE.cut(17.6), 16.6, "to one segment");
         let (up, down) = (Rule { alpha: 10.0_f64.exp(), ..RULE }, Rule { beta: (-10.0_f64).exp(), ..RULE });
-        assert_close(up.growth(60.0), RULE.growth(50.0), 1e-12);
-        assert_close(down.cut(60.0), RULE.cut(50.0), 1e-12);
+        assert_close(up.growth(20.0), RULE.growth(10.0), 1e-12);
+        assert_close(down.cut(20.0), RULE.cut(10.0), 1e-12);
     }
 
     #[test]
@@ -187,13 +197,13 @@ mod tests {
         let mut part = build(&ENTRY, &[]).unwrap();
         let mut at = |cause, force| part.respond(&congestion(cause, force), &window(force));
         assert_eq!(at(Cause::DupAck, 41.0), Window { cwnd: 20.5, ssthresh: 20.0 });
-        let cut = at(Cause::EcnCe, 40.0);
-        assert_close(cut.cwnd, 40.0 - 2.0_f64.exp(), 1e-12);
-        assert_eq!(cut.ssthresh, 32.0);
-        assert_eq!(at(Cause::Timeout, 40.0).ssthresh, 32.0, "the same rule");
-        assert_eq!(at(Cause::DupAck, 95.0), Window { cwnd: 1.0, ssthresh: 2.0 });
+        let cut = at(Cause::EcnCe, 12.0);
+        assert_close(cut.cwnd, 12.0 - (12.0 * L).exp(), 1e-12);
+        assert_eq!(cut.ssthresh, 5.0);
+        assert_eq!(at(Cause::Timeout, 12.0).ssthresh, 5.0, "the same rule");
+        assert_eq!(at(Cause::DupAck, 20.0), Window { cwnd: 1.0, ssthresh: 2.0 });
         let mut part = RULE.build("never");
-        assert_eq!(part.respond(&congestion(Cause::DupAck, 40.0), &window(40.0)), cut);
+        assert_eq!(part.respond(&congestion(Cause::DupAck, 12.0), &window(12.0)), cut);
     }
 
     /// By how much growth exceeds equation 6 after a number of ACKs from the window `start`, and the most it may.

@@ -1,0 +1,297 @@
+"""A paper's figures of measured values: over a label for each flow, as a map over two labels, or over time.
+
+What they show is in `paper.toml`: ``[[chart]]`` with its `kind`, the labels of the cells that it takes (`where`), and
+the label on its axis. Values are means over seeds or start times with their intervals, as in verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from ackclock import curves, plot
+from ackclock.intervals import Interval, interval, rounded
+from ackclock.numbers import number
+from ackclock.reproduction import Outcome, matches
+
+Row = Mapping[str, Any]
+TRACE_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
+MARKERS = "os^Dv*P"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawn chart.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    number : int or None
+        The paper's figure.
+    path : Path
+        Where it was written.
+    columns, rows : list
+        The numbers that it shows, as a table; empty for curves over time.
+    """
+
+    title: str
+    number: int | None
+    path: Path
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Name of its file without ending."""
+        return self.path.stem
+
+    @property
+    def heading(self) -> str:
+        """Its title with the paper's number."""
+        return self.title if self.number is None else f"Figure {self.number}: {self.title}"
+
+
+def draw_all(outcome: Outcome, folder: Path) -> list[Chart]:
+    """Draw the charts of a paper of which anything was run.
+
+    Parameters
+    ----------
+    outcome
+        What the runs gave.
+    folder
+        Where to.
+    """
+    drawn = []
+    for index, chart in enumerate(outcome.plan.paper.charts, start=1):
+        name = f"figure-{chart['figure']:03}" if "figure" in chart else f"chart-{index:02}"
+        path = folder / f"{name}.png"
+        made = DRAW[chart["kind"]](chart, outcome)
+        if made is not None:
+            figure, columns, rows = made
+            plot.save(figure, path)
+            drawn.append(Chart(chart["title"], chart.get("figure"), path, columns, rows))
+    return drawn
+
+
+Drawn = tuple[Figure, list[str], list[list[str]]]
+
+
+def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw one point or bar with its interval for each flow and each value of the label `x`."""
+    flows, x = outcome.plan.paper.document["flows"], chart["x"]
+    rows = _chosen(chart, outcome)
+    found = _intervals(rows, (x, flows), lambda row: _scaled(row, chart))
+    if not found:
+        return None
+    places, series = _in_order(_values(rows, x)), _values(rows, flows)
+    figure = _new((8.0, 4.4))
+    axes = figure.add_subplot()
+    for index, name in enumerate(series):
+        at = [place for place, value in enumerate(places) if (value, name) in found]
+        means = [found[places[place], name] for place in at]
+        _draw_series(axes, chart["kind"], (index, len(series)), name, (at, means))
+    axes.set_xticks(range(len(places)), places)
+    axes.set_xlabel(x)
+    axes.set_ylabel(chart.get("axis", chart["metric"]))
+    axes.set_ylim(bottom=0)
+    axes.set_title(_title(chart), loc="left", fontsize=10)
+    axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    table = [[place, *(_text(found.get((place, name))) for name in series)] for place in places]
+    return figure, [x, *series], table
+
+
+def _draw_series(
+    axes: Axes, kind: str, index_and_count: tuple[int, int], name: str, points: tuple[list[int], list[Interval]]
+) -> None:
+    (index, count), (at, means) = index_and_count, points
+    values = np.array([mean.mean for mean in means])
+    errors = np.array([[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]])
+    errors[~np.isfinite(errors)] = 0.0
+    colour = curves.COLOURS[index % len(curves.COLOURS)]
+    if kind == "bars":
+        width = 0.84 / count
+        shifted = np.array(at) - 0.42 + (index + 0.5) * width
+        axes.bar(shifted, values, width, yerr=errors, color=colour, label=name, error_kw={"linewidth": 0.8})
+        return
+    # Points of several series at one place would hide each other's intervals.
+    shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
+    style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
+    axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
+
+
+def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw a heat map of one flow's mean value over two labels, one panel for each value of a third."""
+    rows = _chosen(chart, outcome)
+    x, y, panel = chart["x"], chart["y"], chart.get("panel")
+    panels = _values(rows, panel) if panel else [""]
+    keys = (x, y, panel) if panel else (x, y)
+    found = _intervals(_one_flow(rows, chart, outcome.plan.paper), keys, lambda row: row["value"])
+    if not found:
+        return None
+    xs, ys = _in_order(_values(rows, x)), _in_order(_values(rows, y))
+    grids = {
+        value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
+        for value in panels
+    }
+    low, high = min(np.nanmin(grid) for grid in grids.values()), max(np.nanmax(grid) for grid in grids.values())
+    figure = _new((4.9 * len(panels) + 0.6, 4.4))
+    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    for index, (value, grid) in enumerate(grids.items()):
+        axes = figure.add_subplot(1, len(panels), index + 1)
+        _draw_map(axes, (grid, xs, ys), (low, high), chart)
+        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+    columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
+    table = [
+        [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
+        for value, grid in grids.items()
+        for b, line in zip(ys, grid, strict=True)
+    ]
+    return figure, columns, table
+
+
+def _draw_map(
+    axes: Axes, grid_and_labels: tuple[Any, list[str], list[str]], ends: tuple[float, float], chart: Mapping[str, Any]
+) -> None:
+    grid, xs, ys = grid_and_labels
+    low, high = ends
+    axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high if high > low else low + 1)
+    axes.set_xticks(range(len(xs)), xs, fontsize=8)
+    axes.set_yticks(range(len(ys)), ys, fontsize=8)
+    axes.set_xlabel(chart["x"])
+    axes.set_ylabel(chart["y"])
+    bounds, mark = chart.get("bounds"), chart.get("mark", {})
+    for (row, column), value in np.ndenumerate(grid):
+        if np.isnan(value):
+            continue
+        shade = "black" if high > low and (value - low) / (high - low) > 0.55 else "white"
+        axes.text(column, row, number(float(value), 2), ha="center", va="center", fontsize=8, color=shade)
+        if bounds and bounds[0] <= value <= bounds[1]:
+            axes.add_patch(_frame(column, row, 0.44, "white", 1.6))
+        if mark and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
+            axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.4))
+
+
+def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rectangle:
+    return Rectangle(
+        (column - half, row - half), 2 * half, 2 * half, fill=False, edgecolor=colour, linewidth=width, zorder=3
+    )
+
+
+def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw a curve over time for each flow of the first run of the chosen cell."""
+    paper = outcome.plan.paper
+    known = _values(outcome.rows, paper.document["flows"])
+    for cell, lines in outcome.lines.items():
+        if not matches(dict(zip(paper.labels, cell, strict=True)), chart["where"]):
+            continue
+        flows = sorted(
+            (name.partition("/")[2] for name in lines if name.startswith(chart["trace"] + "/")), key=known.index
+        )
+        own = [(flow, lines[f"{chart['trace']}/{flow}"]) for flow in flows]
+        if own:
+            shown = [plot.Line(flow, line.x, line.y, None, line.step) for flow, line in own]
+            panel = plot.Panel(_title(chart), shown, TRACE_LABELS[chart["trace"]])
+            return plot.panels([panel], size=(8.0, 4.2)), [], []
+    return None
+
+
+DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
+    "lines": _over_label,
+    "bars": _over_label,
+    "map": _map,
+    "time": _over_time,
+}
+
+
+def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
+    return [row for row in outcome.rows if matches(row, chart["where"])]
+
+
+def _values(rows: Sequence[Row], label: str) -> list[str]:
+    return list(dict.fromkeys(row[label] for row in rows))
+
+
+def _in_order(values: list[str]) -> list[str]:
+    """Sort values that begin with a number, as "50" or "100 s"; others stay in the order of the files."""
+    try:
+        return sorted(values, key=lambda value: float(value.split()[0]))
+    except (ValueError, IndexError):
+        return values
+
+
+def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
+    value = row.get(chart["metric"])
+    return None if value is None else value * chart.get("scale", 1)
+
+
+def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+    """Give the rows of the chart's flow with what is drawn of it as ``value``.
+
+    That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, whether it has
+    this value, whose mean is how often.
+    """
+    flows = paper.document["flows"]
+    runs: dict[tuple[str, ...], dict[str, float | None]] = {}
+    for row in rows:
+        runs.setdefault(_run(row, paper.labels), {})[row[flows]] = _scaled(row, chart)
+    made: list[Row] = []
+    for row in rows:
+        value = _scaled(row, chart)
+        if row[flows] != chart["flow"] or value is None:
+            continue
+        if "to" in chart:
+            other = runs[_run(row, paper.labels)].get(chart["to"])
+            if not other:
+                continue
+            value /= other
+        made.append({**row, "value": float(value == chart["equals"]) if "equals" in chart else value})
+    return made
+
+
+def _run(row: Row, labels: Sequence[str]) -> tuple[str, ...]:
+    return (*(row[label] for label in labels), str(row["unit"]))
+
+
+def _intervals(
+    rows: Sequence[Row], keys: Sequence[str], value: Callable[[Row], float | None]
+) -> dict[tuple[str, ...], Interval]:
+    samples: dict[tuple[str, ...], tuple[list[float], Any]] = {}
+    for row in rows:
+        measured = value(row)
+        if measured is not None:
+            samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(measured)
+    return {key: interval(sample, sampling) for key, (sample, sampling) in samples.items()}
+
+
+def _mean(found: Mapping[tuple[str, ...], Interval], key: tuple[str, ...]) -> float:
+    return found[key].mean if key in found else float("nan")
+
+
+def _text(value: Interval | None) -> str:
+    if value is None:
+        return "–"
+    mean, low, high = rounded(value)
+    return f"{mean} [{low}, {high}]"
+
+
+def _title(chart: Mapping[str, Any]) -> str:
+    head = f"Figure {chart['figure']}: " if "figure" in chart else ""
+    return head + str(chart["title"])
+
+
+def _new(size: tuple[float, float]) -> Figure:
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure

@@ -1,0 +1,81 @@
+"""What is derived from a run: columns that its tables do not have, added to the rows of its flows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars
+
+from ackclock.result import Result, frame
+
+Rows = list[dict[str, Any]]
+C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
+HEADERS = 40  # bytes of a packet that are not payload
+
+TRACES: dict[str, tuple[str, ...]] = {"share": (), "eq7": ("rtt",)}
+"""The traces that each measure needs."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "share": ("share", "rank", "total_bps"),
+    "eq7": ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"),
+}
+"""The columns that each measure adds."""
+
+
+def share(measured: Rows, _: Result) -> None:
+    """Add a flow's share of all bytes that arrived, and its rank: one more than the flows that got more.
+
+    Adds ``share``, between 0 and 1 and None if nothing arrived; ``rank``, from 1; and ``total_bps``, the goodput of all
+    flows together in bits per second.
+    """
+    total = sum(row["delivered_bytes"] for row in measured)
+    for row in measured:
+        row["share"] = row["delivered_bytes"] / total if total else None
+        row["total_bps"] = sum(other["goodput_bps"] for other in measured)
+        row["rank"] = 1 + sum(other["delivered_bytes"] > row["delivered_bytes"] for other in measured)
+
+
+def eq7(measured: Rows, result: Result) -> None:
+    """Add the throughput that the square-root law gives for a flow: λ = c·s/(R·√p) with c = 1.5·√(2/3).
+
+    s is the payload of a packet, R the mean of the round-trip times over all ACKs that the sender received, p the
+    flow's lost packets over those that it sent. Adds R as ``rtt_mean`` in seconds, p as ``loss_rate``, λ as
+    ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over what the flow really got. Without a loss, an ACK or a
+    delivered byte the law gives no number: None.
+    """
+    means = _mean_rtt(result)
+    for row in measured:
+        row["rtt_mean"] = means.get(row["flow"])
+        row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
+        row["eq7_bps"] = row["eq7_ratio"] = None
+        if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
+            # Delivered bytes count headers, and those of the SYN.
+            size = (row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS
+            row["eq7_bps"] = square_root_law(8 * size, row["rtt_mean"], row["loss_rate"])
+            row["eq7_ratio"] = row["eq7_bps"] / row["goodput_bps"]
+
+
+def square_root_law(size: float, rtt: float, loss: float) -> float:
+    """Give c·s/(R·√p), in the unit of `size` per second.
+
+    Parameters
+    ----------
+    size
+        Size of a packet.
+    rtt
+        Round-trip time in seconds.
+    loss
+        Lost packets over sent ones, above 0.
+    """
+    return C * size / (rtt * math.sqrt(loss))
+
+
+def _mean_rtt(result: Result) -> dict[str, float]:
+    table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String)).agg(polars.col("rtt").mean())
+    return {flow: mean for flow, mean in table.iter_rows() if mean is not None}
+
+
+DERIVE: dict[str, Callable[[Rows, Result], None]] = {"share": share, "eq7": eq7}
+"""The measures by name."""
