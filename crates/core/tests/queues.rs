@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use ackclock_core::qdisc::{self, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Scheduler};
-use ackclock_core::registry::{Entry, Params, Value};
+use ackclock_core::registry::{Entry, Kind, Params, Value};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use common::buildable;
@@ -116,12 +116,12 @@ impl<'a> Line<'a> {
         let (packets, bytes) = (self.held.len() as u64, self.held.values().map(|packet| packet.size.0).sum::<u64>());
         let backlog = self.queue.backlog();
         assert_eq!((backlog.packets, backlog.bytes), (packets, bytes), "{name}: its backlog is wrong");
-        let limit = self.params.0.iter().find(|(param, _)| *param == "limit");
+        let limit = self.params.0.iter().find(|(param, _)| *param == "limit").map(|(_, limit)| limit);
+        // Where bytes are counted, a limit in packets says how many of some size; and the last packet may pass the limit.
+        let counts_packets = self.entry.params.iter().any(|param| param.name == "limit" && param.kind == Kind::Limit);
         let within = match limit {
-            Some((_, Value::Limit(Limit::Packets(limit)))) if !self.params.0.iter().any(|(param, _)| *param == "mean_packet") => {
-                packets <= *limit
-            }
-            Some((_, Value::Limit(Limit::Bytes(limit)))) => bytes <= limit + 1500,
+            Some(Value::Limit(Limit::Packets(limit))) if counts_packets => packets <= *limit,
+            Some(Value::Limit(Limit::Bytes(limit))) => bytes <= limit + 1500,
             _ => true,
         };
         assert!(within, "{name}: {packets} packets and {bytes} bytes wait, but {limit:?}");
