@@ -1,4 +1,4 @@
-"""Measures the simulator against ns-2.35 on eight workloads and a row of queues; without `ns` it measures the simulator alone.
+"""Measures the simulator against ns-2.35: eight workloads and a row of queues; without `ns` the simulator alone.
 
 Both programs run one after the other on the same machine. Prints a table and writes target/bench.json with rows of
 workload, ours_pps, ns2_pps, ratio, peak_rss_mb, ns2_peak_rss_mb, setup_s, ns2_setup_s. Rates are data packets delivered
@@ -39,8 +39,8 @@ QUEUES = {
     "pie": ('{ kind = "pie" }', None),
 }
 NS2_QUEUES = (
-    "-topology dumbbell -rate 100Mb -access 1Gb -delay 40ms -access_delay 10ms -window 20000 -limit 480 -time 200 -flows 20"
-    " -agents Tahoe,Tahoe,Reno,Reno,Newreno,Newreno"
+    "-topology dumbbell -rate 100Mb -access 1Gb -delay 40ms -access_delay 10ms -window 20000 -limit 480"
+    " -time 200 -flows 20 -agents Tahoe,Tahoe,Reno,Reno,Newreno,Newreno"
 )
 WORKLOADS = [
     "chain",

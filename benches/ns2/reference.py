@@ -43,8 +43,8 @@ QUEUE_COLUMNS = [
     "bytes", "sent", "retransmitted", "timeouts", "reductions", "drops",
 ]  # fmt: skip
 DUMBBELL = {
-    "topology": "dumbbell", "flows": "6", "rate": "1.5Mb", "delay": "40ms", "access": "10Mb", "access_delay": "10ms", "limit": "50",
-    "time": "100",
+    "topology": "dumbbell", "flows": "6", "rate": "1.5Mb", "delay": "40ms", "access": "10Mb", "access_delay": "10ms",
+    "limit": "50", "time": "100",
 }  # fmt: skip
 
 
