@@ -121,7 +121,7 @@ def test_drops_and_marks_add_up(kind: str, ecn: bool) -> None:
     assert link["losses"] == (drops["reason"] == "random").sum() > 0
     assert link["marks"] == len(trace(result, "marks"))
     assert (link["marks"] > 0) == (ecn and kind not in UNMARKED)
-    reasons = {"droptail": set(), "red": {"early", "forced"}, "vq": {"virtual"}, "gk": {"virtual"}}
+    reasons = {"vq": {"virtual"}, "gk": {"virtual"}, "codel": {"sojourn"}, "fq_codel": {"sojourn"}}
     assert set(trace(result, "marks")["reason"]) <= reasons.get(kind, {"early"})
     assert link["first_drop_time"] == drops.filter(drops["reason"] != "random")["time"][0]
 
