@@ -97,7 +97,11 @@ impl Bands {
         if !band.packets.is_empty() || !std::mem::take(&mut band.in_round) {
             return false;
         }
-        self.round.retain(|&other| other != index);
+        if self.current() == Some(index) {
+            self.round.pop_front();
+        } else {
+            self.round.retain(|&other| other != index);
+        }
         true
     }
 
