@@ -2,9 +2,10 @@
 
 use crate::cc::{Avoidance, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
-use crate::qdisc::{Arrival, Ecn};
+use crate::qdisc::{Admission, Arrival, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Entry, Params, Value};
-use crate::units::{Bytes, Instant, Segments};
+use crate::rng::Generator;
+use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
 /// An ACK of one segment at which the window may grow.
 pub(crate) const ACK: Ack = Ack {
@@ -86,4 +87,117 @@ pub(crate) fn sawtooth(part: &mut dyn Avoidance, acks: u32, start: Segments) -> 
         }
     }
     panic!("{part:?} does not settle with a congestion event every {acks} ACKs");
+}
+
+/// A link that sends a byte in a microsecond, at once.
+pub(crate) const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::ZERO };
+
+/// A discipline that decides on arrival, with its defaults but for `set`, before [`OUTLET`].
+pub(crate) fn admission(entry: &Entry<Discipline>, set: &[(&str, Value)]) -> Box<dyn Admission> {
+    let Discipline::Fifo(mut admission) = *build(entry, set).unwrap() else { panic!("{} decides on departure", entry.name) };
+    admission.attach(&OUTLET);
+    admission
+}
+
+/// The quantity `name` of a discipline, of those that it reports.
+#[track_caller]
+pub(crate) fn internal(report: impl FnOnce(&mut dyn FnMut(&'static str, f64)), name: &str) -> f64 {
+    let mut found = None;
+    report(&mut |key, value| found = found.or((key == name).then_some(value)));
+    found.unwrap()
+}
+
+/// A packet of `size` bytes of `flow`, which also is its sender's address, that cannot be marked.
+pub(crate) fn packet(handle: u32, flow: u32, size: u64) -> Packet {
+    Packet { handle, flow, ends: (flow, 0), size: Bytes(size), ecn: Ecn::Incapable, arrived: Instant::ZERO }
+}
+
+/// The same, but it can be marked.
+pub(crate) fn capable(handle: u32, flow: u32, size: u64) -> Packet {
+    Packet { ecn: Ecn::Capable, ..packet(handle, flow, size) }
+}
+
+/// A queue before [`OUTLET`], with what it did to packets. Times are in microseconds.
+pub(crate) struct Bench {
+    pub(crate) queue: Box<dyn Scheduler>,
+    pub(crate) random: Generator,
+    outcomes: Outcomes,
+}
+
+impl Bench {
+    /// A discipline with its defaults but for `set`.
+    pub(crate) fn new(entry: &Entry<Discipline>, set: &[(&str, Value)]) -> Self {
+        let mut queue = build(entry, set).unwrap().into_scheduler();
+        queue.attach(&OUTLET);
+        Self { queue, random: Generator::derived(1, ""), outcomes: Outcomes::new() }
+    }
+
+    /// Lets `packet` arrive; gives whether it was taken.
+    pub(crate) fn arrive(&mut self, now: u64, packet: Packet) -> bool {
+        let arrived = Instant::from_nanos(1000 * now);
+        let before = self.outcomes.len();
+        self.queue.set_clock(arrived.as_secs_f64());
+        self.queue.enqueue(Packet { arrived, ..packet }, &mut self.random, &mut self.outcomes);
+        !self.outcomes[before..].iter().any(|(it, outcome)| it.handle == packet.handle && matches!(outcome, Outcome::Dropped(_)))
+    }
+
+    /// Lets `packets` arrive, taken or not.
+    pub(crate) fn arrive_all(&mut self, now: u64, packets: impl IntoIterator<Item = Packet>) {
+        for packet in packets {
+            self.arrive(now, packet);
+        }
+    }
+
+    /// Lets packets of `size` arrive at time 0 until one is not taken; gives how many were.
+    pub(crate) fn fill(&mut self, flow: u32, size: u64) -> u32 {
+        (0..1000).take_while(|handle| self.arrive(0, packet(*handle, flow, size))).count() as u32
+    }
+
+    /// The link is free.
+    pub(crate) fn depart(&mut self, now: u64) -> Option<Packet> {
+        let now = Instant::from_nanos(1000 * now);
+        self.queue.set_clock(now.as_secs_f64());
+        self.queue.dequeue(now, &mut self.random, &mut self.outcomes)
+    }
+
+    /// The packets that leave one behind the other from `now` on, until none waits.
+    pub(crate) fn drain(&mut self, mut now: u64) -> Vec<Packet> {
+        let next = || {
+            let packet = self.depart(now)?;
+            now += packet.size.0;
+            Some(packet)
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    /// What the queue did since this was last asked: to which packets, by their handles.
+    pub(crate) fn outcomes(&mut self) -> Vec<(u32, Outcome)> {
+        self.outcomes.drain(..).map(|(packet, outcome)| (packet.handle, outcome)).collect()
+    }
+
+    /// The quantity `name` of the discipline.
+    #[track_caller]
+    pub(crate) fn internal(&self, name: &str) -> f64 {
+        internal(|out| self.queue.internals(out), name)
+    }
+}
+
+/// The handles of `packets`.
+pub(crate) fn handles(packets: &[Packet]) -> Vec<u32> {
+    packets.iter().map(|packet| packet.handle).collect()
+}
+
+/// What becomes of a packet that a full queue drops.
+pub(crate) const OVERFLOW: Outcome = Outcome::Dropped(Reason::Overflow);
+
+/// The largest difference between the bytes sent of flow 1 and of flow 2 after each of `packets`, until one flow has sent its last.
+pub(crate) fn unfairness(packets: &[Packet]) -> u64 {
+    let last = |flow| packets.iter().rposition(|packet| packet.flow == flow).unwrap();
+    let mut sent = [0_u64; 2];
+    let mut largest = 0;
+    for packet in &packets[..=last(1).min(last(2))] {
+        sent[packet.flow as usize - 1] += packet.size.0;
+        largest = largest.max(sent[0].abs_diff(sent[1]));
+    }
+    largest
 }

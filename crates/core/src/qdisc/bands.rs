@@ -120,3 +120,65 @@ pub(crate) const fn ns2_bucket(address: u32, (modulus, offset): (i64, i64), coun
     let hash = (address + (address >> 8) + !(address >> 4)) % modulus;
     (hash + offset).rem_euclid((count as u64).cast_signed()) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{handles, packet};
+
+    fn order(bands: &Bands) -> Vec<usize> {
+        bands.round().map(|(index, _)| index).collect()
+    }
+
+    #[test]
+    fn queues_join_at_the_end_of_the_round() {
+        let mut bands = Bands::new(2);
+        let joined = [(0, 1), (1, 4), (2, 1), (3, 0)].map(|(handle, index)| bands.push(index, packet(handle, 0, 100)));
+        assert_eq!(joined, [true, true, false, true]);
+        assert_eq!((order(&bands), bands.active(), bands.count()), (vec![1, 4, 0], 3, 5));
+        bands.rotate();
+        assert_eq!((order(&bands), bands.current()), (vec![4, 0, 1], Some(4)));
+    }
+
+    #[test]
+    fn an_empty_queue_keeps_its_turn_until_it_leaves() {
+        let mut bands = Bands::new(3);
+        for index in 0..3 {
+            bands.push(index, packet(index as u32, 0, 100));
+        }
+        assert!(!bands.leave_if_empty(1), "it is not empty");
+        bands.pop(1);
+        assert_eq!(order(&bands), [0, 1, 2]);
+        assert!(!bands.push(1, packet(3, 0, 100)), "it still takes turns");
+        bands.pop(1);
+        assert!(bands.leave_if_empty(1));
+        assert!(!bands.leave_if_empty(1), "it has left");
+        assert_eq!((order(&bands), bands.pop(1)), (vec![0, 2], None));
+        assert!(bands.push(1, packet(4, 0, 100)));
+        assert_eq!(order(&bands), [0, 2, 1]);
+    }
+
+    #[test]
+    fn each_queue_is_first_in_first_out_and_counts_its_packets() {
+        let mut bands = Bands::new(2);
+        for (handle, index, size) in [(0, 0, 100), (1, 1, 200), (2, 0, 300)] {
+            bands.push(index, packet(handle, 0, size));
+        }
+        assert_eq!(bands.band(0).front(), Some(&packet(0, 0, 100)));
+        assert_eq!(bands.band(0).backlog, Backlog { packets: 2, bytes: 400 });
+        assert_eq!(bands.total(), Backlog { packets: 3, bytes: 600 });
+        let popped = [0, 0].map(|index| bands.pop(index).unwrap());
+        assert_eq!(handles(&popped), [0, 2]);
+        assert_eq!(bands.total(), Backlog { packets: 1, bytes: 200 });
+    }
+
+    #[test]
+    fn the_hash_by_hand() {
+        // a + (a >> 8) + ~(a >> 4): −1, 0, 14, 14, 239, 240; the remainder of −1 is 15.
+        let addresses = [0, 1, 15, 16, 255, 256];
+        assert_eq!(addresses.map(|address| ns2_bucket(address, (1_048_575, 0), 16)), [15, 0, 14, 14, 15, 0]);
+        assert_eq!(addresses.map(|address| ns2_bucket(address, (16_777_215, 1), 10)), [0, 1, 5, 5, 0, 1]);
+        // 1118481 + 4369 + ~69905 = 1052944, of which the modulus leaves 4369 = 273·16 + 1.
+        assert_eq!(ns2_bucket(0x11_1111, (1_048_575, 0), 16), 1);
+    }
+}

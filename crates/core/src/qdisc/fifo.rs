@@ -71,3 +71,115 @@ impl<A: Admission> Scheduler for Fifo<A> {
         self.admission.internals(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::Reason;
+    use crate::testing::{capable, packet};
+
+    /// What an admission was asked, with the time in milliseconds and the packets that waited.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Call {
+        Update(u64, u64),
+        Admit(u64, u64),
+    }
+
+    /// An admission that wants to look at its queue every 2 ms from 1 ms on, drops packets of 13 B and marks those of 5 B.
+    #[derive(Debug, Default)]
+    struct Witness {
+        calls: Vec<Call>,
+        idle_since: Vec<Option<u64>>,
+    }
+
+    const fn millis(instant: Instant) -> u64 {
+        instant.as_nanos() / 1_000_000
+    }
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    impl Admission for Witness {
+        fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
+            self.calls.push(Call::Admit(millis(arrival.now), backlog.packets));
+            self.idle_since.push(arrival.idle_since.map(millis));
+            match arrival.size.0 {
+                13 => Verdict::Drop(Reason::Early),
+                5 => Verdict::Mark(Reason::Virtual),
+                _ => Verdict::Accept,
+            }
+        }
+
+        fn first_update(&self) -> Option<Instant> {
+            Some(at(1))
+        }
+
+        fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
+            self.calls.push(Call::Update(millis(now), backlog.packets));
+            at(millis(now) + 2)
+        }
+    }
+
+    /// A queue behind a witness.
+    struct Bench {
+        queue: Fifo<Witness>,
+        random: Generator,
+        outcomes: Outcomes,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self { queue: Fifo::new(Witness::default()), random: Generator::derived(1, ""), outcomes: Outcomes::new() }
+        }
+
+        fn arrive(&mut self, millis: u64, packet: Packet) {
+            self.queue.enqueue(Packet { arrived: at(millis), ..packet }, &mut self.random, &mut self.outcomes);
+        }
+
+        fn depart(&mut self, millis: u64) -> Option<u32> {
+            self.queue.dequeue(at(millis), &mut self.random, &mut self.outcomes).map(|packet| packet.handle)
+        }
+    }
+
+    #[test]
+    fn updates_come_at_their_times_and_first() {
+        let mut bench = Bench::new();
+        bench.arrive(0, packet(0, 0, 100));
+        bench.arrive(3, packet(1, 0, 100));
+        assert_eq!(bench.depart(5), Some(0));
+        bench.depart(6);
+        assert_eq!(bench.depart(9), None);
+        let (update, admit) = (Call::Update, Call::Admit);
+        let expected = [admit(0, 0), update(1, 1), update(3, 1), admit(3, 1), update(5, 2), update(7, 0), update(9, 0)];
+        assert_eq!(bench.queue.admission.calls, expected);
+    }
+
+    #[test]
+    fn the_link_is_idle_from_the_first_call_in_vain() {
+        let mut bench = Bench::new();
+        bench.arrive(1, packet(0, 0, 13));
+        bench.arrive(2, packet(1, 0, 100));
+        assert_eq!(bench.depart(2), Some(1));
+        // In transmission until 4 ms.
+        bench.arrive(3, packet(2, 0, 13));
+        assert_eq!([4, 6].map(|now| bench.depart(now)), [None, None]);
+        bench.arrive(7, packet(3, 0, 100));
+        bench.arrive(8, packet(4, 0, 100));
+        assert_eq!(bench.queue.admission.idle_since, [Some(0), Some(0), None, Some(4), None]);
+    }
+
+    #[test]
+    fn verdicts_are_carried_out() {
+        let mut bench = Bench::new();
+        for packet in [capable(0, 0, 100), capable(1, 0, 13), capable(2, 0, 5), capable(3, 0, 100)] {
+            bench.arrive(0, packet);
+        }
+        let marked = Packet { ecn: Ecn::Marked, ..capable(2, 0, 5) };
+        let (drop, mark) = (Outcome::Dropped(Reason::Early), Outcome::Marked(Reason::Virtual));
+        assert_eq!(bench.outcomes, [(capable(1, 0, 13), drop), (marked, mark)]);
+        assert_eq!(bench.queue.backlog(), Backlog { packets: 3, bytes: 205 });
+        assert_eq!([(); 4].map(|()| bench.depart(0)), [Some(0), Some(2), Some(3), None]);
+        assert_eq!(bench.queue.backlog(), Backlog::default());
+    }
+}

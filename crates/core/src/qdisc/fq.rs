@@ -107,3 +107,69 @@ impl Scheduler for Fq {
         self.bands.total()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{Bench, OVERFLOW, packet, unfairness};
+
+    fn bench(limit: u64) -> Bench {
+        Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Packets(limit)))])
+    }
+
+    fn flows(packets: &[Packet]) -> Vec<u32> {
+        packets.iter().map(|packet| packet.flow).collect()
+    }
+
+    #[test]
+    fn two_flows_alternate() {
+        let mut bench = bench(50);
+        bench.arrive_all(0, [1, 1, 1, 1, 2, 2, 2].map(|flow| packet(0, flow, 1000)));
+        assert_eq!(flows(&bench.drain(0)), [1, 2, 1, 2, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_flow_gets_no_credit_for_its_silence() {
+        // Flow 1 alone finishes a packet each millisecond. From 3 ms on, with two flows, it would finish the next at 5 ms.
+        let order = |size| {
+            let mut bench = bench(50);
+            bench.arrive_all(0, (0..5).map(|handle| packet(handle, 1, 1000)));
+            assert_eq!([0, 1000, 2000].map(|now| bench.depart(now).unwrap().handle), [0, 1, 2]);
+            bench.arrive(2500, packet(0, 2, size));
+            flows(&bench.drain(3000))
+        };
+        // Flow 2 finishes at 2.5 ms + 2·1 ms, or 2·1.5 ms.
+        assert_eq!(order(1000), [2, 1, 1]);
+        assert_eq!(order(1500), [1, 2, 1]);
+    }
+
+    #[test]
+    fn a_flow_that_was_ahead_waits() {
+        let mut bench = bench(50);
+        bench.arrive_all(0, [1, 2, 3].map(|flow| packet(0, flow, 1000)));
+        // The packet of flow 1 was due at 3 ms: its next one starts then, and is due at 6 ms, that of flow 4, from 1 ms on, at 5 ms.
+        assert_eq!(bench.depart(0).unwrap().flow, 1);
+        bench.arrive_all(1000, [1, 4].map(|flow| packet(0, flow, 1000)));
+        assert_eq!(flows(&bench.drain(1000)), [2, 3, 4, 1]);
+    }
+
+    #[test]
+    fn large_packets_give_no_advantage() {
+        let mut bench = bench(100);
+        bench.arrive_all(0, (0..20).map(|handle| packet(handle, 1, 1500)));
+        bench.arrive_all(0, (0..60).map(|handle| packet(handle, 2, 500)));
+        assert!(unfairness(&bench.drain(0)) <= 1500);
+    }
+
+    #[test]
+    fn each_flow_has_its_limit() {
+        let mut bench = bench(3);
+        assert_eq!((bench.fill(1, 1000), bench.fill(2, 1000)), (3, 3));
+        assert_eq!(bench.outcomes(), [(3, OVERFLOW), (3, OVERFLOW)]);
+        assert_eq!(bench.queue.backlog(), Backlog { packets: 6, bytes: 6000 });
+        // The first packet does not count.
+        let mut bytes = Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Bytes(2001)))]);
+        assert_eq!(bytes.fill(1, 1000), 3);
+    }
+}

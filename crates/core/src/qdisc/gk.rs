@@ -129,3 +129,54 @@ impl Scheduler for Gk {
         out("virtual_queue", self.virtual_queue);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{Bench, OVERFLOW, assert_close, capable, packet};
+
+    /// A virtual queue for five packets that needs 2 ms for one.
+    fn bench() -> Bench {
+        Bench::new(&ENTRY, &[("limit", Value::Limit(Limit::Packets(10))), ("share", Value::Number(0.5))])
+    }
+
+    #[test]
+    fn marks_are_given_from_overflow_until_empty() {
+        let mut bench = bench();
+        let mut arrive = |handle| bench.arrive(0, capable(handle, 0, 1000));
+        assert!((0..5).all(&mut arrive));
+        assert_eq!(bench.depart(0).unwrap().ecn, Ecn::Capable, "five fit");
+        // The sixth does not; those before it are marked too.
+        bench.arrive(0, capable(5, 0, 1000));
+        assert_close(bench.internal("virtual_queue"), 5.0, 0.0);
+        assert_eq!(bench.depart(1000).unwrap(), Packet { ecn: Ecn::Marked, ..capable(1, 0, 1000) });
+        assert_close(bench.internal("virtual_queue"), 4.5, 1e-12);
+        assert_eq!(bench.depart(9999).unwrap().ecn, Ecn::Marked);
+        assert_eq!(bench.depart(10_001).unwrap().ecn, Ecn::Capable, "the virtual queue is empty");
+        assert_eq!(bench.outcomes(), [(1, Outcome::Marked(Reason::Virtual)), (2, Outcome::Marked(Reason::Virtual))]);
+    }
+
+    #[test]
+    fn packets_that_cannot_be_marked_are_dropped_by_a_full_queue_only() {
+        let mut bench = bench();
+        assert_eq!(bench.fill(0, 1000), 9);
+        assert_eq!(bench.outcomes(), [(9, OVERFLOW)]);
+        assert_eq!(bench.depart(0), Some(packet(0, 0, 1000)));
+        assert_eq!(bench.outcomes(), []);
+    }
+
+    #[test]
+    fn the_clock_of_an_empty_virtual_queue_stands_still() {
+        let mut bench = bench();
+        bench.arrive(0, packet(0, 0, 1000));
+        bench.depart(5000);
+        // Its service is counted from 5 ms on, when the last one was over.
+        bench.arrive(20_000, packet(1, 0, 1000));
+        bench.depart(20_001);
+        assert_close(bench.internal("virtual_queue"), 0.0, 0.0);
+        bench.arrive(20_001, packet(2, 0, 1000));
+        bench.depart(21_001);
+        assert_close(bench.internal("virtual_queue"), 0.5, 1e-12);
+    }
+}

@@ -140,3 +140,64 @@ impl Admission for Pi {
         out("probability", self.probability);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::Ecn;
+    use crate::registry::Value;
+    use crate::testing::{admission, arrival, assert_close, internal};
+
+    const fn packets(packets: u64) -> Backlog {
+        Backlog { packets, bytes: 1000 * packets }
+    }
+
+    /// Gains of 0.02 and 0.01, five milliseconds from step to step, and `reference`.
+    fn pi(reference: Limit, ecn: bool) -> Box<dyn Admission> {
+        let numbers = [("a", 0.02), ("b", 0.01), ("frequency", 200.0)].map(|(name, number)| (name, Value::Number(number)));
+        let others = [("reference", Value::Limit(reference)), ("ecn", Value::Bool(ecn))];
+        admission(&ENTRY, &[&numbers[..], &others].concat())
+    }
+
+    #[test]
+    fn steps_by_hand() {
+        let mut pi = pi(Limit::Packets(10), true);
+        assert_eq!(pi.first_update(), Some(Instant::ZERO));
+        // The queue before the first step was empty: 0.02·20 + 0.01·10; then + 0.02·15 − 0.01·20; then − 0.02·10 − 0.01·15.
+        for (step, (waiting, expected)) in (1..).zip([(30, 0.5), (25, 0.6), (0, 0.25)]) {
+            assert_eq!(pi.update(Instant::ZERO, packets(waiting)), Instant::from_nanos(step * 5_000_000));
+            assert_close(internal(|out| pi.internals(out), "probability"), expected, 1e-12);
+        }
+        pi.update(Instant::ZERO, packets(1000));
+        assert_close(internal(|out| pi.internals(out), "probability"), 1.0, 0.0);
+        pi.update(Instant::ZERO, packets(1000));
+        pi.update(Instant::ZERO, packets(0));
+        assert_close(internal(|out| pi.internals(out), "probability"), 0.0, 0.0);
+    }
+
+    #[test]
+    fn a_reference_in_bytes_counts_bytes() {
+        let mut pi = pi(Limit::Bytes(10_000), true);
+        for (bytes, expected) in [(30_000, 0.5), (25_000, 0.6)] {
+            pi.update(Instant::ZERO, Backlog { packets: 77, bytes });
+            assert_close(internal(|out| pi.internals(out), "probability"), expected, 1e-12);
+        }
+    }
+
+    #[test]
+    fn signals_are_marks_where_packets_can_carry_them() {
+        let mut random = Generator::derived(1, "");
+        let mut verdict = |ecn, on, above: bool, waiting| {
+            let mut pi = pi(Limit::Packets(10), on);
+            if above {
+                pi.update(Instant::ZERO, packets(1000));
+            }
+            pi.admit(&Arrival { ecn, ..arrival(0, 1000) }, packets(waiting), &mut random)
+        };
+        assert_eq!(verdict(Ecn::Capable, true, true, 0), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(Ecn::Incapable, true, true, 0), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, false, true, 0), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, true, false, 49), Verdict::Accept);
+        assert_eq!(verdict(Ecn::Capable, true, false, 50), Verdict::Drop(Reason::Overflow));
+    }
+}

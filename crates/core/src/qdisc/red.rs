@@ -392,3 +392,134 @@ impl Admission for Red {
         out("max_p", self.curve.max_p);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::Ecn;
+    use crate::registry::Value;
+    use crate::testing::{arrival, assert_close};
+    use crate::units::{Duration, Rate};
+
+    /// A queue before a link of `kbits` and 40 ms.
+    fn attached(kbits: u64, set: &[(&str, Value)]) -> Red {
+        let mut params = Params::defaults(ENTRY.params);
+        for (name, value) in set {
+            params.set(name, value.clone());
+        }
+        let mut red = Red::new(&params).unwrap();
+        red.attach(&Outlet { rate: Rate::from_bits_per_sec(1000 * kbits).unwrap(), delay: Duration::from_millis(40) });
+        red
+    }
+
+    /// A queue with thresholds of 2500 B and 7500 B whose average stays at `average`.
+    fn steady(average: f64, set: &[(&str, Value)]) -> Red {
+        Red { average, weight: Some(0.0), ..attached(1500, set) }
+    }
+
+    /// What becomes of a packet of 500 B when `bytes` wait.
+    fn admit(red: &mut Red, ecn: Ecn, bytes: u64) -> Verdict {
+        let backlog = Backlog { packets: bytes.div_ceil(500), bytes };
+        red.admit(&Arrival { ecn, ..arrival(0, 500) }, backlog, &mut Generator::derived(1, ""))
+    }
+
+    #[test]
+    fn auto_follows_the_link() {
+        // 1.5 Mbit/s are 375 packets of 500 B in a second: T = 3·(40 ms + 1/375 s) = 128 ms, and w = 1 − exp(−1/480).
+        let red = attached(1500, &[("adaptive", Value::Bool(true))]);
+        assert_close(red.weight.unwrap(), 0.002_081_164_7, 1e-12);
+        // 5 ms are fewer than twice five packets; 10/375 is more than 1 %.
+        assert_eq!(red.thresholds(), (2500.0, 7500.0));
+        assert_close(red.adaptation.unwrap().bottom.unwrap(), 0.01, 0.0);
+        // 45 Mbit/s are 11250: half of 5 ms are 28.125 packets.
+        let packets = [("mode", Value::Word("packets".to_owned())), ("adaptive", Value::Bool(true))];
+        assert_eq!(attached(45_000, &[]).thresholds(), (14_062.5, 42_187.5));
+        assert_eq!(attached(45_000, &packets).thresholds(), (28.125, 84.375));
+        assert_close(attached(45_000, &packets).adaptation.unwrap().bottom.unwrap(), 1.0 / 1125.0, 1e-15);
+        let given = |name| attached(45_000, &[(name, Value::Limit(Limit::Packets(30)))]).thresholds();
+        assert_eq!((given("min_threshold"), given("max_threshold")), ((15_000.0, 45_000.0), (5000.0, 15_000.0)));
+    }
+
+    #[test]
+    fn the_probability_rises_in_two_lines_or_jumps() {
+        let curve = Curve { max_p: 0.1, gentle: true, wait: true };
+        for (average, expected) in [(2500.0, 0.0), (5000.0, 0.05), (7500.0, 0.1), (11_250.0, 0.55), (15_000.0, 1.0), (16_000.0, 1.0)] {
+            assert_close(curve.base(average, 2500.0, 7500.0), expected, 1e-12);
+        }
+        let steep = Curve { gentle: false, ..curve };
+        assert_close(steep.base(7499.0, 2500.0, 7500.0), 0.099_98, 1e-12);
+        assert_close(steep.base(7500.0, 2500.0, 7500.0), 1.0, 0.0);
+        assert_eq!(admit(&mut steady(15_000.0, &[]), Ecn::Capable, 501), Verdict::Drop(Reason::Forced));
+        let steep = [("gentle", Value::Bool(false))];
+        assert_eq!(admit(&mut steady(7500.0, &steep), Ecn::Capable, 501), Verdict::Drop(Reason::Forced));
+    }
+
+    #[test]
+    fn drops_are_spaced() {
+        let waiting = Curve { max_p: 0.1, gentle: true, wait: true };
+        let hurried = Curve { wait: false, ..waiting };
+        for (count, waits, hurries) in [(10.0, 0.0, 0.1), (19.0, 0.0, 1.0), (20.0, 0.05, 1.0), (30.0, 0.1, 1.0), (40.0, 1.0, 1.0)] {
+            assert_close(waiting.spaced(0.05, count), waits, 1e-12);
+            assert_close(hurried.spaced(0.05, count), hurries, 1e-12);
+        }
+        // 15 249 B count as thirty packets of 500 B, and half a packet has half the chance, unless it is certain.
+        let red = Red { count: 7.0, count_bytes: 15_249.0, ..attached(1500, &[]) };
+        assert_close(red.packet_probability(0.05, 250.0), 0.05, 1e-12);
+        assert_close(red.packet_probability(0.5, 250.0), 1.0, 0.0);
+        assert_close(Red { unit: None, count: 30.0, ..red }.packet_probability(0.05, 250.0), 0.1, 1e-12);
+    }
+
+    #[test]
+    fn the_average_decays_when_idle() {
+        let mut red = Red { average: 4000.0, weight: Some(0.5), ..attached(1500, &[]) };
+        // In 10 ms 3.75 packets could have left.
+        red.sample(1000.0, Instant::from_nanos(10_000_000), Some(Instant::ZERO));
+        assert_close(red.average, 0.5 * (4000.0 / 8.0) + 0.5 * 1000.0, 1e-12);
+        red.sample(1000.0, Instant::from_nanos(20_000_000), None);
+        assert_close(red.average, 0.5 * 750.0 + 0.5 * 1000.0, 1e-12);
+    }
+
+    #[test]
+    fn the_first_packet_above_the_threshold_is_taken() {
+        let (early, accept) = (Verdict::Drop(Reason::Early), Verdict::Accept);
+        let mut red = steady(14_999.0, &[]);
+        // Nearly certain: every second packet, since 1/p is a little more than one.
+        assert_eq!([(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early, accept, early, accept]);
+        assert_eq!(admit(&mut red, Ecn::Incapable, 1), accept, "one byte is no queue");
+        assert_eq!([(); 2].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early]);
+        assert_eq!(
+            [24_999, 25_000].map(|bytes| admit(&mut steady(0.0, &[]), Ecn::Capable, bytes)),
+            [accept, Verdict::Drop(Reason::Overflow)]
+        );
+    }
+
+    #[test]
+    fn marks_are_for_small_probabilities() {
+        // Halfway between the thresholds, 5 %, and so many packets after the last drop that the next is certain.
+        let verdict = |ecn, set: &[(&str, Value)]| admit(&mut Red { above: true, count_bytes: 1e6, ..steady(5000.0, set) }, ecn, 1000);
+        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.05))]), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.049))]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, &[("ecn", Value::Bool(false))]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Incapable, &[]), Verdict::Drop(Reason::Early));
+    }
+
+    #[test]
+    fn adaptive_red_steers_the_average_to_the_middle() {
+        // In thousandths.
+        let stepped = |average, max_p, now: &[f64]| {
+            let mut red = steady(average, &[("adaptive", Value::Bool(true)), ("max_p", Value::Number(max_p))]);
+            for now in now {
+                red.adapt(*now);
+            }
+            (1000.0 * red.curve.max_p).round() as u64
+        };
+        // From 2500 + 0.4·5000 = 4500 to 5500 nothing changes.
+        assert_eq!([4499.0, 4500.0, 5500.0, 5501.0].map(|average| stepped(average, 0.1, &[0.6])), [90, 100, 100, 110]);
+        // A step up is a quarter at most, and not from 50 % on; a step down not from 1 % on.
+        assert_eq!([0.02, 0.49, 0.5].map(|max_p| stepped(5501.0, max_p, &[0.6])), [25, 500, 500]);
+        assert_eq!([0.01, 0.02].map(|max_p| stepped(4499.0, max_p, &[0.6])), [10, 18]);
+        // More than half a second lies between two steps.
+        assert_eq!(stepped(5501.0, 0.1, &[0.5]), 100);
+        assert_eq!(stepped(5501.0, 0.1, &[0.6, 1.1, 1.2]), 120);
+    }
+}

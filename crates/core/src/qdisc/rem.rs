@@ -188,3 +188,77 @@ impl Scheduler for Marking {
         self.0.internals(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{Bench, OVERFLOW, admission, arrival, assert_close, capable, internal, packet};
+
+    const fn packets(packets: u64) -> Backlog {
+        Backlog { packets, bytes: 1000 * packets }
+    }
+
+    fn numbers<const N: usize>(set: [(&'static str, f64); N]) -> [(&'static str, Value); N] {
+        set.map(|(name, number)| (name, Value::Number(number)))
+    }
+
+    #[test]
+    fn steps_by_hand() {
+        let mut rem = admission(&ENTRY, &numbers([("gamma", 0.25), ("phi", 2.0), ("alpha", 0.5), ("reference", 4.0)]));
+        let mut random = Generator::derived(1, "");
+        assert_eq!(rem.first_update(), Some(Instant::ZERO));
+        // The link sends two packets in 2 ms. Three arrivals, one in vain, and six packets too many: 3 + 0.5·6 − 2 = 4 raise the price by 1.
+        let verdicts = [0, 0, 49].map(|waiting| rem.admit(&arrival(0, 1000), packets(waiting), &mut random));
+        assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Drop(Reason::Overflow)]);
+        for (step, (waiting, price, probability)) in
+            (1..).zip([(10, 1.0, 0.5), (16, 2.0, 0.75), (0, 1.0, 0.5), (0, 0.0, 0.0), (0, 0.0, 0.0)])
+        {
+            assert_eq!(rem.update(Instant::ZERO, packets(waiting)), Instant::from_nanos(step * 2_000_000));
+            assert_close(internal(|out| rem.internals(out), "price"), price, 1e-12);
+            assert_close(internal(|out| rem.internals(out), "probability"), probability, 1e-12);
+        }
+    }
+
+    #[test]
+    fn without_marks_it_drops_on_arrival() {
+        let mut random = Generator::derived(1, "");
+        let mut rem = admission(&ENTRY, &numbers([("gamma", 1000.0), ("phi", 2.0)]));
+        let arrival = Arrival { ecn: Ecn::Capable, ..arrival(0, 1000) };
+        assert_eq!(rem.admit(&arrival, packets(48), &mut random), Verdict::Accept);
+        assert_eq!(rem.admit(&arrival, packets(49), &mut random), Verdict::Drop(Reason::Overflow));
+        rem.update(Instant::ZERO, packets(48));
+        assert_eq!(rem.admit(&arrival, packets(0), &mut random), Verdict::Drop(Reason::Early));
+    }
+
+    /// A queue whose price is prohibitive after any step in which more than two packets have arrived.
+    fn marking() -> Bench {
+        let set = numbers([("gamma", 1000.0), ("phi", 2.0), ("alpha", 0.0)]);
+        Bench::new(&ENTRY, &[&set[..], &[("ecn", Value::Bool(true)), ("limit", Value::Limit(Limit::Packets(6)))]].concat())
+    }
+
+    #[test]
+    fn marks_are_given_on_departure() {
+        let mut bench = marking();
+        let arrivals = [capable(0, 0, 1000), packet(1, 0, 1000), packet(2, 0, 1000), capable(3, 0, 1000), packet(4, 0, 1000)];
+        assert!(arrivals.iter().all(|packet| bench.arrive(0, *packet)));
+        assert!(!bench.arrive(0, capable(5, 0, 1000)));
+        assert_eq!(bench.outcomes(), [(5, OVERFLOW)]);
+        // The price of the first 2 ms is 0.
+        assert_eq!(bench.depart(1999), Some(arrivals[0]));
+        assert_eq!(bench.outcomes(), []);
+        // Then that of the six arrivals: packets that cannot be marked are lost until one can.
+        assert_eq!(bench.depart(2000), Some(Packet { ecn: Ecn::Marked, ..arrivals[3] }));
+        let (lost, marked) = (Outcome::Dropped(Reason::Early), Outcome::Marked(Reason::Early));
+        assert_eq!(bench.outcomes(), [(1, lost), (2, lost), (3, marked)]);
+        assert_eq!((bench.depart(2000), bench.outcomes()), (None, vec![(4, lost)]));
+    }
+
+    #[test]
+    fn a_number_is_drawn_for_an_empty_queue_too() {
+        let (mut bench, mut twin) = (marking(), Generator::derived(1, ""));
+        assert_eq!(bench.depart(0), None);
+        twin.uniform();
+        assert_close(bench.random.uniform(), twin.uniform(), 0.0);
+    }
+}

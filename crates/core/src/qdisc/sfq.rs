@@ -103,3 +103,60 @@ impl Scheduler for Sfq {
         self.bands.total()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{Bench, build, handles, packet};
+
+    fn bench(limit: u64) -> Bench {
+        Bench::new(&ENTRY, &[("limit", Value::Limit(Limit::Packets(limit)))])
+    }
+
+    #[test]
+    fn each_queue_sends_a_packet_in_turn() {
+        let mut bench = bench(40);
+        // Of whatever size.
+        for (handle, flow) in (0..).zip([1, 1, 1, 2, 2, 3]) {
+            bench.arrive(0, packet(handle, flow, 500 * u64::from(flow)));
+        }
+        assert_eq!(handles(&bench.drain(0)), [0, 3, 5, 1, 4, 2]);
+    }
+
+    #[test]
+    fn a_queue_may_hold_its_share_of_the_room() {
+        let mut bench = bench(40);
+        // Half of what is left is more than the queue holds up to 12 of 28, 8 of 19; the third holds 3 > 40/16 when fewer than 16 are left.
+        assert_eq!([1, 2, 3, 4].map(|flow| bench.fill(flow, 1000)), [13, 9, 3, 3]);
+        assert_eq!(bench.queue.backlog().packets, 28);
+    }
+
+    #[test]
+    fn an_empty_queue_takes_a_packet() {
+        assert_eq!(bench(1).fill(1, 1000), 1);
+        // One of one left is none of three.
+        assert_eq!(bench(3).fill(1, 1000), 1);
+    }
+
+    #[test]
+    fn sums_of_addresses_collide() {
+        let order = |ends: [(u32, u32); 2], classify: &str| {
+            let mut bench = Bench::new(&ENTRY, &[("classify", Value::Word(classify.to_owned()))]);
+            for (handle, flow) in [(0, 1), (1, 1), (2, 2)] {
+                bench.arrive(0, Packet { ends: ends[flow as usize - 1], ..packet(handle, flow, 1000) });
+            }
+            handles(&bench.drain(0))
+        };
+        // 15 + ~0 = 16 + ~1 = 14: one queue. 14 + ~0 = 13: another.
+        assert_eq!(order([(7, 8), (7, 9)], "addresses"), [0, 1, 2]);
+        assert_eq!(order([(7, 8), (7, 7)], "addresses"), [0, 2, 1]);
+        assert_eq!(order([(7, 8), (8, 7)], "addresses"), [0, 1, 2]);
+        assert_eq!(order([(7, 8), (8, 7)], "flow"), [0, 2, 1]);
+    }
+
+    #[test]
+    fn it_counts_no_bytes() {
+        assert!(build(&ENTRY, &[("limit", Value::Limit(Limit::Bytes(40_000)))]).is_err());
+    }
+}

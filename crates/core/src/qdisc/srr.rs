@@ -82,3 +82,72 @@ impl Scheduler for Srr {
         self.rounds.total()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{Bench, OVERFLOW, handles, packet, unfairness};
+
+    fn bench() -> Bench {
+        Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Packets(2)))])
+    }
+
+    #[test]
+    fn flows_are_served_in_turn() {
+        let mut bench = bench();
+        for (handle, flow) in (0..).zip([1, 1, 2, 3, 3]) {
+            bench.arrive(0, packet(handle, flow, 1000));
+        }
+        assert_eq!(handles(&bench.drain(0)), [0, 2, 3, 1, 4]);
+    }
+
+    #[test]
+    fn large_packets_give_no_advantage() {
+        let mut bench = Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Packets(100)))]);
+        bench.arrive_all(0, (0..20).map(|handle| packet(handle, 1, 1500)));
+        bench.arrive_all(0, (0..60).map(|handle| packet(handle, 2, 500)));
+        assert!(unfairness(&bench.drain(0)) <= 1500 + 1000);
+    }
+
+    #[test]
+    fn the_last_packet_keeps_the_turn_while_it_is_sent() {
+        let second = |size| {
+            let mut bench = bench();
+            bench.arrive_all(0, [packet(0, 1, 400), packet(1, 2, 1000)]);
+            assert_eq!(bench.depart(0).unwrap().handle, 0);
+            bench.arrive(399, packet(2, 1, size));
+            bench.depart(400).unwrap().handle
+        };
+        // 600 B of the quantum are left.
+        assert_eq!(second(600), 2);
+        assert_eq!(second(601), 1);
+    }
+
+    #[test]
+    fn the_turn_ends_with_the_transmission() {
+        let mut bench = bench();
+        bench.arrive_all(0, [packet(0, 1, 400), packet(1, 2, 1000), packet(2, 3, 1000)]);
+        assert_eq!([0, 400].map(|now| bench.depart(now).unwrap().handle), [0, 1]);
+        // Flow 1 is the last in the round now, and has one quantum, not the 600 B besides.
+        bench.arrive(400, packet(3, 1, 1500));
+        bench.arrive(400, packet(4, 3, 1000));
+        assert_eq!(handles(&bench.drain(1400)), [2, 4, 3]);
+    }
+
+    #[test]
+    fn the_packet_in_transmission_counts_for_the_limit_of_its_flow() {
+        let mut bench = bench();
+        bench.arrive(0, packet(0, 1, 1000));
+        bench.depart(0);
+        assert_eq!(bench.queue.backlog(), Backlog::default());
+        let taken = [packet(1, 1, 1000), packet(2, 1, 1000), packet(3, 2, 1000), packet(4, 2, 1000), packet(5, 2, 1000)]
+            .map(|packet| bench.arrive(500, packet));
+        assert_eq!(taken, [true, false, true, true, false]);
+        assert_eq!(bench.outcomes(), [(2, OVERFLOW), (5, OVERFLOW)]);
+        // Flow 1 has had its turn: a packet of flow 2 is sent, and those of flow 1 do not count it.
+        assert_eq!(bench.depart(1000).unwrap().handle, 3);
+        assert!(bench.arrive(1000, packet(6, 1, 1000)));
+        assert!(!bench.arrive(1000, packet(7, 2, 1000)));
+    }
+}

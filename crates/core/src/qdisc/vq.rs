@@ -173,3 +173,81 @@ impl Admission for Vq {
         out("virtual_queue", self.virtual_queue);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{admission, arrival, assert_close, internal};
+
+    /// Room for 4000 B, before a link of 1 MB/s.
+    fn vq(set: &[(&str, Value)]) -> Box<dyn Admission> {
+        let base = [("limit", Value::Limit(Limit::Bytes(4000))), ("alpha", Value::Number(0.5)), ("gamma", Value::Number(0.9))];
+        admission(&ENTRY, &[&base, set].concat())
+    }
+
+    /// What becomes of a packet that arrives `millis` into the run at an empty queue.
+    fn admit(vq: &mut Box<dyn Admission>, ecn: Ecn, millis: f64, size: u64) -> Verdict {
+        vq.admit(&Arrival { ecn, clock: millis / 1000.0, ..arrival(0, size) }, Backlog::default(), &mut Generator::derived(1, ""))
+    }
+
+    /// Checks the virtual queue in bytes, and the virtual capacity in bytes a second.
+    #[track_caller]
+    fn assert_state(vq: &dyn Admission, queue: f64, capacity: f64) {
+        assert_close(internal(|out| vq.internals(out), "virtual_queue"), queue, 1e-6);
+        assert_close(internal(|out| vq.internals(out), "virtual_capacity"), capacity / 1e6, 1e-12);
+    }
+
+    #[test]
+    fn the_recursion_by_hand() {
+        let mut vq = vq(&[]);
+        let lost = Verdict::Drop(Reason::Virtual);
+        for (millis, size, ecn, verdict, queue, capacity) in [
+            // The clocks start with the first packet, which takes half of its size of the 800 kB/s.
+            (5.0, 1000, Ecn::Incapable, Verdict::Accept, 1000.0, 799_500.0),
+            // A millisecond sends 799.5 B and gives 0.5·0.9·1000 B.
+            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 1200.5, 799_450.0),
+            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 2200.5, 798_950.0),
+            (6.0, 1000, Ecn::Incapable, Verdict::Accept, 3200.5, 798_450.0),
+            // 2801.275 B and 1500 B are too many: the capacity stays, and so does the time since when it gains.
+            (6.5, 1500, Ecn::Incapable, lost, 2801.275, 798_450.0),
+            (7.0, 1000, Ecn::Capable, Verdict::Accept, 3402.05, 798_400.0),
+            // A mark costs capacity, although the virtual queue does not take the packet.
+            (7.0, 1000, Ecn::Capable, Verdict::Mark(Reason::Virtual), 3402.05, 797_900.0),
+            (7.0, 597, Ecn::Incapable, Verdict::Accept, 3999.05, 797_601.5),
+        ] {
+            assert_eq!(admit(&mut vq, ecn, millis, size), verdict, "at {millis} ms");
+            assert_state(&*vq, queue, capacity);
+        }
+        // A second gives more than the link has, and empties the virtual queue.
+        admit(&mut vq, Ecn::Incapable, 1007.0, 100);
+        assert_state(&*vq, 100.0, 1e6);
+    }
+
+    #[test]
+    fn packets_that_cannot_be_marked_pass_if_wanted() {
+        let verdict = |ecn, off| {
+            let set = [("virtual_limit", Value::Number(0.5)), (off, Value::Bool(false))];
+            admit(&mut vq(&set), ecn, 0.0, 2001)
+        };
+        assert_eq!(verdict(Ecn::Incapable, "drop_incapable"), Verdict::Accept);
+        assert_eq!(verdict(Ecn::Capable, "drop_incapable"), Verdict::Mark(Reason::Virtual));
+        assert_eq!(verdict(Ecn::Capable, "ecn"), Verdict::Drop(Reason::Virtual));
+    }
+
+    #[test]
+    fn both_queues_have_limits() {
+        let mut random = Generator::derived(1, "");
+        let mut at = |bytes| vq(&[]).admit(&arrival(0, 1000), Backlog { packets: 1, bytes }, &mut random);
+        assert_eq!((at(3000), at(3001)), (Verdict::Accept, Verdict::Drop(Reason::Overflow)));
+        let half = [("virtual_limit", Value::Number(0.5))];
+        assert_eq!(
+            [2000, 2001].map(|size| admit(&mut vq(&half), Ecn::Capable, 0.0, size)),
+            [Verdict::Accept, Verdict::Mark(Reason::Virtual)]
+        );
+        // In packets 4000 B are four of 1000 B, whatever their size.
+        let mut packets = vq(&[("mode", Value::Word("packets".to_owned()))]);
+        let verdicts = [(); 5].map(|()| admit(&mut packets, Ecn::Capable, 0.0, 100));
+        assert_eq!((verdicts[3], verdicts[4]), (Verdict::Accept, Verdict::Mark(Reason::Virtual)));
+    }
+}
