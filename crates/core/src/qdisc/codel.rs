@@ -18,6 +18,7 @@
 
 use std::collections::VecDeque;
 
+use crate::qdisc::params::{ECN, limit};
 use crate::qdisc::{Backlog, Discipline, Ecn, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -28,19 +29,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     name: "codel",
     summary: "controlled delay: drops at departure, ever faster, while packets wait too long",
     reference: "RFC 8289",
-    params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(1000)),
-            bounds: (1.0, 1e15),
-            doc: "capacity, the arriving packet not included; Linux's default",
-        },
-        TARGET,
-        INTERVAL,
-        MAXPACKET,
-        ECN,
-    ],
+    params: &[limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"), TARGET, INTERVAL, MAXPACKET, ECN],
     build: |params| {
         let limit = params.limit("limit");
         Ok(Discipline::scheduled(Codel { limit, settings: Settings::new(params), queue: CodelQueue::default() }))
@@ -69,14 +58,6 @@ pub(super) const MAXPACKET: Param = Param {
     default: Default::Number(1500.0),
     bounds: (0.0, 65_535.0),
     doc: "nothing is dropped if no more than these bytes would remain; the MTU",
-};
-
-pub(super) const ECN: Param = Param {
-    name: "ecn",
-    kind: Kind::Bool,
-    default: Default::Bool(true),
-    bounds: (0.0, 1.0),
-    doc: "whether packets that can be are marked instead of dropped",
 };
 
 /// What a [`CodelQueue`] is told.

@@ -10,8 +10,9 @@
 //! ## Parameters
 //! `limit`: packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
 
+use crate::qdisc::params::limit;
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::registry::Entry;
 use crate::rng::Generator;
 
 /// This part in the registry.
@@ -19,13 +20,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     name: "droptail",
     summary: "first in, first out; drops what arrives when full",
     reference: "ns-2.35 DropTail",
-    params: &[Param {
-        name: "limit",
-        kind: Kind::Limit,
-        default: Default::Limit(Limit::Packets(50)),
-        bounds: (1.0, 1e15),
-        doc: "capacity, the arriving packet included; ns-2's default",
-    }],
+    params: &[limit("limit", 50, "capacity, the arriving packet included; ns-2's default")],
     build: |params| Ok(Discipline::fifo(DropTail { limit: params.limit("limit") })),
 };
 

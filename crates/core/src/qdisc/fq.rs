@@ -12,8 +12,9 @@
 //! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
 
 use crate::qdisc::bands::{Band, Bands};
+use crate::qdisc::params::limit;
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::registry::Entry;
 use crate::rng::Generator;
 use crate::units::Instant;
 
@@ -22,13 +23,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     name: "fq",
     summary: "fair queueing: a queue for each flow, the earliest finish time first",
     reference: "Demers, Keshav & Shenker 1989; ns-2.35 FQ",
-    params: &[Param {
-        name: "flow_limit",
-        kind: Kind::Limit,
-        default: Default::Limit(Limit::Packets(50)),
-        bounds: (1.0, 1e15),
-        doc: "capacity of each flow's queue, the arriving packet included",
-    }],
+    params: &[limit("flow_limit", 50, "capacity of each flow's queue, the arriving packet included")],
     build: |params| {
         Ok(Discipline::scheduled(Fq {
             flow_limit: params.limit("flow_limit"),

@@ -24,7 +24,8 @@
 
 use std::collections::VecDeque;
 
-use super::codel::{CodelQueue, ECN, INTERVAL, MAXPACKET, Settings, TARGET};
+use super::codel::{CodelQueue, INTERVAL, MAXPACKET, Settings, TARGET};
+use crate::qdisc::params::{ECN, limit};
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -36,13 +37,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "a CoDel queue for each flow, served in turn by bytes, sparse flows first",
     reference: "RFC 8290",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(10_240)),
-            bounds: (1.0, 1e15),
-            doc: "capacity of all queues together",
-        },
+        limit("limit", 10_240, "capacity of all queues together"),
         Param { name: "flows", kind: Kind::Integer, default: Default::Number(1024.0), bounds: (1.0, 65_536.0), doc: "number of queues" },
         Param {
             name: "quantum",

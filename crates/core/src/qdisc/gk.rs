@@ -14,6 +14,7 @@
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
 
 use crate::qdisc::droptail::DropTail;
+use crate::qdisc::params::{limit, mean_packet};
 use crate::qdisc::{Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -25,13 +26,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "virtual queue of Gibbens and Kelly: marks while a slower link would overflow",
     reference: "Gibbens & Kelly 1999; ns-2.35 GK",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(50)),
-            bounds: (1.0, 1e15),
-            doc: "capacity, the arriving packet included",
-        },
+        limit("limit", 50, "capacity, the arriving packet included"),
         Param {
             name: "share",
             kind: Kind::Probability,
@@ -39,13 +34,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 1.0),
             doc: "capacity and room of the virtual queue, as a share of the real ones",
         },
-        Param {
-            name: "mean_packet",
-            kind: Kind::Size,
-            default: Default::Number(1000.0),
-            bounds: (1.0, 65_535.0),
-            doc: "size of an average packet, by which the capacity is counted",
-        },
+        mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
     ],
     build: |params| {
         Ok(Discipline::scheduled(Gk {

@@ -6,6 +6,7 @@
 
 pub(crate) mod bands;
 mod fifo;
+pub(crate) mod params;
 
 pub use crate::registry::qdisc::*;
 pub use fifo::Fifo;

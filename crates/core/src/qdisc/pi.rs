@@ -15,6 +15,7 @@
 //! `frequency`: steps in a second; 170.
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
 
+use crate::qdisc::params::{ECN, limit};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -26,13 +27,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "proportional-integral controller of the queue",
     reference: "Hollot et al. 2001; ns-2.35 PI",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(50)),
-            bounds: (1.0, 1e15),
-            doc: "capacity, the arriving packet not included",
-        },
+        limit("limit", 50, "capacity, the arriving packet not included"),
         Param {
             name: "reference",
             kind: Kind::Limit,
@@ -61,13 +56,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.001, 1e6),
             doc: "steps of the controller in a second",
         },
-        Param {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            bounds: (0.0, 1.0),
-            doc: "whether packets that can be are marked instead of dropped",
-        },
+        ECN,
     ],
     build: |params| {
         Ok(Discipline::fifo(Pi {

@@ -26,6 +26,7 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true.
 //! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
 
+use crate::qdisc::params::limit;
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -37,13 +38,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "proportional-integral controller of the queueing delay",
     reference: "RFC 8033",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(1000)),
-            bounds: (1.0, 1e15),
-            doc: "capacity, the arriving packet not included; Linux's default",
-        },
+        limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"),
         Param { name: "qdelay_ref", kind: Kind::Duration, default: Default::Number(0.015), bounds: (0.0, 1e3), doc: "delay it aims at" },
         Param {
             name: "t_update",

@@ -31,6 +31,7 @@
 //! `top`: largest `max_p`; 50 %.
 //! `bottom`: smallest `max_p`; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
 
+use crate::qdisc::params::{ECN, mean_packet};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -52,13 +53,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 0.0),
             doc: "what queue, average and chance count",
         },
-        Param {
-            name: "mean_packet",
-            kind: Kind::Size,
-            default: Default::Number(500.0),
-            bounds: (1.0, 65_535.0),
-            doc: "size of an average packet, headers included",
-        },
+        mean_packet(500.0, "size of an average packet, headers included"),
         Param {
             name: "min_threshold",
             kind: Kind::ByteLimit,
@@ -108,13 +103,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 1.0),
             doc: "whether at least 1/p packets pass between two drops",
         },
-        Param {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            bounds: (0.0, 1.0),
-            doc: "whether packets that can be are marked instead of dropped",
-        },
+        ECN,
         Param {
             name: "mark_below",
             kind: Kind::Probability,

@@ -17,6 +17,7 @@
 //! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
 //! be marked are dropped then.
 
+use crate::qdisc::params::{limit, mean_packet};
 use crate::qdisc::{
     Admission, Arrival, Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
@@ -30,13 +31,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "random exponential marking by a price of queue and input",
     reference: "Athuraliya et al. 2001; ns-2.35 REM",
     params: &[
-        Param {
-            name: "limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(50)),
-            bounds: (1.0, 1e15),
-            doc: "capacity, the arriving packet included",
-        },
+        limit("limit", 50, "capacity, the arriving packet included"),
         Param { name: "gamma", kind: Kind::Number, default: Default::Number(0.001), bounds: (0.0, 1e3), doc: "gain of the price" },
         Param { name: "phi", kind: Kind::Number, default: Default::Number(1.001), bounds: (1.0, 1e3), doc: "base of the probability" },
         Param {
@@ -60,13 +55,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (1e-6, 1e6),
             doc: "time between two steps",
         },
-        Param {
-            name: "mean_packet",
-            kind: Kind::Size,
-            default: Default::Number(1000.0),
-            bounds: (1.0, 65_535.0),
-            doc: "size of an average packet, by which the capacity is counted",
-        },
+        mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
         Param {
             name: "ecn",
             kind: Kind::Bool,

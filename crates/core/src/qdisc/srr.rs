@@ -13,6 +13,7 @@
 //! `quantum`: bytes that a turn adds; 1000 B (ns-2: `mtu_`).
 
 use crate::qdisc::drr::DeficitRounds;
+use crate::qdisc::params::limit;
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -24,13 +25,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "smoothed round robin: a queue for each flow, served in turn",
     reference: "Guo 2001; ns-2.35 SRR",
     params: &[
-        Param {
-            name: "flow_limit",
-            kind: Kind::Limit,
-            default: Default::Limit(Limit::Packets(50)),
-            bounds: (1.0, 1e15),
-            doc: "capacity of each flow's queue",
-        },
+        limit("flow_limit", 50, "capacity of each flow's queue"),
         Param {
             name: "quantum",
             kind: Kind::Size,

@@ -18,6 +18,7 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
 //! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
 
+use crate::qdisc::params::{ECN, mean_packet};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -36,13 +37,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 0.0),
             doc: "what the queues count",
         },
-        Param {
-            name: "mean_packet",
-            kind: Kind::Size,
-            default: Default::Number(1000.0),
-            bounds: (1.0, 65_535.0),
-            doc: "size of an average packet",
-        },
+        mean_packet(1000.0, "size of an average packet"),
         Param {
             name: "initial_capacity",
             kind: Kind::Probability,
@@ -71,13 +66,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 1.0),
             doc: "capacity of the virtual queue, as a share of limit",
         },
-        Param {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            bounds: (0.0, 1.0),
-            doc: "whether packets that can be are marked instead of dropped",
-        },
+        ECN,
         Param {
             name: "drop_incapable",
             kind: Kind::Bool,
