@@ -63,6 +63,11 @@ impl Bands {
         self.round.front().copied()
     }
 
+    /// The numbers of the queues that take turns, in their order.
+    pub(crate) fn turns(&self) -> impl Iterator<Item = usize> {
+        self.round.iter().copied()
+    }
+
     /// The queues that take turns, in their order.
     pub(crate) fn round(&self) -> impl Iterator<Item = (usize, &Band)> {
         self.round.iter().map(|&index| (index, &self.queues[index]))

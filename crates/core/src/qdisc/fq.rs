@@ -11,7 +11,7 @@
 //! ## Parameters
 //! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
 
-use crate::qdisc::bands::{Band, Bands};
+use crate::qdisc::bands::Bands;
 use crate::qdisc::params::limit;
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::Entry;
@@ -29,6 +29,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             flow_limit: params.limit("flow_limit"),
             bands: Bands::new(0),
             start: Vec::new(),
+            alone: Vec::new(),
             finish: Vec::new(),
             seconds_per_byte: 0.0,
             clock: 0.0,
@@ -41,8 +42,9 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Fq {
     flow_limit: Limit,
     bands: Bands,
-    /// For each queue the start time of its first packet, and the finish time of the last one sent; in seconds.
+    /// For each queue, in seconds: the start time of its first packet, how long that takes alone, and the finish time of the last one sent.
     start: Vec<f64>,
+    alone: Vec<f64>,
     finish: Vec<f64>,
     seconds_per_byte: f64,
     /// The present time in seconds.
@@ -50,14 +52,10 @@ pub struct Fq {
 }
 
 impl Fq {
-    /// A packet has become the first of queue `index` now.
-    fn start(&mut self, index: usize) {
+    /// A packet of `size` bytes has become the first of queue `index` now.
+    fn start(&mut self, index: usize, size: u64) {
         self.start[index] = self.finish[index].max(self.clock);
-    }
-
-    /// When a packet of `size` bytes, the first of queue `index`, would be sent if the link were shared by all queues that wait now.
-    fn finish(&self, index: usize, size: u64) -> f64 {
-        self.start[index] + size as f64 * self.seconds_per_byte * self.bands.active() as f64
+        self.alone[index] = size as f64 * self.seconds_per_byte;
     }
 }
 
@@ -74,6 +72,7 @@ impl Scheduler for Fq {
         let index = packet.flow as usize;
         if index >= self.start.len() {
             self.start.resize(index + 1, 0.0);
+            self.alone.resize(index + 1, 0.0);
             self.finish.resize(index + 1, 0.0);
         }
         let band = self.bands.band(index);
@@ -82,18 +81,22 @@ impl Scheduler for Fq {
                 return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
             }
         } else {
-            self.start(index);
+            self.start(index, packet.size.0);
         }
         self.bands.push(index, packet);
     }
 
     fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        let first = |(index, band): (usize, &Band)| Some((self.finish(index, band.front()?.size.0), index));
-        let (finish, index) = self.bands.round().filter_map(first).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        // When each first packet would be sent if the link were shared by all queues that wait now.
+        let shares = self.bands.active() as f64;
+        let finish = |index: usize| (self.start[index] + self.alone[index] * shares, index);
+        let (finish, index) = self.bands.turns().map(finish).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         self.finish[index] = finish;
         let packet = self.bands.pop(index);
-        if !self.bands.leave_if_empty(index) {
-            self.start(index);
+        if let Some(size) = self.bands.band(index).front().map(|next| next.size.0) {
+            self.start(index, size);
+        } else {
+            self.bands.leave_if_empty(index);
         }
         packet
     }

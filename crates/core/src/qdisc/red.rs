@@ -28,8 +28,8 @@
 //! `interval`: time between two steps of `max_p`; 0.5 s.
 //! `increase`: largest step up; 1 %.
 //! `decrease`: factor of a step down; 0.9.
-//! `top`: largest `max_p`; 50 %.
-//! `bottom`: smallest `max_p`; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
+//! `top`: `max_p` from which on it takes no more steps up; 50 %.
+//! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
 
 use crate::qdisc::params::{ECN, mean_packet};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
@@ -139,13 +139,19 @@ pub static ENTRY: Entry<Discipline> = Entry {
             bounds: (0.0, 1.0),
             doc: "factor of a step of max_p down",
         },
-        Param { name: "top", kind: Kind::Probability, default: Default::Number(0.5), bounds: (0.0, 1.0), doc: "largest max_p" },
+        Param {
+            name: "top",
+            kind: Kind::Probability,
+            default: Default::Number(0.5),
+            bounds: (0.0, 1.0),
+            doc: "max_p from which on it takes no more steps up",
+        },
         Param {
             name: "bottom",
             kind: Kind::Probability,
             default: Default::Auto,
             bounds: (0.0, 1.0),
-            doc: "smallest max_p; auto: from the link",
+            doc: "max_p down to which it takes steps down; auto: from the link",
         },
     ],
     build: |params| Red::new(params).map(Discipline::fifo),

@@ -6,7 +6,7 @@
 //! Kunniyur & Srikant, *Analysis and design of an adaptive virtual queue (AVQ) algorithm for active queue management*, SIGCOMM 2001;
 //! ns-2.35, `Vq`, whose defaults these are.
 //! ## Differs from the document
-//! As in ns-2 a packet that is dropped does not reduce the virtual capacity.
+//! As in ns-2 a packet that is dropped for the virtual queue does not reduce the virtual capacity, one that the full queue drops does.
 //! ## Parameters
 //! `limit`: capacity; in mode `bytes` a packet counts as `mean_packet` bytes; 50 packets.
 //! `mode`: whether the queues count bytes or packets; bytes.
