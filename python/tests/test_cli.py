@@ -137,6 +137,7 @@ def test_list(cli: Cli) -> None:
     } <= everything.keys()
     assert "staged" in cli("list", "slow_start").stdout
     assert "ass" in cli("list", "papers").stdout
+    assert " True " not in cli("list", "queue").stdout, "defaults stand as a scenario has them"
     wrong = cli("list", "slow_strat")
     assert wrong.returncode == 2
     assert "did you mean 'slow_start'?" in wrong.stderr

@@ -34,9 +34,13 @@ def _takes(param: dict[str, Any]) -> str:
     return ", ".join(param.get("words") or [param.get("kind", "")])
 
 
+def _default(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _parameters(parts: list[dict[str, Any]]) -> None:
     lines = [
-        [part["name"], param["name"], _takes(param), str(param.get("default")), param.get("doc", "")]
+        [part["name"], param["name"], _takes(param), _default(param.get("default")), param.get("doc", "")]
         for part in parts
         for param in part.get("params", [])
     ]

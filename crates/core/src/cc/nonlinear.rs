@@ -59,7 +59,7 @@ impl Cut {
         let first = !std::mem::replace(&mut self.congested, true);
         let halves = match self.halves {
             Halves::First => first,
-            // ns-2.35 tcp.cc, slowdown(): the first decrease and any in slow start halve, whatever the rule.
+            // Slow start doubles the window in a round trip: half of it is what the path has held, whatever the rule.
             Halves::SlowStart => first || window.cwnd < window.ssthresh,
             Halves::Never => false,
         };

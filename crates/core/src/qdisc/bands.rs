@@ -53,19 +53,9 @@ impl Bands {
         self.total
     }
 
-    /// How many queues take turns.
-    pub(crate) fn active(&self) -> usize {
-        self.round.len()
-    }
-
     /// The queue whose turn it is.
     pub(crate) fn current(&self) -> Option<usize> {
         self.round.front().copied()
-    }
-
-    /// The numbers of the queues that take turns, in their order.
-    pub(crate) fn turns(&self) -> impl Iterator<Item = usize> {
-        self.round.iter().copied()
     }
 
     /// The queues that take turns, in their order.
@@ -140,7 +130,7 @@ mod tests {
         let mut bands = Bands::new(2);
         let joined = [(0, 1), (1, 4), (2, 1), (3, 0)].map(|(handle, index)| bands.push(index, packet(handle, 0, 100)));
         assert_eq!(joined, [true, true, false, true]);
-        assert_eq!((order(&bands), bands.active(), bands.count()), (vec![1, 4, 0], 3, 5));
+        assert_eq!((order(&bands), bands.round().count(), bands.count()), (vec![1, 4, 0], 3, 5));
         bands.rotate();
         assert_eq!((order(&bands), bands.current()), (vec![4, 0, 1], Some(4)));
     }

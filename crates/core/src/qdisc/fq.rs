@@ -28,6 +28,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         Ok(Discipline::scheduled(Fq {
             flow_limit: params.limit("flow_limit"),
             bands: Bands::new(0),
+            active: Vec::new(),
             start: Vec::new(),
             alone: Vec::new(),
             finish: Vec::new(),
@@ -42,6 +43,8 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Fq {
     flow_limit: Limit,
     bands: Bands,
+    /// The queues that wait, in any order. All are compared for each packet: some cost for many flows, little for few.
+    active: Vec<usize>,
     /// For each queue, in seconds: the start time of its first packet, how long that takes alone, and the finish time of the last one sent.
     start: Vec<f64>,
     alone: Vec<f64>,
@@ -82,21 +85,23 @@ impl Scheduler for Fq {
             }
         } else {
             self.start(index, packet.size.0);
+            self.active.push(index);
         }
         self.bands.push(index, packet);
     }
 
     fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
         // When each first packet would be sent if the link were shared by all queues that wait now.
-        let shares = self.bands.active() as f64;
-        let finish = |index: usize| (self.start[index] + self.alone[index] * shares, index);
-        let (finish, index) = self.bands.turns().map(finish).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        let shares = self.active.len() as f64;
+        let finish = |(place, &index): (usize, &usize)| (self.start[index] + self.alone[index] * shares, index, place);
+        let waiting = self.active.iter().enumerate().map(finish);
+        let (finish, index, place) = waiting.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         self.finish[index] = finish;
         let packet = self.bands.pop(index);
         if let Some(size) = self.bands.band(index).front().map(|next| next.size.0) {
             self.start(index, size);
         } else {
-            self.bands.leave_if_empty(index);
+            self.active.swap_remove(place);
         }
         packet
     }

@@ -237,14 +237,17 @@ impl Red {
             (Limit::Packets(packets), Some(unit)) => packets as f64 * unit,
             (Limit::Packets(packets), None) => packets as f64,
             (Limit::Bytes(bytes), Some(_)) => bytes as f64,
-            (Limit::Bytes(bytes), None) => bytes as f64 / mean_packet,
+            (Limit::Bytes(bytes), None) => (bytes as f64 / mean_packet).max(1.0),
         };
         let min = params.limit_or_auto("min_threshold").map(amount);
         let max = params.limit_or_auto("max_threshold").map(amount);
         if let (Some(min), Some(max)) = (min, max)
             && min >= max
         {
-            return Err("min_threshold must be below max_threshold".to_owned());
+            return Err(format!("min_threshold ({min}) must be below max_threshold ({max}), both in {}", params.word("mode")));
+        }
+        if params.number_or_auto("bottom").is_some_and(|bottom| bottom > params.number("top")) {
+            return Err("bottom must not be above top".to_owned());
         }
         let adaptation = Adaptation {
             interval: params.number("interval"),

@@ -82,7 +82,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         let limit = match params.limit("limit") {
             Limit::Packets(packets) => packets as f64 * unit,
             Limit::Bytes(size) if bytes => size as f64,
-            Limit::Bytes(size) => size as f64 / mean_packet,
+            Limit::Bytes(size) => (size as f64 / mean_packet).max(1.0),
         };
         Ok(Discipline::fifo(Vq {
             bytes,

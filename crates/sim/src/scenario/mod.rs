@@ -76,7 +76,7 @@ impl Document {
     /// else text.
     ///
     /// # Errors
-    /// If the path leads through something that is no table or list. Whether the key exists and takes the value is checked later, by
+    /// If the path leads through something that is no table or list, or to something that `[sweep]` sets. Whether the key exists and takes the value is checked later, by
     /// [`Document::scenario`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
@@ -85,6 +85,9 @@ impl Document {
         let mut tree = self.tree(&mut problems);
         if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
             problems.add(&origin, key, message);
+        }
+        if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
+            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would replace this", error::quoted(&axis)));
         }
         let tree = problems.unless_any(&self.file, tree)?;
         self.tree = Arc::new(tree);

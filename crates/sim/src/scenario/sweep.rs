@@ -55,6 +55,19 @@ pub(crate) fn axes(sweep: &Node, base: &Node, problems: &mut Problems) -> Vec<Ax
     axes
 }
 
+/// The axis of `sweep`, if there is one, that sets `key` or a table in which it is.
+pub(crate) fn axis_over(sweep: &Node, key: &str) -> Option<String> {
+    let Data::Table(entries) = &sweep.data else { return None };
+    let mut axes = Vec::new();
+    for (name, node) in entries {
+        // What is wrong with an axis is told when the scenario is built.
+        read_axis(name, node, &mut axes, &mut Problems::default());
+    }
+    let covers = |path: &str| key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let sets = |axis: &Axis| axis.values.iter().flat_map(|value| &value.settings).any(|setting| covers(&setting.path));
+    axes.into_iter().find(|axis| sets(axis)).map(|axis| axis.name)
+}
+
 fn check_axis(axis: &Axis, sweep: &Node, problems: &mut Problems) {
     let key = format!("sweep.{}", axis.name);
     let origin = sweep.get(&axis.name).map_or(&sweep.origin, |node| &node.origin);

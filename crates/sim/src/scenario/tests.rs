@@ -459,3 +459,19 @@ fn recoveries_have_one_list_of_names() {
     let Some(spec::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
     assert!(words.iter().eq(build::RECOVERIES.iter().map(|(name, _)| name)));
 }
+
+#[test]
+fn a_setting_that_the_sweep_would_replace_is_refused() {
+    let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue\" = [\"5 packets\", \"red\"]\n[sweep.host]\na = { \"flow.rwnd\" = \"9 packets\" }\n";
+    for (key, value, axis) in [
+        ("topology.bottleneck.queue", "codel", "topology.bottleneck.queue"),
+        ("topology.bottleneck.queue.limit", "9 packets", "topology.bottleneck.queue"),
+        ("flow.rwnd", "7 packets", "host"),
+    ] {
+        let error = document(text).set(key, value).unwrap_err().to_string();
+        let expected = format!("--set {key}={value}: {key}: is set by the axis \"{axis}\" of [sweep], which would replace this");
+        assert_eq!(error, expected);
+    }
+    document(text).set("topology.bottleneck.rate", "1 Mbit/s").unwrap();
+    document(text).set("topology.bottleneck", "{ rate = \"1 Mbit/s\" }").unwrap();
+}

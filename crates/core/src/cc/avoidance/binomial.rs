@@ -3,21 +3,18 @@
 //! In a round trip the window W grows by alpha/W^k, so an ACK adds alpha/W^(k+1). At congestion it loses beta·W^l and keeps at least one
 //! segment. A timeout sets `ssthresh` by the same cut.
 //! ## References
-//! Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001; ns-2.35 `tcp.cc` with `windowOption_ 6`, `opencwnd()` and
-//! `slowdown()`.
+//! Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001.
 //! ## Differs from the document
-//! Nothing known; the abstract and ns-2.35 were at hand, the full text was not. The abstract gives the rules, AIMD (k = 0, l = 1), SQRT
+//! Nothing known; the abstract was at hand, the full text was not. The abstract gives the rules, AIMD (k = 0, l = 1), SQRT
 //! (k = l = 1/2), IIAD (k = 1, l = 0) and the condition of TCP-compatibility, k + l = 1. The algorithms' alpha and beta are ours. With a
 //! loss every N = 1/p ACKs, W^(k+l+1) is N·alpha/beta to the first order in the cut, so the mean window goes with 1/p^(1/(k+l+1)); for
 //! k + l = 1 it is Reno's, √(3/2·N), if alpha/beta = 3/2. IIAD: alpha = 3/2 and beta = 1, for which this is all but exact: with
 //! r = 3/2·N − 1/12 the mean is (r + 1/12)/√r. SQRT: alpha = 3/4 and Reno's beta = 1/2; the mean is 2 % below Reno's at a loss of 2 %.
 //! AIMD: Reno's alpha = 1 and beta = 1/2, a cut too large for the first order.
-//!
-//! ns-2.35 also halves `ssthresh`, but not `cwnd`, at the first cut after a timeout, and halves `cwnd` at every cut if beta is 1/2,
-//! whatever l is. Both contradict the rule, and are left out.
 //! ## Parameters
 //! `algorithm`: `sqrt`, the middle one. `increase`: own alpha and k, `decrease`: own beta and l, instead of an algorithm's; empty by
-//! default. `halves`: `slow_start`, as in ns-2.35: the connection's first congestion, and any in slow start, halves the window.
+//! default. `halves`: `slow_start`: the connection's first congestion, and any in slow start, halves the window, as Reno's
+//! slow start needs it whatever the avoidance.
 
 use crate::cc::Avoidance;
 use crate::cc::avoidance::polynomial::Polynomial;

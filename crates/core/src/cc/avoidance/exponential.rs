@@ -19,7 +19,7 @@
 //! `papers/exp` maps what other values do.
 //!
 //! §4 grows per ACK, equation 2 per round trip: `growth` chooses. The paper halves at the first congestion only; whether a later one in
-//! slow start also halves, as in ns-2.35, `halves` chooses. It names no `ssthresh` after a timeout; here it is that of the cut. Growth ends
+//! slow start also halves, `halves` chooses. It names no `ssthresh` after a timeout; here it is that of the cut. Growth ends
 //! at 2³⁰ segments, more than any receiver's window, so that it is always finite.
 //!
 //! Equation 6 integrates growth per round trip: W(t) = ln(e^(k·W₀) + k·alpha^k·t/R)/k, with the constant of integration that the paper

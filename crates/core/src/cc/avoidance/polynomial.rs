@@ -6,7 +6,7 @@
 //! Chandrasekaran, Kalpana & Wahida Banu, *Interaction between MIMD-Poly & PIPD-Poly algorithms and other TCP variants in multiple
 //! bottleneck TCP networks*, WOCN 2006 (abstract); Kalpana & Purusothaman, *Performance evaluation of exponential TCP/IP congestion control
 //! algorithm*, 2009, §1 and references 26–29; Floyd, Handley & Padhye, *A comparison of equation-based and AIMD congestion control*, 2000
-//! (the relation a = 3b/(2 − b)); ns-2.35 `tcp.cc`, `slowdown()`, for `halves`.
+//! (the relation a = 3b/(2 − b)).
 //! ## Differs from the document
 //! The two algorithms are OUR READING of their names and of the abstract, which is all there was: "additive increase using a polynomial of
 //! the inverse of the current window size", "multiplicative decrease using the polynomial of the current window size", "MIMD-Poly is proved
@@ -22,7 +22,7 @@
 //! N = 7/3·(7/32·u² − u + 4·ln 4/3) ACKs and T = 7/3·(u/4 − 2·ln 4/3) round trips. At N = 50, u = 12.18 and N/T = 8.68.
 //! ## Parameters
 //! `algorithm`: `mimd`; which of the two presets. `increase`, `increase_powers`, `decrease`, `decrease_powers`: own terms instead of an
-//! algorithm's, empty by default; one power for each coefficient. `halves`: `slow_start`, as in ns-2.35, in which they were simulated: the
+//! algorithm's, empty by default; one power for each coefficient. `halves`: `slow_start`: the
 //! connection's first congestion, and any in slow start, halves the window.
 
 use crate::cc::nonlinear::{Cut, grown, halves};
