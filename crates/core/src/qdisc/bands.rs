@@ -9,6 +9,8 @@ use super::{Backlog, Packet};
 pub(crate) struct Band {
     packets: VecDeque<Packet>,
     pub(crate) backlog: Backlog,
+    /// Size of the packet that is next, in bytes; kept here because a round of many turns asks for it often.
+    head: u64,
     /// Whether it takes turns.
     in_round: bool,
 }
@@ -53,6 +55,11 @@ impl Bands {
         self.total
     }
 
+    /// Size in bytes of the packet that is next in queue `index`, which must not be empty.
+    pub(crate) fn head(&self, index: usize) -> u64 {
+        self.queues[index].head
+    }
+
     /// The queue whose turn it is.
     pub(crate) fn current(&self) -> Option<usize> {
         self.round.front().copied()
@@ -71,6 +78,9 @@ impl Bands {
         if joins {
             self.round.push_back(index);
         }
+        if band.packets.is_empty() {
+            band.head = packet.size.0;
+        }
         band.backlog = band.backlog.with(packet.size);
         self.total = self.total.with(packet.size);
         band.packets.push_back(packet);
@@ -81,6 +91,7 @@ impl Bands {
     pub(crate) fn pop(&mut self, index: usize) -> Option<Packet> {
         let band = &mut self.queues[index];
         let packet = band.packets.pop_front()?;
+        band.head = band.packets.front().map_or(0, |next| next.size.0);
         band.backlog = band.backlog.without(packet.size);
         self.total = self.total.without(packet.size);
         Some(packet)
@@ -102,8 +113,8 @@ impl Bands {
 
     /// Ends the turn of the current queue: it takes the last one.
     pub(crate) fn rotate(&mut self) {
-        if !self.round.is_empty() {
-            self.round.rotate_left(1);
+        if let Some(current) = self.round.pop_front() {
+            self.round.push_back(current);
         }
     }
 }

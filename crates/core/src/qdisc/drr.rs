@@ -142,7 +142,7 @@ impl DeficitRounds {
                 self.deficit[index] += self.quantum;
                 self.given = true;
             }
-            let size = self.bands.band(index).front()?.size.0;
+            let size = self.bands.head(index);
             if self.deficit[index] >= size {
                 self.deficit[index] -= size;
                 return self.bands.pop(index);
