@@ -1,7 +1,7 @@
 //! What active queue management does to one long transfer through a large buffer.
 
 use ackclock_core::qdisc::Reason;
-use ackclock_sim::engine::{LinkResult, run};
+use ackclock_sim::engine::{LinkResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 
 /// SACK flows for a minute over 10 Mbit/s and 40 ms there and back, and what the queue before the bottleneck did.
@@ -12,10 +12,16 @@ fn bottleneck(queue: &str, flows: u32, ecn: bool) -> LinkResult {
          links = [{{ rate = '100 Mbit/s', delay = '5 ms', queue = 'unlimited' }}, {{ rate = '10 Mbit/s', delay = '15 ms', queue = {queue} }}]\n\
          [flow]\ncount = {flows}\nrecovery = 'sack'\nrwnd = '10000 packets'\necn = {ecn}\n"
     );
-    let scenario = Document::from_toml(&text, "aqm.toml").and_then(|document| document.scenario());
+    result(&text).links.swap_remove(BOTTLENECK)
+}
+
+/// Index of the second link of a chain, in the data's direction.
+const BOTTLENECK: usize = 2;
+
+fn result(text: &str) -> RunResult {
+    let scenario = Document::from_toml(text, "aqm.toml").and_then(|document| document.scenario());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let index = scenario.links.iter().position(|link| link.rate.as_bits_per_sec() == 10_000_000).unwrap();
-    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}")).links.swap_remove(index)
+    run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn drops(link: &LinkResult, reason: Reason) -> u64 {
@@ -84,4 +90,17 @@ fn marks_replace_early_drops() {
         let deaf = bottleneck(&format!("{{ kind = '{name}', limit = '1000 packets', ecn = false }}"), 1, true);
         assert!(deaf.drops > 20 && deaf.marks == 0, "{name}: {deaf:?}");
     }
+}
+
+#[test]
+fn a_complete_flow_is_at_rest_after_a_mark() {
+    // A virtual queue without room marks every packet: the window of one segment is halved by the ACK of the last one.
+    let text = "duration = '1000 s'\n\
+                topology.bottleneck = { rate = '1 Mbit/s', queue = { kind = 'gk', share = '1 %' } }\n\
+                [flow]\necn = true\nsize = '3 packets'\ninitial_window = '1 segment'";
+    let result = result(text);
+    let (flow, link) = (&result.flows[0], &result.links[BOTTLENECK]);
+    assert_eq!((flow.delivered_packets, link.marks), (3, 3));
+    // Three halvings, and after the first two the return to one segment.
+    assert_eq!(flow.window_reductions, 5);
 }

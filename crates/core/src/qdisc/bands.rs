@@ -9,17 +9,10 @@ use super::{Backlog, Packet};
 pub(crate) struct Band {
     packets: VecDeque<Packet>,
     pub(crate) backlog: Backlog,
-    /// Size of the packet that is next, in bytes; kept here because a round of many turns asks for it often.
-    head: u64,
+    /// Size of the packet that is next, in bytes, if there is one; kept here because a round of many turns asks for it often.
+    pub(crate) head: u64,
     /// Whether it takes turns.
     in_round: bool,
-}
-
-impl Band {
-    /// The packet that is next.
-    pub(crate) fn front(&self) -> Option<&Packet> {
-        self.packets.front()
-    }
 }
 
 /// Queues, and in which order those take turns that are not empty, or were not when they were last looked at.
@@ -53,11 +46,6 @@ impl Bands {
     /// What waits in all.
     pub(crate) fn total(&self) -> Backlog {
         self.total
-    }
-
-    /// Size in bytes of the packet that is next in queue `index`, which must not be empty.
-    pub(crate) fn head(&self, index: usize) -> u64 {
-        self.queues[index].head
     }
 
     /// The queue whose turn it is.
@@ -170,12 +158,12 @@ mod tests {
         for (handle, index, size) in [(0, 0, 100), (1, 1, 200), (2, 0, 300)] {
             bands.push(index, packet(handle, 0, size));
         }
-        assert_eq!(bands.band(0).front(), Some(&packet(0, 0, 100)));
+        assert_eq!(bands.band(0).head, 100);
         assert_eq!(bands.band(0).backlog, Backlog { packets: 2, bytes: 400 });
         assert_eq!(bands.total(), Backlog { packets: 3, bytes: 600 });
         let popped = [0, 0].map(|index| bands.pop(index).unwrap());
         assert_eq!(handles(&popped), [0, 2]);
-        assert_eq!(bands.total(), Backlog { packets: 1, bytes: 200 });
+        assert_eq!((bands.total(), bands.band(0).head), (Backlog { packets: 1, bytes: 200 }, 0));
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl DeficitRounds {
                 self.deficit[index] += self.quantum;
                 self.given = true;
             }
-            let size = self.bands.head(index);
+            let size = self.bands.band(index).head;
             if self.deficit[index] >= size {
                 self.deficit[index] -= size;
                 return self.bands.pop(index);

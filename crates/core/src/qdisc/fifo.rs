@@ -33,7 +33,6 @@ impl<A: Admission> Fifo<A> {
 impl<A: Admission> Scheduler for Fifo<A> {
     fn attach(&mut self, outlet: &Outlet) {
         self.admission.attach(outlet);
-        self.next_update = self.admission.first_update().unwrap_or(Instant::MAX);
     }
 
     fn enqueue(&mut self, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {

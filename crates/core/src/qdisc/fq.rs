@@ -16,7 +16,7 @@ use crate::qdisc::params::limit;
 use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::Entry;
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::{Bytes, Instant};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -79,13 +79,11 @@ impl Scheduler for Fq {
             self.finish.resize(index + 1, 0.0);
         }
         let band = self.bands.band(index);
-        if let Some(first) = band.front() {
-            if self.flow_limit.is_reached(band.backlog.without(first.size).with(packet.size)) {
-                return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
-            }
-        } else {
+        if band.backlog.packets == 0 {
             self.start(index, packet.size.0);
             self.active.push(index);
+        } else if self.flow_limit.is_reached(band.backlog.without(Bytes(band.head)).with(packet.size)) {
+            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
         self.bands.push(index, packet);
     }
@@ -98,10 +96,12 @@ impl Scheduler for Fq {
         let (finish, index, place) = waiting.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         self.finish[index] = finish;
         let packet = self.bands.pop(index);
-        if let Some(size) = self.bands.band(index).front().map(|next| next.size.0) {
-            self.start(index, size);
-        } else {
+        let next = self.bands.band(index);
+        if next.backlog.packets == 0 {
             self.active.swap_remove(place);
+        } else {
+            let size = next.head;
+            self.start(index, size);
         }
         packet
     }

@@ -1,7 +1,8 @@
 //! Parameters that several queue disciplines have.
 
-use super::Limit;
-use crate::registry::{Default, Kind, Param};
+use super::{Backlog, Limit};
+use crate::registry::{Default, Kind, Param, Params};
+use crate::units::Bytes;
 
 /// Whether the discipline marks.
 pub(crate) const ECN: Param = Param {
@@ -20,4 +21,63 @@ pub(crate) const fn limit(name: &'static str, packets: u64, doc: &'static str) -
 /// The size of an average packet, by default so many bytes.
 pub(crate) const fn mean_packet(bytes: f64, doc: &'static str) -> Param {
     Param { name: "mean_packet", kind: Kind::Size, default: Default::Number(bytes), bounds: (1.0, 65_535.0), doc }
+}
+
+/// What [`Measure`] counts.
+pub(crate) const fn mode(doc: &'static str) -> Param {
+    Param { name: "mode", kind: Kind::Word(&["bytes", "packets"]), default: Default::Word("bytes"), bounds: (0.0, 0.0), doc }
+}
+
+/// What a discipline counts in: bytes, or packets. Where it counts bytes, a limit of so many packets means so many average ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measure {
+    bytes: bool,
+    /// Size of an average packet.
+    pub(crate) mean_packet: f64,
+}
+
+impl Measure {
+    /// As the parameters `mode` and `mean_packet` say.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { bytes: params.word("mode") == "bytes", mean_packet: params.number("mean_packet") }
+    }
+
+    /// Size of an average packet, where bytes are counted.
+    pub(crate) fn unit(&self) -> Option<f64> {
+        self.bytes.then_some(self.mean_packet)
+    }
+
+    /// A limit; in packets at least one.
+    pub(crate) fn limit(&self, limit: Limit) -> f64 {
+        match (limit, self.unit()) {
+            (Limit::Packets(packets), unit) => packets as f64 * unit.unwrap_or(1.0),
+            (Limit::Bytes(bytes), Some(_)) => bytes as f64,
+            (Limit::Bytes(bytes), None) => (bytes as f64 / self.mean_packet).max(1.0),
+        }
+    }
+
+    /// A packet.
+    pub(crate) fn packet(&self, size: Bytes) -> f64 {
+        if self.bytes { size.0 as f64 } else { 1.0 }
+    }
+
+    /// What waits.
+    pub(crate) fn backlog(&self, backlog: Backlog) -> f64 {
+        if self.bytes { backlog.bytes as f64 } else { backlog.packets as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+
+    #[test]
+    fn limits_are_turned_into_what_is_counted() {
+        let measure =
+            |mode: &str| Measure::new(&Params(vec![("mode", Value::Word(mode.to_owned())), ("mean_packet", Value::Number(500.0))]));
+        let limits = [Limit::Packets(50), Limit::Bytes(2000), Limit::Bytes(100)];
+        assert_eq!(limits.map(|limit| measure("bytes").limit(limit)), [25_000.0, 2000.0, 100.0]);
+        assert_eq!(limits.map(|limit| measure("packets").limit(limit)), [50.0, 4.0, 1.0]);
+    }
 }

@@ -31,7 +31,7 @@
 //! `top`: `max_p` from which on it takes no more steps up; 50 %.
 //! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
 
-use crate::qdisc::params::{ECN, mean_packet};
+use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -46,13 +46,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "Floyd & Jacobson 1993; ns-2.35 RED",
     params: &[
         Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: LIMIT, doc: "capacity" },
-        Param {
-            name: "mode",
-            kind: Kind::Word(&["bytes", "packets"]),
-            default: Default::Word("bytes"),
-            bounds: (0.0, 0.0),
-            doc: "what queue, average and chance count",
-        },
+        mode("what queue, average and chance count"),
         mean_packet(500.0, "size of an average packet, headers included"),
         Param {
             name: "min_threshold",
@@ -205,9 +199,7 @@ impl Curve {
 /// A RED queue.
 #[derive(Debug)]
 pub struct Red {
-    /// Size of an average packet where bytes are counted.
-    unit: Option<f64>,
-    mean_packet: f64,
+    measure: Measure,
     /// Capacity and thresholds, in bytes or packets.
     limit: f64,
     min: Option<f64>,
@@ -231,14 +223,8 @@ pub struct Red {
 
 impl Red {
     fn new(params: &Params) -> Result<Self, String> {
-        let mean_packet = params.number("mean_packet");
-        let unit = (params.word("mode") == "bytes").then_some(mean_packet);
-        let amount = |limit: Limit| match (limit, unit) {
-            (Limit::Packets(packets), Some(unit)) => packets as f64 * unit,
-            (Limit::Packets(packets), None) => packets as f64,
-            (Limit::Bytes(bytes), Some(_)) => bytes as f64,
-            (Limit::Bytes(bytes), None) => (bytes as f64 / mean_packet).max(1.0),
-        };
+        let measure = Measure::new(params);
+        let amount = |limit| measure.limit(limit);
         let min = params.limit_or_auto("min_threshold").map(amount);
         let max = params.limit_or_auto("max_threshold").map(amount);
         if let (Some(min), Some(max)) = (min, max)
@@ -258,8 +244,7 @@ impl Red {
             last: 0.0,
         };
         Ok(Self {
-            unit,
-            mean_packet,
+            measure,
             limit: amount(params.limit("limit")),
             min,
             max,
@@ -279,7 +264,7 @@ impl Red {
     }
 
     fn thresholds(&self) -> (f64, f64) {
-        let unit = self.unit.unwrap_or(1.0);
+        let unit = self.measure.unit().unwrap_or(1.0);
         // Half of the delay's packets, since the average lies between the thresholds, of which the other is three times as large.
         let auto = (self.target_delay * self.packets_per_second / 2.0).max(5.0) * unit;
         let min = self.min.unwrap_or_else(|| self.max.map_or(auto, |max| auto.min(max / 3.0)));
@@ -315,9 +300,9 @@ impl Red {
 
     /// The probability for a packet of `size`, which grows with the packets since the last drop.
     fn packet_probability(&self, base: f64, size: f64) -> f64 {
-        let count = self.unit.map_or(self.count, |unit| libm::floor(self.count_bytes / unit));
+        let count = self.measure.unit().map_or(self.count, |unit| libm::floor(self.count_bytes / unit));
         let probability = self.curve.spaced(base, count);
-        match self.unit {
+        match self.measure.unit() {
             Some(unit) if probability < 1.0 => (probability * size / unit).min(1.0),
             _ => probability,
         }
@@ -343,7 +328,7 @@ impl Red {
 
 impl Admission for Red {
     fn attach(&mut self, outlet: &Outlet) {
-        self.packets_per_second = outlet.rate.as_bits_per_sec() as f64 / (8.0 * self.mean_packet);
+        self.packets_per_second = outlet.rate.as_bits_per_sec() as f64 / (8.0 * self.measure.mean_packet);
         let round_trip = (3.0 * (outlet.delay.as_secs_f64() + 1.0 / self.packets_per_second)).max(0.1);
         let weight = 1.0 - libm::exp(-1.0 / (10.0 * round_trip * self.packets_per_second));
         self.weight.get_or_insert(weight);
@@ -353,7 +338,7 @@ impl Admission for Red {
     }
 
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
-        let length = if self.unit.is_some() { backlog.bytes } else { backlog.packets } as f64;
+        let length = self.measure.backlog(backlog);
         self.sample(length, arrival.now, arrival.idle_since);
         self.adapt(arrival.now.as_secs_f64());
         self.count += 1.0;
@@ -464,7 +449,8 @@ mod tests {
         let red = Red { count: 7.0, count_bytes: 15_249.0, ..attached(1500, &[]) };
         assert_close(red.packet_probability(0.05, 250.0), 0.05, 1e-12);
         assert_close(red.packet_probability(0.5, 250.0), 1.0, 0.0);
-        assert_close(Red { unit: None, count: 30.0, ..red }.packet_probability(0.05, 250.0), 0.1, 1e-12);
+        let packets = attached(1500, &[("mode", Value::Word("packets".to_owned()))]);
+        assert_close(Red { count: 30.0, ..packets }.packet_probability(0.05, 250.0), 0.1, 1e-12);
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
 //! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
 
-use crate::qdisc::params::{ECN, mean_packet};
+use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
@@ -30,13 +30,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "Kunniyur & Srikant 2001; ns-2.35 Vq",
     params: &[
         Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: (1.0, 1e15), doc: "capacity" },
-        Param {
-            name: "mode",
-            kind: Kind::Word(&["bytes", "packets"]),
-            default: Default::Word("bytes"),
-            bounds: (0.0, 0.0),
-            doc: "what the queues count",
-        },
+        mode("what the queues count"),
         mean_packet(1000.0, "size of an average packet"),
         Param {
             name: "initial_capacity",
@@ -76,17 +70,10 @@ pub static ENTRY: Entry<Discipline> = Entry {
         },
     ],
     build: |params| {
-        let mean_packet = params.number("mean_packet");
-        let bytes = params.word("mode") == "bytes";
-        let unit = if bytes { mean_packet } else { 1.0 };
-        let limit = match params.limit("limit") {
-            Limit::Packets(packets) => packets as f64 * unit,
-            Limit::Bytes(size) if bytes => size as f64,
-            Limit::Bytes(size) => (size as f64 / mean_packet).max(1.0),
-        };
+        let measure = Measure::new(params);
+        let limit = measure.limit(params.limit("limit"));
         Ok(Discipline::fifo(Vq {
-            bytes,
-            mean_packet,
+            measure,
             limit,
             virtual_limit: params.number("virtual_limit") * limit,
             share: params.number("initial_capacity"),
@@ -106,8 +93,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 /// An adaptive virtual queue.
 #[derive(Debug)]
 pub struct Vq {
-    bytes: bool,
-    mean_packet: f64,
+    measure: Measure,
     /// In bytes or packets, like all that follows.
     limit: f64,
     virtual_limit: f64,
@@ -127,13 +113,13 @@ pub struct Vq {
 
 impl Admission for Vq {
     fn attach(&mut self, outlet: &Outlet) {
-        let bits = if self.bytes { 8.0 } else { 8.0 * self.mean_packet };
+        let bits = if self.measure.unit().is_some() { 8.0 } else { 8.0 * self.measure.mean_packet };
         self.capacity = outlet.rate.as_bits_per_sec() as f64 / bits;
         self.virtual_capacity = self.share * self.capacity;
     }
 
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
-        let size = if self.bytes { arrival.size.0 as f64 } else { 1.0 };
+        let size = self.measure.packet(arrival.size);
         // Both clocks start with the first packet.
         let since = |last: Option<f64>| (arrival.clock - last.unwrap_or(arrival.clock)).max(0.0);
         self.virtual_queue = (self.virtual_queue - self.virtual_capacity * since(self.served)).max(0.0);
@@ -152,8 +138,7 @@ impl Admission for Vq {
             self.virtual_capacity = (self.virtual_capacity + room - self.alpha * size).clamp(0.0, self.capacity);
             self.adapted = Some(arrival.clock);
         }
-        let waiting = backlog.with(arrival.size);
-        let length = if self.bytes { waiting.bytes } else { waiting.packets } as f64;
+        let length = self.measure.backlog(backlog.with(arrival.size));
         if length > self.limit { Verdict::Drop(Reason::Overflow) } else { verdict }
     }
 

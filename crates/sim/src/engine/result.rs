@@ -24,7 +24,7 @@ pub struct FlowResult {
     pub retransmitted_packets: u64,
     /// Expired retransmission timers.
     pub timeouts: u64,
-    /// Reductions of the window.
+    /// Reductions of the window; as in ns-2 also its return to one segment after marks have left less.
     pub window_reductions: u64,
     /// Packets of the flow lost anywhere, ACKs included.
     pub dropped_packets: u64,

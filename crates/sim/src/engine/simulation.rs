@@ -147,7 +147,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
-        let lanes = Lanes::new(scenario, &routes);
+        let lanes = Lanes::new(scenario, &links, &routes);
         let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len();
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));

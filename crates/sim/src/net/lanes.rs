@@ -7,12 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::qdisc::{self, Discipline};
-use ackclock_core::registry;
-
-use super::link::LinkKind;
+use super::link::{Link, LinkKind};
 use super::route::Routes;
-use crate::scenario::{LinkSpec, Scenario};
+use crate::scenario::Scenario;
 
 /// Kinds, lanes and followers of all links.
 #[derive(Debug)]
@@ -39,9 +36,9 @@ enum Feeder {
 }
 
 impl Lanes {
-    /// Sorts out the links of `scenario`.
-    pub(crate) fn new(scenario: &Scenario, routes: &Routes) -> Self {
-        let feeders = find_feeders(scenario, routes);
+    /// Sorts out the links of `scenario`, which `links` are.
+    pub(crate) fn new(scenario: &Scenario, links: &[Link], routes: &Routes) -> Self {
+        let feeders = find_feeders(scenario, links, routes);
         let (mut kinds, mut examples) = (BTreeMap::new(), Vec::new());
         let mut kind = Vec::with_capacity(scenario.links.len());
         for (index, link) in scenario.links.iter().enumerate() {
@@ -110,22 +107,14 @@ impl Lanes {
     }
 }
 
-/// Whether the queue of a link decides on departure.
-fn is_scheduled(link: &LinkSpec) -> bool {
-    let entry = link.queue.as_ref().and_then(|queue| registry::find(qdisc::ENTRIES, queue.discipline.name).map(|entry| (entry, queue)));
-    let discipline = entry.and_then(|(entry, queue)| (entry.build)(&queue.discipline.params).ok());
-    discipline.is_some_and(|discipline| matches!(*discipline, Discipline::Scheduled(_)))
-}
-
-fn find_feeders(scenario: &Scenario, routes: &Routes) -> Vec<Feeder> {
+fn find_feeders(scenario: &Scenario, links: &[Link], routes: &Routes) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; scenario.links.len()];
-    let scheduled: Vec<bool> = scenario.links.iter().map(is_scheduled).collect();
     for route in 0..2 * scenario.flows.len() {
         let mut source = Feeder::Hosts;
         for &link in routes.hops(route) {
             let feeder = &mut feeders[link as usize];
             let alone = *feeder == Feeder::Nothing || *feeder == source;
-            *feeder = if alone && !scheduled[link as usize] { source } else { Feeder::Several };
+            *feeder = if alone && !links[link as usize].is_scheduled() { source } else { Feeder::Several };
             source = Feeder::Link(link);
         }
     }

@@ -209,9 +209,10 @@ pub(crate) struct Link {
     pub(super) index: u32,
     pub(super) transmitter: Transmitter,
     waiting: VecDeque<Waiting>,
-    backlog: Backlog,
+    /// What waits; of a queue that schedules, what was last recorded.
+    pub(super) backlog: Backlog,
     queue: Option<Box<Queue>>,
-    /// A queue that schedules, instead of the three above.
+    /// A queue that schedules, instead of `waiting` and `queue`.
     pub(super) scheduled: Option<Box<Scheduled>>,
     losses: Option<Box<Losses>>,
     pub(super) end: Instant,

@@ -200,7 +200,9 @@ impl Link {
         let backlog = scheduled.backlog();
         self.counters.queue_max = self.counters.queue_max.max(backlog.packets);
         if R::ON {
-            recorder.queue(now, self.index, backlog);
+            if backlog != std::mem::replace(&mut self.backlog, backlog) {
+                recorder.queue(now, self.index, backlog);
+            }
             recorder.discipline(now, self.index, |out| scheduled.scheduler.internals(out));
         }
     }

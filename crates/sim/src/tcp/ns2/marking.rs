@@ -40,10 +40,12 @@ impl State {
     }
 
     /// The timer has expired with nothing outstanding, because a mark left less than a segment of window: go on with one.
-    pub(super) fn wake(&mut self, now: Instant) {
+    pub(super) fn wake(&mut self) {
         self.restart_window();
         self.recovery_point = self.snd_max;
-        self.reset_timer(now);
+        self.timed = None;
+        // The packet that is sent now sets the timer again; without one there is nothing to wait for.
+        self.deadline = None;
         self.permit = Permit::Window(u32::MAX);
     }
 

@@ -177,7 +177,7 @@ impl Sender {
         }
         self.policy.on_timeout(state);
         if state.snd_una == state.snd_max {
-            state.wake(now);
+            state.wake();
         } else {
             state.expire(now);
         }
@@ -347,7 +347,7 @@ impl State {
         }
         self.deadline = None;
         // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
-        if self.snd_una < self.snd_max || self.window.cwnd < 1.0 {
+        if self.snd_una < self.snd_max || self.window.cwnd < 1.0 && self.is_available(now) {
             self.restart_timer(now);
         }
     }
@@ -419,10 +419,16 @@ impl State {
         // A lost SYN says nothing about slow start, which has not begun.
         if self.snd_una > 0 {
             if !self.exit.happened() {
-                let reason = if cause == Cause::Timeout { ExitReason::Timeout } else { ExitReason::Loss };
+                let reason = match cause {
+                    Cause::Timeout => ExitReason::Timeout,
+                    Cause::DupAck => ExitReason::Loss,
+                    Cause::EcnCe => ExitReason::Mark,
+                };
                 self.exit.note(reason, now, self.window.cwnd);
             }
-            self.exit.note_loss(now);
+            if cause != Cause::EcnCe {
+                self.exit.note_loss(now);
+            }
         }
         self.control.on_congestion(&event);
         self.ecn.reduced = true;

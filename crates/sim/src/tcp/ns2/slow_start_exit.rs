@@ -9,6 +9,8 @@ pub enum ExitReason {
     Loss,
     /// The retransmission timer expired.
     Timeout,
+    /// An ACK echoed a mark (ECN).
+    Mark,
     /// The window reached `ssthresh`.
     Threshold,
     /// The slow start itself decided so.
@@ -21,6 +23,7 @@ impl ExitReason {
         match self {
             Self::Loss => "loss",
             Self::Timeout => "timeout",
+            Self::Mark => "mark",
             Self::Threshold => "threshold",
             Self::Algorithm => "algorithm",
         }
