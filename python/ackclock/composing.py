@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ackclock import _core, checks, toml
@@ -67,9 +68,9 @@ class Composition:
 
 def known(axis: str) -> list[str]:
     """Give the names that a scenario may have on an axis, the default first, the others in the registry's order."""
-    names: list[str] = _key(axis).get("enum") or _key(axis)["oneOf"][0]["enum"]
-    default = _key(axis)["default"]
-    return [default, *(name for name in names if name != default)]
+    key = _keys()[axis]
+    names: list[str] = key.get("enum") or key["oneOf"][0]["enum"]
+    return [key["default"], *(name for name in names if name != key["default"])]
 
 
 def default(axis: str) -> str:
@@ -77,10 +78,12 @@ def default(axis: str) -> str:
     return known(axis)[0]
 
 
-def _key(axis: str) -> dict[str, Any]:
+@cache
+def _keys() -> dict[str, Any]:
+    """Give what the schema says of the keys of a flow."""
     flows: dict[str, Any] = json.loads(_core.schema())["properties"]["flow"]
-    found: dict[str, Any] = flows["oneOf"][0]["items"]["properties"][axis]
-    return found
+    keys: dict[str, Any] = flows["oneOf"][0]["items"]["properties"]
+    return keys
 
 
 def part(axis: str, spec: PartSpec) -> Part:
@@ -109,8 +112,8 @@ def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
         If a table is not TOML.
     """
     # Commas within a table part its keys.
-    words = [word.strip() for text in texts for word in re.findall(r"(?:\{[^{}]*\}|[^,])+", text)]
-    if not all(words) or not words:
+    words = [word.strip() for text in texts for word in re.split(r",(?![^{}]*\})", text)]
+    if not all(words):
         raise ValueError(f"{axis}: expected parts parted by commas, as in standard,limited")
     return [_table(axis, word) if word.startswith("{") else word for word in words]
 

@@ -44,7 +44,7 @@ def begin(directory: Path, plan: Plan) -> Measured:
 def _measured(directory: Path) -> Measured:
     """Read what was measured; what another program measured, or what cannot be read, counts as not there."""
     try:
-        if storage.read_manifest(directory, "matrix").get("program") != crossing.program():
+        if storage.read_manifest(directory, "matrix").get("measured_by") != crossing.program():
             return {}
         kept = polars.read_parquet(directory / MEASURED_FILE)
         return {row.pop("hash"): row for row in kept.select("hash", *MEASURED).iter_rows(named=True)}
@@ -68,7 +68,7 @@ def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
         "state": state,
         "runs": len({run.hash for run in plan.runs}),
         "hash": plan.hash,
-        "program": crossing.program(),
+        "measured_by": crossing.program(),
         "baseline": plan.baseline.name,
     }
     storage.write_manifest(directory, "matrix", entries)

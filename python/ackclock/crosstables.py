@@ -67,7 +67,7 @@ def _ranking(matrix: Matrix, metric: str | None, top: int) -> Shown:
             chosen = [*chosen, *(("", row) for row in own.to_dicts())]
         rows += [(f"{rank} baseline".strip() if row["baseline"] else rank, key, row) for rank, row in chosen]
     # The baseline may have parts that none of the others has.
-    axes = [axis for axis in AXES if len({row[axis] for _, _, row in rows}) > 1] or varied(matrix)
+    axes = [axis for axis in AXES if matrix.table[axis].n_unique() > 1] or varied(matrix)
     metrics = [metric for metric in METRICS.values() if any(row[metric.key] is not None for _, _, row in rows)]
     lines = [
         [row["path"], rank, *(row[axis] for axis in axes), *(value(row, each) for each in metrics), against(row, key)]
@@ -104,7 +104,7 @@ def _joined(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def value(row: Row, metric: Metric) -> str:
     """Write the mean of a metric."""
-    return "–" if row[metric.key] is None else number(row[metric.key] * metric.scale, 4)
+    return "–" if row[metric.key] is None else number(row[metric.key] * metric.scale, 4).replace("-", "−")
 
 
 def against(row: Row, key: str) -> str:
@@ -140,8 +140,8 @@ def _parts(matrix: Matrix, metric: str | None) -> list[Shown]:
             alone.append([title(axis), part, *(_cell(vs, keys[name]) for name, vs in zip(names, found, strict=True))])
             average.append([title(axis), part, *(_cell(means.get((axis, part, name)), keys[name]) for name in names)])
     heads = ["axis", "part", *(f"{name}: {METRICS[keys[name]].title.partition(' (')[0]}" for name in names)]
-    made = [Shown("the baseline with this part instead of its own", heads, alone, 2)] if _some(alone) else []
-    return [*made, Shown("all compositions with this part: mean against the baseline", heads, average, 2)]
+    made = [Shown("one part changed in the baseline", heads, alone, 2)] if _some(alone) else []
+    return [*made, Shown("mean of all with the part", heads, average, 2)]
 
 
 def _some(lines: Sequence[Sequence[str]]) -> bool:
