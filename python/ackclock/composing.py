@@ -94,8 +94,6 @@ def part(axis: str, spec: PartSpec) -> Part:
     ScenarioError
         If there is no such part, or it has no such parameter.
     """
-    if isinstance(spec, str):
-        spec = spec.strip()
     Scenario(axis, duration="1 s", flow=[{axis: spec}])
     if isinstance(spec, str):
         return Part(spec, spec)

@@ -46,9 +46,9 @@ def cells(matrix: Matrix, path: str, metric: str | None = None) -> Figure:
     _map(axes, (grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)), METRICS[key])
     _part(axes.axvline, xs)
     _part(axes.axhline, ys)
-    axes.set_xlabel(" · ".join(title(axis) for axis in ACROSS))
-    axes.set_ylabel(" · ".join(title(axis) for axis in DOWN))
-    axes.set_title(f"{path}: {METRICS[key].title.partition(' (')[0]} against the baseline", loc="left", fontsize=10)
+    axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
+    axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
+    axes.set_title(f"{path}: {_against(METRICS[key])}", loc="left", fontsize=10)
     return figure
 
 
@@ -72,7 +72,7 @@ def overview(matrix: Matrix, metric: str | None = None) -> Figure:
         xs = parts[each.key]["path"].unique(maintain_order=True).to_list()
         grid = np.array([[_number(found.get((*place, x))) for x in xs] for place in places])
         _map(panel, (grid, xs, names if index % columns == 0 else [""] * len(names)), each)
-        panel.set_title(each.title.partition(" (")[0], loc="left", fontsize=9)
+        panel.set_title(_against(each), loc="left", fontsize=9)
         _part(panel.axhline, places)
     figure.suptitle("each part against the baseline, mean over its compositions", x=0.02, ha="left", fontsize=10)
     return figure
@@ -97,8 +97,13 @@ def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple
 
 def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Matrix) -> list[str]:
     """Name rows or columns by the axes that vary."""
-    shown = [index for index, axis in enumerate(axes) if matrix.compositions[axis].n_unique() > 1] or [0]
-    return [" · ".join(place[index] for index in shown) for place in places]
+    indices = [axes.index(axis) for axis in _shown(axes, matrix)]
+    return [" · ".join(place[index] for index in indices) for place in places]
+
+
+def _shown(axes: Sequence[str], matrix: Matrix) -> list[str]:
+    """Give of two axes those that vary, or the first."""
+    return [axis for axis in axes if matrix.compositions[axis].n_unique() > 1] or list(axes[:1])
 
 
 def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metric: Metric) -> None:
@@ -117,6 +122,14 @@ def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metri
     bar = axes.figure.colorbar(drawn, ax=axes, extend="both", fraction=0.08, pad=0.02)
     ticks = [-extent, 0.0, extent]
     bar.set_ticks(ticks, labels=[_text(2.0**tick if ratio else tick, metric) for tick in ticks], fontsize=6.5)
+
+
+def _against(metric: Metric) -> str:
+    """Say what a map shows."""
+    name, _, unit = metric.title.partition(" (")
+    if metric.relation == "ratio":
+        return f"{name} over the baseline's"
+    return f"{name} less the baseline's" + (f" ({unit}" if unit else "")
 
 
 def _text(found: float, metric: Metric) -> str:
