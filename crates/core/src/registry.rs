@@ -265,6 +265,7 @@ pub mod slow_start {
         limited,
         limited_ns2,
         staged,
+        queue_aware,
     }
 }
 
@@ -276,6 +277,7 @@ pub mod avoidance {
         binomial,
         polynomial,
         exponential,
+        bandwidth_ratio,
     }
 }
 
@@ -285,6 +287,8 @@ pub mod loss_response {
     axis! { "cc/loss_response", dyn crate::cc::LossResponse:
         halve,
         staged,
+        westwood,
+        return_to_threshold,
     }
 }
 
