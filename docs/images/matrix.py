@@ -5,5 +5,11 @@ from pathlib import Path
 import ackclock
 from ackclock import plot
 
-found = ackclock.matrix(loss_response="own", recovery=["sack", "newreno", "tahoe"], paths="long_fat", seeds=1)
+found = ackclock.matrix(
+    slow_start=["standard", "limited", "staged"],
+    avoidance=["reno", "binomial", "polynomial", "exponential"],
+    loss_response="own",
+    recovery=["sack", "newreno", "tahoe"],
+    paths="long_fat",
+)
 plot.save(found.plot("long_fat"), Path(__file__).with_suffix(".png"))

@@ -169,8 +169,8 @@ def execute(
 
     Raises
     ------
-    Interrupted
-        If Ctrl-C was pressed; the first of its ``results`` is the outcome so far.
+    Stopped
+        If Ctrl-C was pressed; its ``outcome`` is what was finished.
     """
     cancel = _core.Cancel()
     wanted = {run.hash: run for run in plan.runs}
@@ -257,8 +257,8 @@ def matrix(
     ------
     ValueError
         If a part or a path is unknown, or no combination is possible.
-    Interrupted
-        If Ctrl-C was pressed.
+    Stopped
+        If Ctrl-C was pressed: an `Interrupted` whose ``outcome`` is what was finished.
     """
     chosen = {"slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery}
     where = [paths] if isinstance(paths, (str, Path)) else paths

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import polars
@@ -113,6 +114,39 @@ def test_shipped_paths_say_what_they_are(file: Path) -> None:
     assert "What it disagrees about: " in text
     assert "Numbers: " in text
     assert all(len(line) <= 140 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("file", sorted(paths.FOLDER.glob("*.toml")), ids=lambda file: file.stem)
+def test_shipped_paths_run(file: Path) -> None:
+    if file.stem not in ("clean", *(each.name for each in readable())):
+        pytest.skip("it needs a part that there is not")
+    made = ackclock.matrix(
+        slow_start="standard", avoidance="reno", loss_response="own", recovery=["sack", "tahoe"], paths=file.stem,
+        seeds=1, duration="6 s",
+    )  # fmt: skip
+    assert made.table["goodput_bps_vs"].null_count() == 0
+    assert made.table["queue_delay_s"].min() > 0  # type: ignore[operator]
+    path = made.plan.paths[0]
+    assert (made.table["taken"].null_count() == 0) == (path.rival is not None)
+    assert (made.table["completion_s"].null_count() == 0) == bool(path.sized)
+    if path.rival is not None:
+        assert path.rival.labels["avoidance"] == path.name, "the path is called like its rivals"
+
+
+def readable() -> list[paths.NetworkPath]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return paths.shipped()
+
+
+def test_a_path_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "good.toml").write_text(RIVAL)
+    (tmp_path / "newer.toml").write_text(RIVAL + 'avoidance = "none_such"\n')
+    monkeypatch.setattr(paths, "FOLDER", tmp_path)
+    with pytest.warns(UserWarning, match=r"'newer' is left out: .*none_such"):
+        assert [path.name for path in paths.shipped()] == ["good"]
+    with pytest.raises(ackclock.ScenarioError, match="none_such"):
+        paths.find("newer")
 
 
 def test_a_rival_is_found_with_all_its_parts(rival: Path) -> None:
