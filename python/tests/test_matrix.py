@@ -104,6 +104,23 @@ def test_every_combination_is_made_once() -> None:
     assert flow["recovery"] == control["recovery"]
 
 
+def test_combinations_that_cannot_be_are_left_out(rival: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compose = paths.NetworkPath.compose
+
+    def choosy(path: paths.NetworkPath, chosen: composing.Composition, seed: int) -> ackclock.Scenario:
+        if (chosen.labels["slow_start"], chosen.labels["recovery"]) == ("staged", "tahoe"):
+            raise ackclock.ScenarioError("staged needs more than tahoe")
+        return compose(path, chosen, seed)
+
+    monkeypatch.setattr(paths.NetworkPath, "compose", choosy)
+    chosen = {"slow_start": ["standard", "staged"], "avoidance": "reno", "loss_response": "own", "recovery": "tahoe"}
+    plan = crossing.plan(chosen, where=[rival], seeds=1)
+    assert [each.labels["slow_start"] for each in plan.compositions] == ["standard"]
+    assert plan.refused == ["staged + reno + own + tahoe: staged needs more than tahoe"]
+    with pytest.raises(ValueError, match="more than tahoe"):
+        crossing.plan({**chosen, "slow_start": "staged"}, where=[rival], seeds=1)
+
+
 # Paths
 
 
