@@ -278,6 +278,7 @@ pub mod avoidance {
         polynomial,
         exponential,
         bandwidth_ratio,
+        cubic,
     }
 }
 
