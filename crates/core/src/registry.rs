@@ -266,6 +266,7 @@ pub mod slow_start {
         limited_ns2,
         staged,
         queue_aware,
+        hystart_pp,
     }
 }
 
@@ -279,6 +280,7 @@ pub mod avoidance {
         exponential,
         bandwidth_ratio,
         cubic,
+        veno,
     }
 }
 
