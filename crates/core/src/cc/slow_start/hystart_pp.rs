@@ -325,15 +325,10 @@ mod tests {
         #[test]
         fn never_before_six_rounds_and_never_without_a_rise(rounds in prop::collection::vec(20..60_u64, 1..40)) {
             let mut part = hystart(&[]);
-            let mut left = None;
-            for (round, rtt) in rounds.iter().enumerate() {
-                if matches!(eight(&mut *part, round as u64, *rtt), Step::Exit { .. }) || left.is_some() {
-                    break;
-                }
-                if internal(|out| part.internals(out), "phase") == 2.0 {
-                    left = Some(round);
-                }
-            }
+            let left = (0..rounds.len()).find(|round| {
+                eight(&mut *part, *round as u64, rounds[*round]);
+                internal(|out| part.internals(out), "phase") == 2.0
+            });
             if let Some(round) = left {
                 // In the five rounds before it none fell below the first of them, which rose by at least 4 ms.
                 prop_assert!(round >= 6, "left in round {round}");
