@@ -1,4 +1,4 @@
-//! CUBIC and HyStart++ on long paths: the window's curve, its mean under random loss, the first overshoot, and two flows.
+//! CUBIC and `hystart_pp` on long paths: the window's curve, its mean under random loss, the first overshoot, and two flows.
 
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::Document;
@@ -6,14 +6,13 @@ use ackclock_sim::trace::CwndTrace;
 
 /// SACK flows over 100 Mbit/s and 100 ms there and back, with `queue` packets before the bottleneck and `loss` behind it.
 fn long_path(duration: u32, queue: u32, loss: &str, flows: &[&str]) -> RunResult {
-    let mut text = format!(
+    let flows: Vec<String> = flows.iter().map(|flow| format!("[[flow]]\nrecovery = 'sack'\nrwnd = '1000000 packets'\n{flow}\n")).collect();
+    let text = format!(
         "duration = '{duration} s'\nrecord = ['cwnd', 'internals']\n\
          [topology]\nkind = 'dumbbell'\naccess = {{ rate = '10 Gbit/s' }}\n\
-         bottleneck = {{ rate = '100 Mbit/s', delay = '30 ms', queue = '{queue} packets', loss = '{loss}' }}\n"
+         bottleneck = {{ rate = '100 Mbit/s', delay = '30 ms', queue = '{queue} packets', loss = '{loss}' }}\n{}",
+        flows.concat()
     );
-    for flow in flows {
-        text += &format!("[[flow]]\nrecovery = 'sack'\nrwnd = '1000000 packets'\n{flow}\n");
-    }
     let scenario = Document::from_toml(&text, "cubic.toml").and_then(|document| document.scenario());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
     run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"))

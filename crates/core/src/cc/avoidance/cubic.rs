@@ -21,11 +21,13 @@
 //! ## Parameters
 //! `c`: 0.4 segments/s³, and `beta_cubic`: 0.7, which RFC 9438 §5.1 and §4.6 recommend. `fast_convergence`: on (§4.7, which would have it off
 //! where a flow is alone). `reno_friendly`: on (§4.3); off leaves the cubic function alone, for comparison.
+//!
+//! Its quantities in traces are `W_max`, `W_est` and `target` in segments, and `K` in seconds.
 
 use crate::cc::{Avoidance, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Sent};
 use crate::registry::{Default, Entry, Kind, Param};
-use crate::units::{Instant, Segments};
+use crate::units::{Duration, Instant, Segments};
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
@@ -79,6 +81,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 
 /// CUBIC.
 #[derive(Debug)]
+#[allow(clippy::struct_field_names, reason = "the name in RFC 9438")]
 pub struct Cubic {
     c: f64,
     beta_cubic: f64,
@@ -102,7 +105,7 @@ struct Variables {
     cwnd_prior: Segments,
     /// The window at the last congestion or less; `None` before any.
     w_max: Option<Segments>,
-    /// Whether the last congestion made the host start over, so that what W_max remembers is no plateau.
+    /// Whether the last congestion made the host start over, so that what `w_max` remembers is no plateau.
     restarted: bool,
     /// The present stage of congestion avoidance; `None` until its first ACK.
     stage: Option<Stage>,
@@ -117,7 +120,7 @@ struct Stage {
     k: f64,
     /// Reno's window.
     w_est: Segments,
-    /// The plateau, which is W_max.
+    /// The plateau, which is `W_max`.
     w_max: Segments,
 }
 
@@ -185,7 +188,7 @@ impl Avoidance for Cubic {
         self.variables.stage = Some(stage);
         // RFC 9438 §4.2: t = t_current − t_epoch, and the target after the next round trip.
         let t = ack.now.since(stage.t_epoch).as_secs_f64();
-        let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
+        let rtt = ack.srtt.map_or(0.0, Duration::as_secs_f64);
         let target = w_cubic(self.c, t + rtt, &stage).clamp(cwnd, 1.5 * cwnd);
         self.target = Some(target);
         if self.reno_friendly && w_cubic(self.c, t, &stage) < stage.w_est {
@@ -213,7 +216,7 @@ impl Avoidance for Cubic {
         let cwnd = event.window;
         // RFC 9438 §4.7.
         let falls = self.variables.w_max.is_some_and(|w_max| cwnd < w_max);
-        let kept = if self.fast_convergence && falls { (1.0 + self.beta_cubic) / 2.0 } else { 1.0 };
+        let kept = if self.fast_convergence && falls { f64::midpoint(1.0, self.beta_cubic) } else { 1.0 };
         let restarted = event.restart || event.cause == Cause::Timeout;
         self.variables = Variables { cwnd_prior: cwnd, w_max: Some(cwnd * kept), restarted, stage: None };
         self.target = None;
@@ -245,7 +248,6 @@ mod tests {
     use super::*;
     use crate::registry::Value;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
-    use crate::units::Duration;
     use proptest::prelude::*;
 
     /// Round-trip time of the ACKs below.

@@ -6,11 +6,13 @@
 //! Fu & Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE JSAC 21(2), 2003, §III.
 //! ## Differs from the document
 //! Written from what the literature agrees on about the paper, whose text was not at hand. RTT is the host's smoothed round-trip time.
-//! BaseRTT is the smallest since the last loss, as the paper has it so that it follows changes of route and traffic;
+//! `BaseRTT` is the smallest since the last loss, as the paper has it so that it follows changes of route and traffic;
 //! `reset_base_rtt = false` takes the connection's smallest, as Vegas does. A mark (ECN), of which the paper does not speak, is a sign of
 //! congestion whatever the backlog, and halves the window. Reduced is the window in force.
 //! ## Parameters
 //! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: on.
+//!
+//! Its quantities in traces are `base_rtt` in seconds and the backlog `N` in segments.
 
 use crate::cc::loss_response::halve::{halve, reduced_to};
 use crate::cc::{Avoidance, Window};

@@ -50,7 +50,7 @@ const fn param(name: &'static str, kind: Kind, default: f64, bounds: (f64, f64),
     Param { name, kind, default: Default::Number(default), bounds, doc }
 }
 
-/// HyStart++.
+/// Slow start as RFC 9406 modifies it.
 #[derive(Debug)]
 pub struct HystartPp {
     min_rtt_thresh: Duration,
