@@ -16,6 +16,9 @@
 //! In the Reno-friendly region the window becomes `W_est`, but not where that would lower it: `W_cubic(t)` may be less than `W_est` while
 //! the window has already grown to `W_cubic(t + RTT)`. Without a smoothed round-trip time RTT is zero.
 //!
+//! A stage begins with the first ACK at which the window may grow, which is the first after recovery. §4.8, on timeouts, also holds where
+//! Tahoe starts over after duplicate ACKs. Another loss response may leave more than `W_max`: K is then negative, and the window convex.
+//!
 //! Undo (§4.9.2) restores what is CUBIC's while the window is below `cwnd_prior`; window and threshold are restored by the same rule as
 //! for every other avoidance, which restores the threshold even beyond it.
 //! ## Parameters
