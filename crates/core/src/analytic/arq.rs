@@ -50,7 +50,7 @@ pub static ENTRY: Model = Model {
             bounds: (0.0, 0.0),
             doc: "what the window of selective repeat limits: frames without acknowledgement, or how far numbers may be apart",
         },
-        params::whole("slots", 1e5, (1.0, 1e12), "slots of the run"),
+        params::whole("slots", 1e5, (1.0, 1e9), "slots of the run"),
     ],
     outputs: OUTPUTS,
     axis: "loss",

@@ -42,8 +42,8 @@ pub static ENTRY: Model = Model {
 const PARAMS: &[Param] = &[
     params::LOSS,
     params::whole("seed", 1.0, (0.0, 9_007_199_254_740_992.0), "seed of the run"),
-    params::whole("rounds", 1000.0, (1.0, 1e12), "rounds of the run that count"),
-    params::whole("warmup", 0.0, (0.0, 1e12), "rounds before them"),
+    params::whole("rounds", 1000.0, (1.0, 1e9), "rounds of the run that count"),
+    params::whole("warmup", 0.0, (0.0, 1e9), "rounds before them"),
     Param {
         name: "response",
         kind: Kind::Word(&["restart", "threshold", "window"]),
