@@ -158,6 +158,8 @@ def _finish(axes: Axes, entry: Mapping[str, Any], x: str, ylabel: str) -> None:
         low, high = float(ends[0]), float(ends[1])
         if 0 < low < math.inf and high >= DECADE * low:
             set_scale("log")
+    if axes.get_xscale() == "log":
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if axes.get_yscale() == "linear":
         axes.set_ylim(bottom=0)
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)

@@ -257,9 +257,12 @@ def _show_table(
 ) -> None:
     words = [name for name in varied if not table[name].dtype.is_numeric()]
     order = [*words, *(name for name in varied if name not in words)]
-    rows = table.sort(words, maintain_order=True).head(MOST_ROWS).iter_rows(named=True)
+    # Rows of equal words stand together, words in the order in which they were given.
+    places = {name: table[name].unique(maintain_order=True).to_list() for name in words}
+    rows = sorted(table.iter_rows(named=True), key=lambda row: [places[name].index(row[name]) for name in words])
     lines = [
-        [*(_cell(entry, name, row[name]) for name in order), *(_plain(row[name]) for name in outputs)] for row in rows
+        [*(_cell(entry, name, row[name]) for name in order), *(_plain(row[name]) for name in outputs)]
+        for row in rows[:MOST_ROWS]
     ]
     units = {found["name"]: found["unit"] for found in entry["outputs"]}
     titles = [f"{name} ({units[name]})" if units[name] else name for name in outputs]
