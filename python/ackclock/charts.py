@@ -19,6 +19,7 @@ from matplotlib.patches import Rectangle
 
 from ackclock import curves, plot
 from ackclock.intervals import Interval, interval, rounded
+from ackclock.library import Paper
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, matches
 
@@ -236,7 +237,7 @@ def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
     return None if value is None else value * chart.get("scale", 1)
 
 
-def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:
     """Give the rows of the chart's flow with what is drawn of it as ``value``.
 
     That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, whether it has

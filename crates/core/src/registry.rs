@@ -289,6 +289,7 @@ pub mod slow_start {
         limited,
         limited_ns2,
         staged,
+        queue_aware,
     }
 }
 
@@ -300,6 +301,7 @@ pub mod avoidance {
         binomial,
         polynomial,
         exponential,
+        bandwidth_ratio,
     }
 }
 
@@ -309,6 +311,8 @@ pub mod loss_response {
     axis! { "cc/loss_response", dyn crate::cc::LossResponse:
         halve,
         staged,
+        westwood,
+        return_to_threshold,
     }
 }
 

@@ -1,11 +1,9 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
-use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
+use crate::cc::{Avoidance, CongestionControl, InitialWindow, LOSS_WINDOW, LossResponse, Phase, SlowStart, Step, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::units::{Instant, Segments};
 
-/// Smallest congestion window, and the window after a timeout: the loss window of RFC 5681 §3.1.
-const LOSS_WINDOW: Segments = 1.0;
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
 /// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
 const MARKED_WINDOW: Segments = 1.0 / 1024.0;
@@ -89,10 +87,12 @@ impl CongestionControl for Composed {
             Some(response) => response.respond(event, &self.window),
             None => self.avoidance.respond(event, &self.window),
         };
-        let restart = event.restart || event.cause == Cause::Timeout;
-        let floor = if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW };
-        self.window =
-            Window { cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(floor) }, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
+        let cwnd = if event.restart || event.cause == Cause::Timeout {
+            self.loss_response.as_ref().map_or(LOSS_WINDOW, |part| part.restart(&response)).max(LOSS_WINDOW)
+        } else {
+            response.cwnd.max(if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW })
+        };
+        self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
     }
 
@@ -119,10 +119,18 @@ impl CongestionControl for Composed {
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.slow_start.internals(out);
-        self.avoidance.internals(out);
+        // Parts may share a quantity, such as an estimate of the bandwidth: it is told once.
+        let mut told = Vec::new();
+        let mut once = |name, value| {
+            if !told.contains(&name) {
+                told.push(name);
+                out(name, value);
+            }
+        };
+        self.slow_start.internals(&mut once);
+        self.avoidance.internals(&mut once);
         if let Some(response) = &self.loss_response {
-            response.internals(out);
+            response.internals(&mut once);
         }
     }
 }
@@ -133,6 +141,7 @@ mod tests {
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
     use crate::registry::{Params, Value};
     use crate::testing::{ACK, build, congestion, established};
+    use crate::units::Duration;
 
     /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
     #[derive(Debug)]
@@ -238,6 +247,26 @@ mod tests {
             assert_eq!(acks(&mut control, 9), 10.0, "slow start up to the threshold");
             assert_eq!(control.phase(), Phase::Avoidance);
         }
+    }
+
+    #[test]
+    fn a_loss_response_may_start_over_elsewhere() {
+        let response = build(&loss_response::return_to_threshold::ENTRY, &[]).unwrap();
+        let mut control = Composed { loss_response: Some(response), ..standard(20.0, 100.0) };
+        control.on_congestion(&congestion(Cause::Timeout, 20.0));
+        assert_eq!(control.window(), Window { cwnd: 9.95, ssthresh: 10.0 });
+    }
+
+    #[test]
+    fn what_parts_share_is_told_once() {
+        let response = build(&loss_response::westwood::ENTRY, &[]).unwrap();
+        let slow_start = build(&slow_start::queue_aware::ENTRY, &[]).unwrap();
+        let avoidance = build(&avoidance::bandwidth_ratio::ENTRY, &[]).unwrap();
+        let mut control = Composed { loss_response: Some(response), slow_start, avoidance, ..standard(20.0, 100.0) };
+        control.on_ack(&Ack { min_rtt: Some(Duration::from_millis(1)), ..ACK });
+        let mut names = Vec::new();
+        control.internals(&mut |name, _| names.push(name));
+        assert_eq!(names, ["bwe", "bwe_avg", "bwe_max", "diff", "delta"]);
     }
 
     #[test]

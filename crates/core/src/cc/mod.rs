@@ -3,6 +3,7 @@
 //! A control is usually [`Composed`] of an initial window, a slow start, an avoidance and a loss response; an algorithm that does not
 //! decompose implements [`CongestionControl`] itself. Windows are real numbers of segments.
 
+pub(crate) mod bandwidth;
 mod composed;
 pub(crate) mod nonlinear;
 
@@ -14,6 +15,9 @@ use std::fmt::Debug;
 
 use crate::events::{Ack, CongestionEvent, Established, Sent};
 use crate::units::{Instant, Rate, Segments};
+
+/// Smallest congestion window, and the window after a timeout: the loss window of RFC 5681 §3.1.
+pub(crate) const LOSS_WINDOW: Segments = 1.0;
 
 /// The congestion window and the slow start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,8 +126,13 @@ pub trait Avoidance: Debug + Send + Sync {
 pub trait LossResponse: Debug + Send + Sync {
     /// Sees every ACK, also those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
-    /// The window after congestion. After a timeout only its `ssthresh` counts.
+    /// The window after congestion.
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window;
+    /// The window instead, where the host starts over (after a timeout, and Tahoe after duplicate ACKs): one segment (RFC 5681 §3.1) unless
+    /// the algorithm has another. `reduced` is what [`LossResponse::respond`] gave.
+    fn restart(&self, _reduced: &Window) -> Segments {
+        LOSS_WINDOW
+    }
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }

@@ -16,6 +16,11 @@ fn errors(text: &str) -> String {
     result.map_or_else(|error| error.to_string(), |_| panic!("this is a sound scenario:\n{text}"))
 }
 
+/// The slow starts there are, in the registry's order.
+fn slow_starts() -> Vec<&'static str> {
+    ackclock_core::registry::slow_start::ENTRIES.iter().map(|entry| entry.name).collect()
+}
+
 fn limit(link: &LinkSpec) -> Limit {
     link.queue.as_ref().unwrap().discipline.params.limit("limit")
 }
@@ -47,7 +52,7 @@ fn mistakes() {
         ("duration = \"1e10 s\"\nflow = {}".to_owned(), "t.toml:1: duration: a time here must be at most 1e9 s, but is \"1e10 s\""),
         (
             flow("slow_start = \"standart\""),
-            "t.toml:3: flow.0.slow_start: there is no slow start \"standart\"; did you mean \"standard\"? (known: standard, limited, limited_ns2, staged)",
+            "t.toml:3: flow.0.slow_start: there is no slow start \"standart\"; did you mean \"standard\"? (known: {slow_starts})",
         ),
         (
             flow("slow_start = 3"),
@@ -176,8 +181,9 @@ fn mistakes() {
             "t.toml:2:8: this is not TOML: string values must be quoted, expected literal string",
         ),
     ];
+    let slow_starts = slow_starts().join(", ");
     for (text, expected) in cases {
-        assert_eq!(errors(&text), expected, "\n{text}");
+        assert_eq!(errors(&text), expected.replace("{slow_starts}", &slow_starts), "\n{text}");
     }
 }
 
@@ -440,7 +446,7 @@ fn the_schema_knows_every_key_and_part() {
     let flow = &schema["properties"]["flow"]["oneOf"][0]["items"];
     assert_eq!(flow["additionalProperties"], false);
     assert_eq!(flow["properties"]["rwnd"]["default"], "1000 packets");
-    assert_eq!(flow["properties"]["slow_start"]["oneOf"][0]["enum"], serde_json::json!(["standard", "limited", "limited_ns2", "staged"]));
+    assert_eq!(flow["properties"]["slow_start"]["oneOf"][0]["enum"], serde_json::json!(slow_starts()));
     assert_eq!(schema["required"], serde_json::json!(["duration", "flow"]));
     assert_eq!(schema["properties"]["topology"]["oneOf"].as_array().map(Vec::len), Some(4));
     let staged = &flow["properties"]["slow_start"]["oneOf"][4];

@@ -34,9 +34,9 @@ impl Sack {
             self.after_timeout = false;
             state.acknowledge_and_grow(now, segment);
             self.scoreboard.advance(segment.seq);
-        } else if segment.seq == state.snd_una && !self.after_timeout {
+        } else if segment.seq == state.snd_una {
             state.observe(now, 0, segment);
-            if self.mark(segment.sack) {
+            if !self.after_timeout && self.mark(segment.sack) {
                 state.dupacks += 1;
                 if state.dupacks == DUP_THRESH {
                     self.enter(state, now);

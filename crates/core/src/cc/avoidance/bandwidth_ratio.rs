@@ -1,0 +1,119 @@
+//! Westwood RB's avoidance: Reno's growth, faster or slower as the estimated bandwidth lies above or below its mean.
+//! ## What it does
+//! Estimates the connection's bandwidth from the rate of ACKs, with its mean and maximum since the start. An ACK adds (δ + 1)/cwnd segments,
+//! where the bandwidth ratio `δ = (bwe − bwe_avg)/(bwe_max − bwe_avg)` is 1 at the maximum, 0 at the mean, and at least −1: between no growth
+//! and twice Reno's. Congestion is answered as TCP Westwood does.
+//! ## References
+//! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equations 2–4; Mascolo et al.,
+//! *TCP Westwood*, 2001, for the estimate and the response.
+//! ## Differs from the document
+//! δ can be less than −1, where the mean lies nearer to the maximum than to the estimate: the paper says δ ∈ [−1, 1], so it is clamped. It is
+//! 0 where it is undefined, while the mean is the maximum. Mean and maximum are over the estimates at all ACKs since the start, duplicates
+//! included; the paper's index i is not explained further.
+//! ## Parameters
+//! Those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see loss response `westwood`. The paper
+//! has no constant of its own here.
+
+use crate::cc::bandwidth::{Bandwidth, PARAMS};
+use crate::cc::{Avoidance, Window};
+use crate::events::{Ack, CongestionEvent};
+use crate::registry::Entry;
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Avoidance> = Entry {
+    name: "bandwidth_ratio",
+    summary: "Westwood RB: Reno's growth times 1 + δ, where δ compares the bandwidth with its mean and maximum",
+    reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 2–4",
+    params: &PARAMS,
+    build: |params| Ok(Box::new(BandwidthRatio { bandwidth: Bandwidth::new(params) })),
+};
+
+/// Westwood RB's avoidance.
+#[derive(Debug)]
+pub struct BandwidthRatio {
+    bandwidth: Bandwidth,
+}
+
+impl BandwidthRatio {
+    /// δ, the bandwidth ratio factor.
+    fn delta(&self) -> f64 {
+        let (mean, max) = (self.bandwidth.mean(), self.bandwidth.max());
+        // Hong et al. eq. 2.
+        if max > mean { ((self.bandwidth.estimate() - mean) / (max - mean)).clamp(-1.0, 1.0) } else { 0.0 }
+    }
+}
+
+impl Avoidance for BandwidthRatio {
+    fn observe(&mut self, ack: &Ack, _window: &Window) {
+        self.bandwidth.observe(ack);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        // Hong et al. eq. 4.
+        window.cwnd + ack.counted * (self.delta() + 1.0) / window.cwnd
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        self.bandwidth.respond(event, window)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.bandwidth.internals(out);
+        out("delta", self.delta());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close, build, congestion, internal, window};
+    use crate::units::{Duration, Instant};
+
+    /// A part of Westwood+'s filter that has seen samples of these rates, in segments per second, one per round trip of 1 s.
+    fn after(samples: &[u32], pole: f64) -> Box<dyn Avoidance> {
+        let filter = Value::Word("plus".to_owned());
+        let mut part = build(&ENTRY, &[("filter", filter), ("pole", Value::Number(pole))]).unwrap();
+        let rtt = Some(Duration::from_millis(1000));
+        part.observe(&Ack { rtt, ..ACK }, &window(1.0));
+        for (second, acked) in (1..).zip(samples) {
+            let now = Instant::ZERO + Duration::from_millis(1000 * second);
+            part.observe(&Ack { now, acked: *acked, rtt, ..ACK }, &window(1.0));
+        }
+        part
+    }
+
+    fn delta(part: &dyn Avoidance) -> f64 {
+        internal(|out| part.internals(out), "delta")
+    }
+
+    #[test]
+    fn the_ratio_by_hand() {
+        // Without memory the estimates are the samples: 10, 40, 20, 30 with mean 25 and maximum 40.
+        let mut part = after(&[10, 40, 20, 30], 0.0);
+        assert_close(delta(&*part), 5.0 / 15.0, 1e-12);
+        assert_close(part.on_ack(&ACK, &window(10.0)), 10.0 + (1.0 + 1.0 / 3.0) / 10.0, 1e-12);
+        assert_close(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(10.0)), 10.0 + 2.0 * (4.0 / 3.0) / 10.0, 1e-12);
+    }
+
+    #[test]
+    fn between_no_growth_and_twice_renos() {
+        let mut fresh = build(&ENTRY, &[]).unwrap();
+        assert_eq!((delta(&*fresh), fresh.on_ack(&ACK, &window(10.0))), (0.0, 10.1), "undefined: Reno's");
+        assert_eq!(delta(&*after(&[20, 20, 20], 0.0)), 0.0, "a constant rate is its own mean");
+        let mut best = after(&[10, 20, 40], 0.0);
+        assert_eq!((delta(&*best), best.on_ack(&ACK, &window(10.0))), (1.0, 10.2));
+        // Mean 34, maximum 40: (10 − 34)/6 = −4.
+        let mut worst = after(&[40, 40, 40, 40, 10], 0.0);
+        assert_eq!((delta(&*worst), worst.on_ack(&ACK, &window(10.0))), (-1.0, 10.0));
+    }
+
+    #[test]
+    fn congestion_is_answered_as_westwood_does() {
+        let mut part = after(&[20], 0.9);
+        let event = CongestionEvent { min_rtt: Some(Duration::from_millis(500)), ..congestion(Cause::DupAck, 30.0) };
+        assert_eq!(part.respond(&event, &window(30.0)), Window { cwnd: 10.0, ssthresh: 10.0 });
+    }
+}

@@ -1,0 +1,425 @@
+//! The bandwidth that a connection gets, estimated from the rate of its returning ACKs, as TCP Westwood does; and what Westwood makes of it.
+//!
+//! ## References
+//! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2.1
+//! (samples), §2.2 (filter), §2.3 (counting of ACKs); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and
+//! Vegas TCP congestion control*, 2004, §2 (one sample per round trip).
+//! ## Differs from the documents
+//! Segments are counted, not bytes: all segments of a bulk transfer are of one size. ACKs that arrive at the same time make one sample with
+//! the next later one, since a sample over no time has no rate. A sample that ends an idle time counts from the last ACK, not from the last
+//! null sample before it, so that its rate does not depend on where that fell.
+
+use crate::cc::Window;
+use crate::cc::loss_response::halve::reduced_to;
+use crate::events::{Ack, CongestionEvent};
+use crate::registry::{Default, Kind, Param, Params};
+use crate::units::{Duration, Instant, Segments};
+
+/// Parameters of a part that estimates bandwidth, before its own.
+pub(crate) const PARAMS: [Param; 4] = [
+    Param {
+        name: "filter",
+        kind: Kind::Word(&["original", "plus"]),
+        default: Default::Word("original"),
+        bounds: (0.0, 0.0),
+        doc: "a sample per ACK with the filter of 2001, or Westwood+'s: a sample per round trip with that of 2004",
+    },
+    Param {
+        name: "tau",
+        kind: Kind::Duration,
+        default: Default::Number(0.5),
+        bounds: (1e-3, 1e3),
+        doc: "time constant of the original filter (Mascolo et al. §2.2: 0.5 s)",
+    },
+    Param {
+        name: "m",
+        kind: Kind::Number,
+        default: Default::Number(2.0),
+        bounds: (1.0, 1e3),
+        doc: "without an ACK for tau/m the original filter takes a null sample (Mascolo et al. §2.2: at least 2)",
+    },
+    Param {
+        name: "pole",
+        kind: Kind::Number,
+        default: Default::Number(0.9),
+        bounds: (0.0, 0.999_999),
+        doc: "weight of the old estimate in Westwood+'s filter (Grieco & Mascolo §2: 0.9)",
+    },
+];
+
+/// Estimate of the bandwidth, in segments per second.
+#[derive(Debug)]
+pub(crate) struct Bandwidth {
+    filter: Filter,
+    /// When the last sample ended.
+    sampled: Option<Instant>,
+    /// Segments acknowledged since.
+    acked: Segments,
+    /// Segments that duplicate ACKs have told of, and no cumulative ACK yet.
+    accounted: u32,
+    estimate: f64,
+    /// Sum, number and largest of the estimates, one for each ACK.
+    sum: f64,
+    count: u64,
+    max: f64,
+}
+
+#[derive(Debug)]
+enum Filter {
+    Original {
+        tau: f64,
+        /// Without an ACK for so long there is a null sample.
+        patience: Duration,
+        /// The last sample, and when the filter was last brought up to date: later than the sample's end where null samples followed.
+        last: f64,
+        filtered: Instant,
+    },
+    Plus {
+        pole: f64,
+        /// Whether there has been a sample.
+        begun: bool,
+    },
+}
+
+impl Bandwidth {
+    /// As [`PARAMS`] say.
+    pub(crate) fn new(params: &Params) -> Self {
+        let filter = if params.word("filter") == "plus" {
+            Filter::Plus { pole: params.number("pole"), begun: false }
+        } else {
+            let tau = params.number("tau");
+            let patience = Duration::from_secs_f64(tau / params.number("m"));
+            Filter::Original { tau, patience, last: 0.0, filtered: Instant::ZERO }
+        };
+        Self { filter, sampled: None, acked: 0.0, accounted: 0, estimate: 0.0, sum: 0.0, count: 0, max: 0.0 }
+    }
+
+    /// Takes an ACK, new or duplicate.
+    pub(crate) fn observe(&mut self, ack: &Ack) {
+        self.acked += f64::from(self.newly_arrived(ack.acked));
+        let Some(sampled) = self.sampled else {
+            // The first ACK starts the clock: what it acknowledges took a time that nobody knows.
+            self.begin(ack.now);
+            return;
+        };
+        let gap = ack.now.since(sampled);
+        match &mut self.filter {
+            Filter::Original { .. } if gap > Duration::ZERO => self.sample(ack.now, gap),
+            Filter::Plus { pole, begun } if gap > Duration::ZERO && gap >= ack.rtt.unwrap_or(gap) => {
+                // Grieco & Mascolo §2: a sample is what a round trip has brought. The first stands for itself.
+                let sample = self.acked / gap.as_secs_f64();
+                let pole = if std::mem::replace(begun, true) { *pole } else { 0.0 };
+                self.estimate = pole * self.estimate + (1.0 - pole) * sample;
+                self.restart(ack.now);
+            }
+            _ => {}
+        }
+        self.sum += self.estimate;
+        self.count += 1;
+        self.max = self.max.max(self.estimate);
+    }
+
+    /// Mascolo et al. §2.3: a duplicate ACK tells of one segment that arrived; the cumulative ACK that follows tells of the others.
+    fn newly_arrived(&mut self, acked: u32) -> u32 {
+        if acked == 0 {
+            self.accounted += 1;
+            return 1;
+        }
+        // The cumulative ACK itself was caused by the arrival of one segment, even where all that it covers was told of.
+        let told = self.accounted.min(acked - 1);
+        self.accounted -= told;
+        acked - told
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.restart(now);
+        if let Filter::Original { filtered, .. } = &mut self.filter {
+            *filtered = now;
+        }
+    }
+
+    fn restart(&mut self, now: Instant) {
+        self.sampled = Some(now);
+        self.acked = 0.0;
+    }
+
+    /// The original filter's sample of what was acknowledged in `gap`, which ends now.
+    fn sample(&mut self, now: Instant, gap: Duration) {
+        self.idle_until(now);
+        let sample = self.acked / gap.as_secs_f64();
+        if let Filter::Original { tau, last, filtered, .. } = &mut self.filter {
+            self.estimate = tustin(self.estimate, *tau, now.since(*filtered), sample + *last);
+            (*last, *filtered) = (sample, now);
+        }
+        self.restart(now);
+    }
+
+    /// Takes the null samples before `now`: Mascolo et al. §2.2, one whenever tau/m passes without an ACK.
+    fn idle_until(&mut self, now: Instant) {
+        let (Filter::Original { tau, patience, last, filtered }, Some(_)) = (&mut self.filter, self.sampled) else { return };
+        let nulls = now.since(*filtered).as_nanos().saturating_sub(1) / patience.as_nanos();
+        if nulls > 0 {
+            self.estimate = tustin(self.estimate, *tau, *patience, *last);
+            self.estimate *= libm::pow(weight(*tau, *patience), (nulls - 1) as f64);
+            *last = 0.0;
+            *filtered += patience.saturating_mul(nulls);
+        }
+    }
+
+    /// The estimate in segments per second; zero before the first sample.
+    pub(crate) fn estimate(&self) -> f64 {
+        self.estimate
+    }
+
+    /// The mean of the estimates at all ACKs so far.
+    pub(crate) fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
+    }
+
+    /// The largest of them.
+    pub(crate) fn max(&self) -> f64 {
+        self.max
+    }
+
+    /// The segments that fill the path without a queue: the estimate times the smallest round-trip time, `None` before there is one.
+    pub(crate) fn pipe(&self, min_rtt: Option<Duration>) -> Option<Segments> {
+        min_rtt.map(|rtt| self.estimate * rtt.as_secs_f64())
+    }
+
+    /// Westwood's response to congestion. Mascolo et al. §3: `ssthresh` becomes the pipe, and `cwnd` at most that.
+    pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        self.idle_until(event.now);
+        let Window { ssthresh, .. } = reduced_to(self.pipe(event.min_rtt).unwrap_or(0.0));
+        Window { cwnd: window.cwnd.min(event.window).min(ssthresh), ssthresh }
+    }
+
+    /// The estimate, its mean and its maximum, in segments per second.
+    pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("bwe", self.estimate);
+        out("bwe_avg", self.mean());
+        out("bwe_max", self.max);
+    }
+}
+
+/// The filter of Mascolo et al. §2.2 (equation 3): a low pass of the time constant `tau`, made discrete by the bilinear transform. `samples`
+/// is the sum of the last two.
+fn tustin(estimate: f64, tau: f64, step: Duration, samples: f64) -> f64 {
+    let weight = weight(tau, step);
+    weight * estimate + (1.0 - weight) * samples / 2.0
+}
+
+/// What the old estimate weighs after `step`.
+fn weight(tau: f64, step: Duration) -> f64 {
+    (2.0 * tau - step.as_secs_f64()) / (2.0 * tau + step.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close, congestion, window};
+    use proptest::prelude::*;
+
+    fn estimator(filter: &str) -> Bandwidth {
+        let mut params = Params::defaults(&PARAMS);
+        params.set("filter", Value::Word(filter.to_owned()));
+        Bandwidth::new(&params)
+    }
+
+    fn ack(micros: u64, acked: u32) -> Ack {
+        Ack { now: Instant::from_nanos(micros * 1000), acked, rtt: Some(Duration::from_millis(100)), ..ACK }
+    }
+
+    /// ACKs of one segment each, `step` microseconds apart, up to `end`, from `start` on, both excluded and included.
+    fn stream(bandwidth: &mut Bandwidth, start: u64, end: u64, step: usize) {
+        for micros in (start..=end).step_by(step).skip(1) {
+            bandwidth.observe(&ack(micros, 1));
+        }
+    }
+
+    fn begun(filter: &str) -> Bandwidth {
+        let mut bandwidth = estimator(filter);
+        bandwidth.observe(&ack(0, 1));
+        bandwidth
+    }
+
+    #[test]
+    fn the_first_steps_by_hand() {
+        let mut bandwidth = begun("original");
+        assert_eq!(bandwidth.estimate(), 0.0, "the first ACK has no rate");
+        // 10 ms: weight (1 − 0.01)/(1 + 0.01); the sample is 100 segments a second, the one before it 0.
+        bandwidth.observe(&ack(10_000, 1));
+        let first = (1.0 - 0.99 / 1.01) * 50.0;
+        assert_close(bandwidth.estimate(), first, 1e-12);
+        // 20 ms and two segments: 100 again, and 100 before it.
+        bandwidth.observe(&ack(30_000, 2));
+        let weight = 0.98 / 1.02;
+        assert_close(bandwidth.estimate(), weight * first + (1.0 - weight) * 100.0, 1e-12);
+        assert_close(bandwidth.mean(), f64::midpoint(first, bandwidth.estimate()), 1e-12);
+        assert_eq!(bandwidth.max(), bandwidth.estimate());
+    }
+
+    #[test]
+    fn a_constant_rate_is_found_with_the_time_constant() {
+        let mut bandwidth = begun("original");
+        // After tau the filter's step response is 1 − 1/e, but for the bilinear transform's error of (step/tau)² and the first sample's half step.
+        stream(&mut bandwidth, 0, 500_000, 1000);
+        assert_close(bandwidth.estimate(), 1000.0 * (1.0 - (-1.0_f64).exp()), 1.0);
+        stream(&mut bandwidth, 500_000, 10_000_000, 1000);
+        assert_close(bandwidth.estimate(), 1000.0, 1e-4);
+        let mut plus = begun("plus");
+        stream(&mut plus, 0, 100_000, 1000);
+        assert_close(plus.estimate(), 1000.0, 1e-9);
+    }
+
+    #[test]
+    fn a_step_of_the_rate() {
+        for (filter, after) in [
+            // 250 ms later: e^(−1/2) of the difference is left.
+            ("original", 500.0 + 500.0 * (-0.5_f64).exp()),
+            // Two round trips later: 0.9² of it.
+            ("plus", 500.0 + 500.0 * 0.9_f64.powi(2)),
+        ] {
+            let mut bandwidth = begun(filter);
+            stream(&mut bandwidth, 0, 10_000_000, 1000);
+            stream(&mut bandwidth, 10_000_000, 10_250_000, 2000);
+            assert_close(bandwidth.estimate(), after, 2.0);
+            stream(&mut bandwidth, 10_250_000, 30_000_000, 2000);
+            assert_close(bandwidth.estimate(), 500.0, 0.01);
+            assert_close(bandwidth.max(), 1000.0, 0.01);
+        }
+    }
+
+    #[test]
+    fn jitter_averages_out() {
+        for filter in ["original", "plus"] {
+            let mut bandwidth = begun(filter);
+            // Gaps of 0.5 and 1.5 ms in turn. The original's samples are 2000 and 667: each weighs by its gap, and by its successor's.
+            for pair in 0..10_000 {
+                bandwidth.observe(&ack(2000 * pair + 500, 1));
+                bandwidth.observe(&ack(2000 * pair + 2000, 1));
+            }
+            let expected = if filter == "original" { f64::midpoint(2000.0, 2000.0 / 3.0) } else { 1000.0 };
+            assert_close(bandwidth.estimate(), expected, 2.0);
+        }
+    }
+
+    #[test]
+    fn ack_compression_misleads_the_original_and_not_the_plus() {
+        // 10 ACKs within 100 µs, then nothing for 9.9 ms: 1000 segments a second on average.
+        let rate = |filter: &str| {
+            let mut bandwidth = begun(filter);
+            for burst in 0..1000 {
+                stream(&mut bandwidth, 10_000 * burst, 10_000 * burst + 100, 10);
+                bandwidth.observe(&ack(10_000 * (burst + 1), 1));
+            }
+            bandwidth.estimate()
+        };
+        assert_close(rate("plus"), 1100.0, 1.0);
+        // The gap of 9.9 ms averages its own sample of 101 with the compressed one before it, of 100 000.
+        assert!(rate("original") > 40_000.0, "{}", rate("original"));
+    }
+
+    #[test]
+    fn acks_at_the_same_time_count_with_the_next() {
+        let mut apart = begun("original");
+        let mut together = begun("original");
+        apart.observe(&ack(1000, 3));
+        together.observe(&ack(0, 1));
+        together.observe(&ack(0, 1));
+        assert_eq!(together.estimate(), 0.0);
+        together.observe(&ack(1000, 1));
+        assert_eq!(together.estimate(), apart.estimate());
+    }
+
+    #[test]
+    fn idle_time_decays_by_null_samples() {
+        let settled = || {
+            let mut bandwidth = begun("original");
+            stream(&mut bandwidth, 0, 10_000_000, 1000);
+            bandwidth
+        };
+        // tau/m = 250 ms: weight (1 − 0.25)/(1 + 0.25) = 0.6. The first null sample still averages with the sample before it.
+        let mut bandwidth = settled();
+        bandwidth.idle_until(Instant::from_nanos(10_250_000_000));
+        assert_close(bandwidth.estimate(), 1000.0, 1e-3);
+        bandwidth.idle_until(Instant::from_nanos(10_250_000_001));
+        assert_close(bandwidth.estimate(), 600.0 + 0.4 * 500.0, 1e-3);
+        bandwidth.idle_until(Instant::from_nanos(11_000_000_000));
+        assert_close(bandwidth.estimate(), 800.0 * 0.36, 1e-3);
+        // In one go, it comes to the same; then 1 segment in 1.1 s.
+        let mut later = settled();
+        later.observe(&ack(11_100_000, 1));
+        bandwidth.observe(&ack(11_100_000, 1));
+        assert_close(bandwidth.estimate(), later.estimate(), 1e-12);
+        let weight = 0.9 / 1.1;
+        assert_close(bandwidth.estimate(), weight * 800.0 * 0.6_f64.powi(3) + (1.0 - weight) / 2.0 / 1.1, 1e-3);
+    }
+
+    #[test]
+    fn a_timeout_sees_the_idle_time() {
+        let mut bandwidth = begun("original");
+        stream(&mut bandwidth, 0, 10_000_000, 1000);
+        let event = CongestionEvent {
+            now: Instant::from_nanos(11_000_000_000),
+            min_rtt: Some(Duration::from_millis(100)),
+            ..congestion(Cause::Timeout, 90.0)
+        };
+        // 800 · 0.6² of 1000 segments a second, times 100 ms.
+        assert_eq!(bandwidth.respond(&event, &window(90.0)).ssthresh, 28.0);
+    }
+
+    #[test]
+    fn duplicate_acks_count_one_segment_and_the_cumulative_ack_the_rest() {
+        let mut bandwidth = estimator("original");
+        let counted = [0, 0, 0, 6].map(|acked| bandwidth.newly_arrived(acked));
+        assert_eq!(counted, [1, 1, 1, 3], "six segments in all");
+        // More duplicates than the partial ACK covers: it counts for itself, and what is left over counts later.
+        let counted = [0, 0, 0, 0, 2, 5].map(|acked| bandwidth.newly_arrived(acked));
+        assert_eq!(counted, [1, 1, 1, 1, 1, 2]);
+        assert_eq!([1, 1].map(|acked| bandwidth.newly_arrived(acked)), [1, 1], "nothing is left over");
+    }
+
+    #[test]
+    fn westwoods_response() {
+        let mut bandwidth = begun("plus");
+        stream(&mut bandwidth, 0, 1_000_000, 1000);
+        let event = |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt)), ..congestion(cause, 50.0) };
+        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0)), Window { cwnd: 20.0, ssthresh: 20.0 });
+        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 80), &window(50.0)), Window { cwnd: 50.0, ssthresh: 80.0 });
+        assert_eq!(bandwidth.respond(&event(Cause::Timeout, 1), &window(50.0)).ssthresh, 2.0);
+        assert_eq!(bandwidth.respond(&congestion(Cause::DupAck, 50.0), &window(50.0)).ssthresh, 2.0, "no round-trip time yet");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_segment_counts_twice(acks in prop::collection::vec(0..6_u32, 1..200)) {
+            let mut bandwidth = estimator("original");
+            let (mut arrived, mut covered) = (0, 0);
+            for acked in acks {
+                arrived += bandwidth.newly_arrived(acked);
+                covered += acked;
+                prop_assert!(bandwidth.accounted + covered >= arrived || acked == 0 || bandwidth.accounted > 0);
+            }
+            // What arrived is what was covered, and what duplicates told of beyond it.
+            prop_assert_eq!(arrived, covered + bandwidth.accounted);
+        }
+
+        #[test]
+        fn the_estimate_is_finite_and_not_negative(
+            filter in prop_oneof![Just("original"), Just("plus")],
+            acks in prop::collection::vec((0..3_000_000_u64, 0..5_u32), 1..100),
+        ) {
+            let (mut bandwidth, mut now) = (estimator(filter), 0);
+            for (gap, acked) in acks {
+                now += gap;
+                bandwidth.observe(&ack(now, acked));
+                prop_assert!(bandwidth.estimate().is_finite() && bandwidth.estimate() >= 0.0);
+                prop_assert!(bandwidth.estimate() <= bandwidth.max() && bandwidth.mean() <= bandwidth.max() * (1.0 + 1e-12));
+            }
+        }
+    }
+}

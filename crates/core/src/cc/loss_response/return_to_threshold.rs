@@ -1,0 +1,113 @@
+//! Return Back to Threshold (RBT): after a loss the window goes on just below `ssthresh`, whatever found the loss.
+//! ## What it does
+//! At congestion `ssthresh` becomes half the window in force, in whole segments and at least two, and `cwnd` goes to ssthresh − 1/w, where w
+//! is the window in force: to where it was just before it crossed the threshold. A timeout, and the duplicate ACKs that make Tahoe start
+//! over, are answered alike.
+//! ## References
+//! Preveze, *A novel method for performance improvement of slow start congestion control method in packet switched networks*, 2019, §4 and
+//! figure 7.
+//! ## Differs from the document
+//! The paper counts bytes, ssthresh − MSS²/cwnd; here segments, so MSS is 1. `ssthresh` is in whole segments, as everywhere in this
+//! laboratory. The caption of figure 7 has cwnd − MSS²/cwnd, which hardly answers a loss: `reading` chooses it. The paper knows one kind of
+//! loss, a missing ACK, after which its standard method starts over from one segment; today's TCP does that after a timeout only, which
+//! `restart` can leave as it is.
+//! ## Parameters
+//! `reading`: `text`, of §4, or `figure`, of the caption of figure 7. `restart`: `threshold`, as the paper says: no loss starts over from one
+//! segment; or `one`: those that start over elsewhere do so here.
+
+use crate::cc::loss_response::halve::halve;
+use crate::cc::{LossResponse, Window};
+use crate::events::CongestionEvent;
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn LossResponse> = Entry {
+    name: "return_to_threshold",
+    summary: "RBT: half the window less 1/w, also after a timeout",
+    reference: "Preveze, A novel method for performance improvement of slow start congestion control method, §4",
+    params: &[
+        Param {
+            name: "reading",
+            kind: Kind::Word(&["text", "figure"]),
+            default: Default::Word("text"),
+            bounds: (0.0, 0.0),
+            doc: "whether cwnd becomes ssthresh − 1/w (§4) or w − 1/w (caption of figure 7)",
+        },
+        Param {
+            name: "restart",
+            kind: Kind::Word(&["threshold", "one"]),
+            default: Default::Word("threshold"),
+            bounds: (0.0, 0.0),
+            doc: "where the window goes when the host starts over, after a timeout or by Tahoe: there too (§4), or to one segment",
+        },
+    ],
+    build: |params| Ok(Box::new(ReturnToThreshold::new(params))),
+};
+
+/// RBT.
+#[derive(Debug)]
+pub struct ReturnToThreshold {
+    /// Whether it hardly reduces the window at all: the caption of figure 7.
+    to_window: bool,
+    /// Whether a host that starts over does so from one segment.
+    from_one: bool,
+}
+
+impl ReturnToThreshold {
+    fn new(params: &Params) -> Self {
+        Self { to_window: params.word("reading") == "figure", from_one: params.word("restart") == "one" }
+    }
+}
+
+impl LossResponse for ReturnToThreshold {
+    fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
+        let Window { ssthresh, .. } = halve(event.window);
+        let base = if self.to_window { event.window } else { ssthresh.min(event.window) };
+        // Preveze §4: MSS²/cwnd is one step of avoidance.
+        Window { cwnd: (base - 1.0 / event.window).max(1.0), ssthresh }
+    }
+
+    fn restart(&self, reduced: &Window) -> Segments {
+        if self.from_one { 1.0 } else { reduced.cwnd }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{build, congestion, window};
+
+    fn respond(reading: &str, force: Segments) -> Window {
+        let mut part = build(&ENTRY, &[("reading", Value::Word(reading.to_owned()))]).unwrap();
+        part.respond(&congestion(Cause::DupAck, force), &window(force))
+    }
+
+    #[test]
+    fn both_readings() {
+        assert_eq!(respond("text", 40.0), Window { cwnd: 20.0 - 1.0 / 40.0, ssthresh: 20.0 });
+        assert_eq!(respond("text", 41.0), Window { cwnd: 20.0 - 1.0 / 41.0, ssthresh: 20.0 });
+        assert_eq!(respond("figure", 40.0), Window { cwnd: 40.0 - 1.0 / 40.0, ssthresh: 20.0 });
+    }
+
+    #[test]
+    fn small_windows_keep_a_segment_and_never_grow() {
+        assert_eq!(respond("text", 3.0), Window { cwnd: 2.0 - 1.0 / 3.0, ssthresh: 2.0 });
+        assert_eq!(respond("text", 1.5), Window { cwnd: 1.0, ssthresh: 2.0 });
+        for reading in ["text", "figure"] {
+            assert_eq!(respond(reading, 1.0), Window { cwnd: 1.0, ssthresh: 2.0 });
+        }
+    }
+
+    #[test]
+    fn a_host_that_starts_over_keeps_the_threshold_unless_told_otherwise() {
+        let restart = |word: &str| {
+            let mut part = build(&ENTRY, &[("restart", Value::Word(word.to_owned()))]).unwrap();
+            let reduced = part.respond(&congestion(Cause::Timeout, 40.0), &window(40.0));
+            part.restart(&reduced)
+        };
+        assert_eq!([restart("threshold"), restart("one")], [19.975, 1.0]);
+    }
+}

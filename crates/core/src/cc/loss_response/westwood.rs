@@ -1,0 +1,73 @@
+//! Westwood: after a loss, the window that fills the path at the rate at which ACKs return.
+//! ## What it does
+//! Estimates the connection's bandwidth from the rate of ACKs. At congestion `ssthresh` becomes that bandwidth times the smallest round-trip
+//! time, in whole segments and at least two, and `cwnd` at most that. After a timeout the host starts over from one segment.
+//! ## References
+//! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2 and §3;
+//! Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, 2004, §2.
+//! ## Differs from the document
+//! Segments are counted, not bytes. ACKs that arrive at one instant make one sample. A sample after idle time counts from the last ACK.
+//! An ECN echo is answered like duplicate ACKs; the papers do not know ECN. Westwood+ does not say how its filter starts: here its first
+//! sample is its first estimate, while the original's starts from zero.
+//! ## Parameters
+//! `filter`: `original`, a sample per ACK with a low pass of varying coefficients, or `plus`, Westwood+: a sample per round trip. `tau`: 0.5 s
+//! and `m`: 2, the paper's, for the original filter. `pole`: 0.9, the paper's, for Westwood+.
+
+use crate::cc::bandwidth::{Bandwidth, PARAMS};
+use crate::cc::{LossResponse, Window};
+use crate::events::{Ack, CongestionEvent};
+use crate::registry::Entry;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn LossResponse> = Entry {
+    name: "westwood",
+    summary: "TCP Westwood: the estimated bandwidth times the smallest round-trip time",
+    reference: "Mascolo et al., TCP Westwood: bandwidth estimation for enhanced transport over wireless links, §3",
+    params: &PARAMS,
+    build: |params| Ok(Box::new(Westwood { bandwidth: Bandwidth::new(params) })),
+};
+
+/// TCP Westwood's response to congestion.
+#[derive(Debug)]
+pub struct Westwood {
+    bandwidth: Bandwidth,
+}
+
+impl LossResponse for Westwood {
+    fn observe(&mut self, ack: &Ack, _window: &Window) {
+        self.bandwidth.observe(ack);
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        self.bandwidth.respond(event, window)
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.bandwidth.internals(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, congestion, window};
+    use crate::units::{Duration, Instant};
+
+    #[test]
+    fn the_window_falls_to_what_the_acks_carry() {
+        let mut part = build(&ENTRY, &[("filter", Value::Word("plus".to_owned()))]).unwrap();
+        let rtt = Some(Duration::from_millis(50));
+        for millis in 0..=50 {
+            part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window(40.0));
+        }
+        // 500 segments a second in 30 ms.
+        let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(Cause::DupAck, 40.0) };
+        assert_eq!(part.respond(&event, &window(40.0)), Window { cwnd: 15.0, ssthresh: 15.0 });
+        let mut seen = Vec::new();
+        part.internals(&mut |name, value| seen.push((name, value)));
+        assert_eq!(seen[0], ("bwe", 500.0));
+        assert_eq!(seen.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["bwe", "bwe_avg", "bwe_max"]);
+    }
+}
