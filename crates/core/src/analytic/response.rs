@@ -39,7 +39,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -48,7 +48,7 @@ const OUTPUTS: &[Output] = &[
     output("reno_ratio", "", "mean window over that of Reno at the same loss rate"),
 ];
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let (p, rtt) = (params.number("loss"), params.number("rtt"));
     let reno = aimd(p, 1.0, 0.5);
     let window = match params.word("law") {
@@ -58,7 +58,7 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
         _ => reno,
     };
     let ratio = if p == 0.0 { f64::NAN } else { window / reno };
-    Ok(vec![window, 8.0 * params.number("packet_size") * window / rtt, ratio])
+    vec![window, 8.0 * params.number("packet_size") * window / rtt, ratio]
 }
 
 /// Mean window of AIMD that adds `alpha` packets a round trip and keeps `beta` of the window at a loss.
@@ -94,8 +94,11 @@ mod tests {
         pick(&ENTRY, &params, "window")
     }
 
+    /// A row: p as a power of ten, and windows.
+    type Row = (i32, [f64; 5]);
+
     /// RFC 9438 tables 1 (RTT 0.1 s) and 2 (0.01 s): p as a power of ten; Reno, `HighSpeed`, CUBIC with C = 0.04, 0.4 and 4.
-    const TABLES: [(f64, &[(i32, [f64; 5])]); 2] = [
+    const TABLES: [(f64, &[Row]); 2] = [
         (
             0.1,
             &[
