@@ -265,6 +265,7 @@ pub mod slow_start {
         limited,
         limited_ns2,
         staged,
+        vegas,
     }
 }
 
@@ -276,6 +277,7 @@ pub mod avoidance {
         binomial,
         polynomial,
         exponential,
+        vegas,
     }
 }
 

@@ -9,18 +9,15 @@ use ackclock_core::registry::Value;
 use ackclock_core::units::Duration;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
-use common::{ACCESS, BOTTLENECK, Row, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
+use common::{ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
 
 #[test]
 fn every_row_of_the_chain_table() {
     let mut failures = Vec::new();
     let mut compared = 0;
     for row in rows(include_str!("data/ns2_chain.csv")) {
-        if row.get("agent") == "Vegas" {
-            continue;
-        }
         let initial_window = if row.get("iw") == "rfc3390" { ns2_table() } else { fixed(1.0) };
-        let control = ns2_control(initial_window, part("standard"));
+        let control = agent_control(recovery(row.get("agent")), initial_window, part("standard"));
         let queue = row.get("ifq").parse().unwrap();
         let scenario = chain(rate(row.get("bw")), rate(row.get("access")), queue, host(recovery(row.get("agent"))), control);
         let result = run(&scenario, &mut || false).unwrap();
@@ -61,7 +58,7 @@ fn every_row_of_the_chain_table() {
         }
         compared += 1;
     }
-    assert_eq!(compared, 96);
+    assert_eq!(compared, 120);
     assert!(failures.is_empty(), "{} of {compared} rows differ:\n{}", failures.len(), failures.join("\n"));
 }
 

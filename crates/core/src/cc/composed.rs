@@ -4,7 +4,7 @@ use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase
 use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::units::{Instant, Segments};
 
-/// Smallest congestion window, and the window after a timeout: the loss window of RFC 5681 §3.1.
+/// Smallest congestion window: the loss window of RFC 5681 §3.1.
 const LOSS_WINDOW: Segments = 1.0;
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
 /// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
@@ -75,6 +75,9 @@ impl CongestionControl for Composed {
                 self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
+            Step::Leave(window) => {
+                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+            }
         }
     }
 
@@ -91,9 +94,16 @@ impl CongestionControl for Composed {
         };
         let restart = event.restart || event.cause == Cause::Timeout;
         let floor = if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW };
-        self.window =
-            Window { cwnd: if restart { LOSS_WINDOW } else { response.cwnd.max(floor) }, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
+        let cwnd = if restart { event.loss_window.max(LOSS_WINDOW) } else { response.cwnd.max(floor) };
+        self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
+    }
+
+    fn on_recovery_end(&mut self, _now: Instant) {
+        let window = self.avoidance.on_recovery_end(&self.window);
+        // A mark may have left less than a segment, which recovery does not change.
+        let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
+        self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
     }
 
     fn on_spurious(&mut self, _now: Instant) {
@@ -104,6 +114,10 @@ impl CongestionControl for Composed {
 
     fn deflate(&mut self, by: Segments) {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
+    }
+
+    fn inflate(&mut self, by: Segments) {
+        self.window.cwnd += by;
     }
 
     fn window(&self) -> Window {
