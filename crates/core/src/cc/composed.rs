@@ -50,7 +50,9 @@ impl Composed {
 
     fn avoid(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
-        let floor = self.window.cwnd + ack.counted * self.slow_start.floor(&self.window);
+        let least = ack.counted * self.slow_start.floor(&self.window);
+        // Without a floor an avoidance may shrink the window (Vegas).
+        let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
 }

@@ -48,7 +48,10 @@ pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> Con
 /// The parts of the congestion control of ns-2's agent with this recovery; `slow_start` is that of all but Vegas.
 pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
     if recovery == Recovery::Vegas {
-        let (slow_start, avoidance) = (part("vegas"), part("vegas"));
+        let number = |name, value| (name, Value::Number(value));
+        let rule = || ("rule", Value::Word("ns2".to_owned()));
+        let slow_start = part_with("vegas", vec![number("gamma", 1.0), number("alpha", 1.0), rule()]);
+        let avoidance = part_with("vegas", vec![number("alpha", 1.0), number("beta", 3.0), rule()]);
         return ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response: None });
     }
     ns2_control(initial_window, slow_start)
