@@ -1,4 +1,4 @@
-"""Makes ns2_runs.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
+"""Makes ns2_runs.csv, ns2_vegas.csv, ns2_vegas_flows.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
 
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
@@ -24,6 +24,17 @@ BASE = {
     "loss_position": "after", "loss_seed": "0", "delayed_ack": "0", "window": "1000", "access_limit": "0", "set": "",
 }  # fmt: skip
 LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
+
+VEGAS_COLUMNS = ["delay", "size", "vegas", *COLUMNS]
+VEGAS_BASE = BASE | {"agent": "Vegas", "delay": "10ms", "size": "1000", "vegas": "", "time": "100"}
+VEGAS_MIXES = ["Vegas,Vegas", "Vegas,Reno", "Vegas,Newreno,Vegas", "Vegas,Sack1"]
+VEGAS_DUMBBELL = {
+    "topology": "dumbbell", "rate": "3Mb", "delay": "20ms", "access": "10Mb", "access_delay": "5ms", "time": "60",
+}  # fmt: skip
+VEGAS_FLOW_COLUMNS = [
+    "agents", "limit", "flow", "agent", "start",
+    "bytes", "sent", "retransmitted", "timeouts", "reductions", "drops",
+]  # fmt: skip
 
 
 # Six flows over one bottleneck: name of the set-up, ns-2's queue and what is set on it, whether flows use ECN.
@@ -88,6 +99,40 @@ def runs() -> Iterator[dict[str, str]]:
         yield {"agent": agent, "access": access, "access_limit": limit}
 
 
+def vegas_runs() -> Iterator[dict[str, str]]:
+    """Yield the settings of the runs with Vegas that go beyond the chain's table."""
+    for (rate, access), loss, seed in itertools.product(LINKS, ["0.002", "0.01", "0.03", "0.1"], ["0", "12345678", "87654321"]):
+        yield {"rate": rate, "access": access, "loss": loss, "loss_seed": seed}
+    for window, loss, seed in itertools.product(["20", "32", "64"], ["0", "0.01", "0.03"], ["0", "7654321"]):
+        yield {"window": window, "loss": loss, "loss_seed": seed}
+    for size, delay, limit in itertools.product(["500", "1460"], ["3ms", "47ms"], ["6", "12"]):
+        yield {"rate": "2Mb", "size": size, "delay": delay, "limit": limit}
+        yield {"rate": "2Mb", "size": size, "delay": delay, "limit": limit, "loss": "0.005"}
+    for limits in ["v_alpha_ 2 v_beta_ 4", "v_alpha_ 2 v_beta_ 2 v_gamma_ 2", "v_alpha_ 4 v_beta_ 8 v_gamma_ 0"]:
+        yield {"vegas": limits, "limit": "20"}
+        yield {"vegas": limits, "limit": "20", "loss": "0.004"}
+    for iw, limit in itertools.product(["2", "3", "10"], ["8", "30"]):
+        yield {"iw": iw, "limit": limit}
+    for loss in ["0", "0.01"]:
+        yield {"delayed_ack": "1", "loss": loss}
+    # A lost SYN.
+    yield {"loss": "0.01", "loss_seed": "7"}
+
+
+def measure_flows(ns: str, agents: str, limit: str) -> list[dict[str, str]]:
+    """Run ns-2 once with several flows and return their rows."""
+    row = {"agents": agents.replace(",", " "), "limit": limit}
+    flows = agents.split(",")
+    options = VEGAS_DUMBBELL | {"flows": str(len(flows)), "agents": agents, "limit": limit}
+    rows = []
+    for words in execute(ns, options):
+        if words[0] == "flow":
+            rows.append(row | {"flow": words[1], "agent": flows[int(words[1])]} | dict(zip(words[2::2], words[3::2], strict=True)))
+        if words[0] == "total":
+            total = dict(zip(words[1::2], words[2::2], strict=True))
+    return [row | {"drops": total["drops"]} for row in rows]
+
+
 def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
     """Run ns-2 once and yield the words of its lines."""
     script = str(Path(__file__).with_name("bulk.tcl"))
@@ -137,6 +182,11 @@ def main() -> None:
     ns = sys.argv[1] if len(sys.argv) > 1 else "ns"
     with ThreadPoolExecutor(2) as pool:
         write("ns2_runs.csv", COLUMNS, list(pool.map(lambda settings: measure(ns, settings), runs())))
+        vegas = pool.map(lambda settings: measure(ns, VEGAS_BASE | settings), vegas_runs())
+        write("ns2_vegas.csv", VEGAS_COLUMNS, list(vegas))
+        mixes = [(ns, agents, limit) for agents in VEGAS_MIXES for limit in ("10", "20", "50")]
+        flows = pool.map(lambda mix: measure_flows(*mix), mixes)
+        write("ns2_vegas_flows.csv", VEGAS_FLOW_COLUMNS, list(itertools.chain.from_iterable(flows)))
         cases = [(ns, setup, agents, seed) for setup in QUEUES for agents in MIXES for seed in (1, 2, 3)]
         queues = pool.map(lambda case: measure_queue(*case), cases)
         write("ns2_queues.csv", QUEUE_COLUMNS, list(itertools.chain.from_iterable(queues)))
