@@ -9,7 +9,9 @@ use ackclock_core::registry::Value;
 use ackclock_core::units::{Bytes, Duration};
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{ControlSpec, GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
-use common::{ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
+use common::{
+    ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows,
+};
 
 #[test]
 fn every_row_of_the_chain_table() {

@@ -31,6 +31,9 @@ pub(crate) const MIN_WINDOW: Segments = 2.0;
 /// The window may be above what is outstanding by so much and still grow (ns-2).
 const UNUSED: Segments = 2.0;
 
+/// By how much less than half a segment is rounded down too.
+const HALF: Segments = 1e-9;
+
 /// The backlog of one flow, and how it is measured.
 #[derive(Debug)]
 pub(crate) struct Backlog {
@@ -107,7 +110,8 @@ impl Backlog {
         }
         // Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
         let waiting = f64::from(ack.flight_size) + 1.0 - if self.rtt > 0.0 { sent as f64 * self.base_rtt / self.rtt } else { 0.0 };
-        self.diff = if self.ns2 { libm::trunc(waiting + 0.5) } else { waiting };
+        // Exactly half a segment counts for less, as the rounding of ns-2's clock has it.
+        self.diff = if self.ns2 { libm::trunc(waiting + 0.5 - HALF) } else { waiting };
         (self.end, self.begun, self.sum, self.count) = (next, ack.now, 0.0, 0);
     }
 
@@ -116,10 +120,73 @@ impl Backlog {
         !self.ns2 || window.cwnd <= f64::from(ack.flight_size) + 1.0 + UNUSED
     }
 
+    /// The backlog of the last round.
+    pub(crate) fn diff(&self) -> Segments {
+        self.diff
+    }
+
     /// For traces.
     pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("diff", self.diff);
         out("base_rtt", if self.base_rtt.is_finite() { self.base_rtt } else { 0.0 });
         out("round_rtt", self.rtt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close};
+    use crate::units::Duration;
+
+    fn backlog(rule: &str) -> Backlog {
+        let mut params = Params::defaults(&[RULE]);
+        params.set("rule", Value::Word(rule.to_owned()));
+        Backlog::new(&params)
+    }
+
+    fn ack(millis: u64, flight_size: u32) -> Ack {
+        Ack { now: Instant::from_nanos(1_000_000 * (1000 + millis)), flight_size, rtt: Some(Duration::from_millis(millis)), ..ACK }
+    }
+
+    #[test]
+    fn ten_segments_in_a_round_trip_a_quarter_longer_than_without_queues() {
+        for (rule, expected) in [("ns2", 2.0), ("published", 2.0)] {
+            let mut backlog = backlog(rule);
+            backlog.observe(&ack(100, 9));
+            // A round of ten ACKs at 125 ms; the next one ends it: 10 − 10·100/125 = 2.
+            for _ in 0..9 {
+                assert_eq!(backlog.observe(&ack(125, 9)), None);
+            }
+            let ended = backlog.observe(&ack(125, 9)).unwrap();
+            // The first ACK's 100 ms count for this round by ns-2's rule: (100 + 9·125)/10 = 122.5 ms, 1.84 segments, rounded to 2.
+            assert_close(ended, expected, 1e-9);
+        }
+    }
+
+    #[test]
+    fn duplicate_acks_measure_nothing() {
+        let mut backlog = backlog("ns2");
+        assert_eq!(backlog.observe(&Ack { acked: 0, ..ack(50, 3) }), None);
+        assert!(backlog.base_rtt.is_infinite());
+    }
+
+    #[test]
+    fn a_round_of_one_segment_sets_the_base_anew() {
+        let mut backlog = backlog("ns2");
+        for millis in [100, 100, 300, 300, 300] {
+            backlog.observe(&ack(millis, 0));
+        }
+        assert_close(backlog.base_rtt, 0.3, 1e-12);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow_in_ns2() {
+        let window = |cwnd| Window { cwnd, ssthresh: 2.0 };
+        let (ns2, published) = (backlog("ns2"), backlog("published"));
+        assert!(ns2.may_grow(&ack(100, 19), &window(22.0)));
+        assert!(!ns2.may_grow(&ack(100, 19), &window(22.1)));
+        assert!(published.may_grow(&ack(100, 19), &window(30.0)));
     }
 }

@@ -103,3 +103,60 @@ impl Avoidance for Vegas {
         self.backlog.internals(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, congestion};
+    use crate::units::{Duration, Instant};
+
+    /// The window after each of `acks` ACKs with `flight_size` outstanding: the first at 100 ms, the others at `rtt`.
+    fn windows(rtt: u64, cwnd: Segments, acks: u64) -> Segments {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let mut window = Window { cwnd, ssthresh: 2.0 };
+        for index in 0..acks {
+            let millis = if index == 0 { 100 } else { rtt };
+            let now = Instant::from_nanos(1_000_000 * (100 + index));
+            let ack = Ack { now, rtt: Some(Duration::from_millis(millis)), flight_size: cwnd as u32 - 1, ..ACK };
+            part.observe(&ack, &window);
+            window.cwnd = part.on_ack(&ack, &window);
+        }
+        window.cwnd
+    }
+
+    #[test]
+    fn grows_by_a_segment_in_a_round_trip_without_queues() {
+        assert!((windows(100, 10.0, 10) - 11.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn shrinks_by_one_when_more_than_beta_wait_and_rests_in_between() {
+        // The first round grows to 11; then 10 − 10·100/180 = 4.4 or 10 − 10·100/125 = 2 segments wait.
+        assert!((windows(180, 10.0, 11) - 10.0).abs() < 1e-9);
+        assert!((windows(125, 10.0, 21) - 11.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn takes_a_quarter_and_half_if_the_retransmission_was_lost_too() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let window = Window { cwnd: 35.02, ssthresh: 2.0 };
+        let mut cut = |force, resent| part.respond(&CongestionEvent { resent, ..congestion(Cause::DupAck, force) }, &window).cwnd;
+        // ns-2: 35 − 8, 25 − 12 down to 12, 3 − 1, and never below 2.
+        assert_eq!([cut(35.02, false), cut(25.27, true), cut(3.0, false), cut(2.0, false)], [27.0, 12.0, 2.0, 2.0]);
+        let mut part = build(&ENTRY, &[("rule", Value::Word("published".to_owned()))]).unwrap();
+        assert_eq!(part.respond(&congestion(Cause::DupAck, 10.0), &window).cwnd, 7.5);
+    }
+
+    #[test]
+    fn recovery_ends_with_a_threshold_of_two_in_ns2() {
+        let window = Window { cwnd: 9.0, ssthresh: 50.0 };
+        assert_eq!(build(&ENTRY, &[]).unwrap().on_recovery_end(&window), Window { cwnd: 9.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn beta_below_alpha_is_refused() {
+        let refused = build(&ENTRY, &[("alpha", Value::Number(5.0))]);
+        assert_eq!(refused.unwrap_err(), "beta is 3 segments but alpha is 5: beta must not be below alpha");
+    }
+}

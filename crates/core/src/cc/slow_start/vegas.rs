@@ -100,6 +100,49 @@ impl SlowStart for Vegas {
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.backlog.internals(out);
+        out("slow_start_diff", self.backlog.diff());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, window};
+    use crate::units::{Duration, Instant};
+
+    /// An ACK at which a round ends: one segment is outstanding, as far as this one tells.
+    fn ack(now: u64, rtt: u64, flight_size: u32) -> Ack {
+        Ack { now: Instant::from_nanos(1_000_000 * now), rtt: Some(Duration::from_millis(rtt)), flight_size, ..ACK }
+    }
+
+    #[test]
+    fn grows_in_every_other_round() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let mut steps = Vec::new();
+        for round in 1..5 {
+            let ack = ack(100 * round, 100, 0);
+            part.observe(&ack, &window(2.0));
+            steps.push(part.on_ack(&ack, &window(2.0)));
+        }
+        assert_eq!(steps, [Step::Grow(1.0), Step::Grow(0.0), Step::Grow(1.0), Step::Grow(0.0)]);
+    }
+
+    #[test]
+    fn leaves_with_seven_eighths_when_segments_wait() {
+        for (rule, left) in [("ns2", Step::Leave(Window { cwnd: 14.0, ssthresh: 2.0 })), ("published", Step::Exit { ssthresh: 16.0 })] {
+            let mut part = build(&ENTRY, &[("rule", Value::Word(rule.to_owned()))]).unwrap();
+            // Rounds of 16 segments, the second and third with twice the round-trip time: 8 wait.
+            let mut last = Step::Grow(0.0);
+            for index in 0..50_u64 {
+                let ack = ack(100 + index, if index == 0 { 100 } else { 200 }, 15);
+                part.observe(&ack, &window(16.0));
+                last = part.on_ack(&ack, &window(16.0));
+                if !matches!(last, Step::Grow(_)) {
+                    break;
+                }
+            }
+            assert_eq!(last, left, "{rule}");
+        }
     }
 }
