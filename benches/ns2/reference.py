@@ -1,4 +1,4 @@
-"""Makes ns2_runs.csv, ns2_vegas.csv, ns2_vegas_flows.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
+"""Makes ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
 
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
@@ -27,14 +27,6 @@ LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
 
 VEGAS_COLUMNS = ["delay", "size", "vegas", *COLUMNS]
 VEGAS_BASE = BASE | {"agent": "Vegas", "delay": "10ms", "size": "1000", "vegas": "", "time": "100"}
-VEGAS_MIXES = ["Vegas,Vegas", "Vegas,Reno", "Vegas,Newreno,Vegas", "Vegas,Sack1"]
-VEGAS_DUMBBELL = {
-    "topology": "dumbbell", "rate": "3Mb", "delay": "20ms", "access": "10Mb", "access_delay": "5ms", "time": "60",
-}  # fmt: skip
-VEGAS_FLOW_COLUMNS = [
-    "agents", "limit", "flow", "agent", "start",
-    "bytes", "sent", "retransmitted", "timeouts", "reductions", "drops",
-]  # fmt: skip
 
 
 # Six flows over one bottleneck: name of the set-up, ns-2's queue and what is set on it, whether flows use ECN.
@@ -101,7 +93,9 @@ def runs() -> Iterator[dict[str, str]]:
 
 def vegas_runs() -> Iterator[dict[str, str]]:
     """Yield the settings of the runs with Vegas that go beyond the chain's table."""
-    for (rate, access), loss, seed in itertools.product(LINKS, ["0.002", "0.01", "0.03", "0.1"], ["0", "12345678", "87654321"]):
+    for (rate, access), loss, seed in itertools.product(
+        LINKS, ["0.002", "0.01", "0.03", "0.1"], ["0", "12345678", "87654321"]
+    ):
         yield {"rate": rate, "access": access, "loss": loss, "loss_seed": seed}
     for window, loss, seed in itertools.product(["20", "32", "64"], ["0", "0.01", "0.03"], ["0", "7654321"]):
         yield {"window": window, "loss": loss, "loss_seed": seed}
@@ -117,20 +111,6 @@ def vegas_runs() -> Iterator[dict[str, str]]:
         yield {"delayed_ack": "1", "loss": loss}
     # A lost SYN.
     yield {"loss": "0.01", "loss_seed": "7"}
-
-
-def measure_flows(ns: str, agents: str, limit: str) -> list[dict[str, str]]:
-    """Run ns-2 once with several flows and return their rows."""
-    row = {"agents": agents.replace(",", " "), "limit": limit}
-    flows = agents.split(",")
-    options = VEGAS_DUMBBELL | {"flows": str(len(flows)), "agents": agents, "limit": limit}
-    rows = []
-    for words in execute(ns, options):
-        if words[0] == "flow":
-            rows.append(row | {"flow": words[1], "agent": flows[int(words[1])]} | dict(zip(words[2::2], words[3::2], strict=True)))
-        if words[0] == "total":
-            total = dict(zip(words[1::2], words[2::2], strict=True))
-    return [row | {"drops": total["drops"]} for row in rows]
 
 
 def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
@@ -184,9 +164,6 @@ def main() -> None:
         write("ns2_runs.csv", COLUMNS, list(pool.map(lambda settings: measure(ns, settings), runs())))
         vegas = pool.map(lambda settings: measure(ns, VEGAS_BASE | settings), vegas_runs())
         write("ns2_vegas.csv", VEGAS_COLUMNS, list(vegas))
-        mixes = [(ns, agents, limit) for agents in VEGAS_MIXES for limit in ("10", "20", "50")]
-        flows = pool.map(lambda mix: measure_flows(*mix), mixes)
-        write("ns2_vegas_flows.csv", VEGAS_FLOW_COLUMNS, list(itertools.chain.from_iterable(flows)))
         cases = [(ns, setup, agents, seed) for setup in QUEUES for agents in MIXES for seed in (1, 2, 3)]
         queues = pool.map(lambda case: measure_queue(*case), cases)
         write("ns2_queues.csv", QUEUE_COLUMNS, list(itertools.chain.from_iterable(queues)))

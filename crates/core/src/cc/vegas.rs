@@ -31,9 +31,6 @@ pub(crate) const MIN_WINDOW: Segments = 2.0;
 /// The window may be above what is outstanding by so much and still grow (ns-2).
 const UNUSED: Segments = 2.0;
 
-/// By how much less than half a segment is rounded down too.
-const HALF: Segments = 1e-9;
-
 /// The backlog of one flow, and how it is measured.
 #[derive(Debug)]
 pub(crate) struct Backlog {
@@ -110,8 +107,7 @@ impl Backlog {
         }
         // Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
         let waiting = f64::from(ack.flight_size) + 1.0 - if self.rtt > 0.0 { sent as f64 * self.base_rtt / self.rtt } else { 0.0 };
-        // Exactly half a segment counts for less, as the rounding of ns-2's clock has it.
-        self.diff = if self.ns2 { libm::trunc(waiting + 0.5 - HALF) } else { waiting };
+        self.diff = if self.ns2 { libm::trunc(waiting + 0.5) } else { waiting };
         (self.end, self.begun, self.sum, self.count) = (next, ack.now, 0.0, 0);
     }
 
