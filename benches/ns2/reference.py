@@ -1,4 +1,4 @@
-"""Makes ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
+"""Makes ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data, which the conformance tests reproduce.
 
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
