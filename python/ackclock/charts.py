@@ -1,4 +1,4 @@
-"""A paper's figures of measured values: over a label for each flow, as a map over two labels, or over time.
+"""A paper's figures of measured values: over a label, as a map over two labels, or over time or a model's rounds.
 
 What they show is in `paper.toml`: ``[[chart]]`` with its `kind`, the labels of the cells that it takes (`where`), and
 the label on its axis. Values are means over seeds or start times with their intervals, as in verdicts.
@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ackclock import curves, plot
+from ackclock import curves, modelruns, plot
 from ackclock.intervals import Interval, interval, rounded
 from ackclock.library import Paper
 from ackclock.numbers import number
@@ -87,19 +87,23 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw one point or bar with its interval for each flow and each value of the label `x`."""
-    flows, x = outcome.plan.paper.document["flows"], chart["x"]
+    """Draw one point or bar with its interval for each value of the label `x` and each flow, or each `series`."""
+    x, label = chart["x"], chart.get("series", outcome.plan.paper.document.get("flows"))
     rows = _chosen(chart, outcome)
-    found = _intervals(rows, (x, flows), lambda row: _scaled(row, chart))
+    if "ratio" in chart:
+        rows = _ratios(rows, chart, (x, label))
+    found = _intervals(rows, (x, label), lambda row: _scaled(row, chart))
     if not found:
         return None
-    places, series = _in_order(_values(rows, x)), _values(rows, flows)
+    places, series = _in_order(_values(rows, x)), _values(rows, label)
+    exact = {row[label] for row in rows if row["sampling"] == "exact"}
     figure = _new((8.0, 4.4))
     axes = figure.add_subplot()
     for index, name in enumerate(series):
         at = [place for place, value in enumerate(places) if (value, name) in found]
         means = [found[places[place], name] for place in at]
-        _draw_series(axes, chart["kind"], (index, len(series)), name, (at, means))
+        kind = "formula" if chart["kind"] == "lines" and name in exact else chart["kind"]
+        _draw_series(axes, kind, (index, len(series)), name, (at, means))
     axes.set_xticks(range(len(places)), places)
     axes.set_xlabel(x)
     axes.set_ylabel(chart.get("axis", chart["metric"]))
@@ -126,10 +130,25 @@ def _draw_series(
         shifted = np.array(at) - 0.42 + (index + 0.5) * width
         axes.bar(shifted, values, width, yerr=errors, color=colour, label=name, error_kw={"linewidth": 0.8})
         return
+    if kind == "formula":
+        axes.plot(at, values, color=colour, linewidth=1.6, label=name)
+        return
     # Points of several series at one place would hide each other's intervals.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
     axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
+
+
+def _ratios(rows: Sequence[Row], chart: Mapping[str, Any], keys: Sequence[str]) -> list[Row]:
+    """Give the rows of the first value of the label in `ratio`, their metric over that of the second's, run by run."""
+    (label, (of, to)), metric = next(iter(chart["ratio"].items())), chart["metric"]
+    below = {(*(row[key] for key in keys), row["unit"]): row.get(metric) for row in rows if row[label] == to}
+    made: list[Row] = []
+    for row in rows:
+        base = below.get((*(row[key] for key in keys), row["unit"]))
+        if row[label] == of and row.get(metric) is not None and base:
+            made.append({**row, metric: row[metric] / base})
+    return made
 
 
 def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
@@ -208,11 +227,32 @@ def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return None
 
 
+def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw what a model did round by round in the first seed of the chosen cell, one panel for each quantity."""
+    for cell, lines in outcome.lines.items():
+        names = [f"{modelruns.TRACED}/{name}" for name in chart["traces"]]
+        known = dict(zip(outcome.plan.paper.labels, cell, strict=True))
+        if matches(known, chart["where"]) and all(name in lines for name in names):
+            figure = _new((8.0, 1.9 * len(names) + 0.5))
+            figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+            for index, name in enumerate(names):
+                axes = figure.add_subplot(len(names), 1, index + 1)
+                axes.plot(lines[name].x, lines[name].y, color=curves.COLOURS[0], linewidth=0.9, drawstyle="steps-mid")
+                axes.set_ylabel(chart["traces"][index].replace("_", " "), fontsize=8.5)
+                axes.set_ylim(bottom=0)
+                axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
+                axes.spines[["top", "right"]].set_visible(False)
+            axes.set_xlabel("packet")
+            return figure, [], []
+    return None
+
+
 DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
     "lines": _over_label,
     "bars": _over_label,
     "map": _map,
     "time": _over_time,
+    "rounds": _over_rounds,
 }
 
 

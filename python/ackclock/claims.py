@@ -49,6 +49,8 @@ class Claim:
         Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
     note : str
         What a reader must know besides: that the source contradicts itself, or how its words were read.
+    ours : bool
+        Whether the question is ours and not the paper's; such verdicts are counted apart.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Claim:
     quantifier: Literal["all", "any", "most"] = "all"
     pool: tuple[str, ...] = ()
     note: str = ""
+    ours: bool = False
 
 
 GROUPS = checks.Kind(
@@ -95,6 +98,7 @@ KEYS = {
     "quantifier": checks.one_of("all", "any", "most"),
     "pool": checks.TEXTS,
     "note": checks.TEXT,
+    "ours": checks.BOOL,
 }
 NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of", "to"]}
 ONLY = {

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ackclock.numbers import number
 
-Sampling = Literal["seed", "offset"]
+Sampling = Literal["seed", "offset", "exact"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
     sampling
         ``"seed"``: independent random runs; the interval is Student's t. ``"offset"``: deterministic runs that differ
         in their start time; the interval goes from the smallest to the largest value and is no confidence interval.
+        ``"exact"``: a formula, which has one value.
     confidence
         Probability that the t interval covers the mean.
 
@@ -62,7 +63,7 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
     if not sample:
         raise ValueError("an empty sample has no mean")
     mean = math.fsum(sample) / len(sample)
-    if sampling == "offset":
+    if sampling != "seed":
         return Interval(mean, min(sample), max(sample), len(sample))
     if len(sample) == 1:
         return Interval(mean, -math.inf, math.inf, 1)

@@ -89,8 +89,8 @@ class Judgement:
         For each of the labels left out: the variants, best first, each with its mean and interval.
     comparisons : list of Comparison
         What it rests on.
-    sampling : {"seed", "offset"}
-        What the intervals are over.
+    sampling : {"seed", "offset", "exact"}
+        What the intervals are over; exact if nothing but formulas is compared.
     order_matches : bool or None
         For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
     why : {"reversed", "no difference", "apart"} or None
@@ -118,7 +118,7 @@ class Judgement:
             {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
             for where, ranks in self.measured
         ]
-        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None)}
+        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None, False)}
         comparisons = [asdict(comparison) for comparison in self.comparisons]
         kept = {
             "verdict": self.verdict,
@@ -178,18 +178,27 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 
 
 def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
-    samples = _Samples()
+    samples = _Samples("exact")
     free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
     gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
+    exact: dict[tuple[tuple[str, str], ...], dict[str, list[float]]] = {}
     for row in rows:
         if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
             continue
         # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
         if row.get("seeds") == ("own" if claim.kind == "equal" else "common"):
             continue
+        key = tuple((label, row[label]) for label in free)
+        cell = gathered.setdefault(key, {})
+        if row["sampling"] == "exact":
+            exact.setdefault(key, {}).setdefault(row[claim.axis], []).append(float(row[metric]))
+            continue
         samples.sampling = row["sampling"]
-        cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
         cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+    # A formula's value stands beside each of the runs.
+    units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
+    for key, found in exact.items():
+        gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
     # A label that has one value in all of them tells nothing.
     told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
     for key, variants in gathered.items():

@@ -61,6 +61,11 @@ class Paper:
         return [*self.labels, *([self.document["flows"]] if "flows" in self.document else [])]
 
     @property
+    def repeats(self) -> list[dict[str, Any]]:
+        """Its rules of repetition."""
+        return list(self.document.get("repeat", []))
+
+    @property
     def charts(self) -> list[dict[str, Any]]:
         """Its figures of measured values over labels."""
         return list(self.document.get("chart", []))
@@ -162,6 +167,24 @@ def _is_only(value: object) -> bool:
     return isinstance(value, Mapping) and all(checks.is_texts(item) and item for item in value.values())
 
 
+def _is_setting(value: object) -> bool:
+    return isinstance(value, (str, bool)) or checks.is_number(value)
+
+
+def _are_settings(value: object) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_setting, value.values()))
+
+
+def _is_axis(value: object) -> bool:
+    named = isinstance(value, Mapping) and all(map(_are_settings, value.values()))
+    return bool(value) and (checks.is_texts(value) or named)
+
+
+def _is_ratio(value: object) -> bool:
+    pairs = list(value.values()) if isinstance(value, Mapping) else []
+    return len(pairs) == 1 and checks.is_texts(pairs[0]) and len(pairs[0]) == 2
+
+
 TITLE = checks.Kind('a text with {} for the value, as "IFQ {}"', _is_title)
 PAPER = {
     "title": checks.TEXT,
@@ -170,12 +193,26 @@ PAPER = {
     "flows": checks.TEXT,
     "defaults": checks.TEXT_TABLE,
     "experiment": checks.tables("experiment"),
+    "model": checks.tables("model"),
     "repeat": checks.tables("repeat"),
     "quick": checks.TABLE,
     "figures": checks.TABLE,
     "chart": checks.tables("chart"),
 }
 ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
+SETTINGS = checks.Kind('a table of values, as { loss = "1 %" }', _are_settings)
+SWEEP = checks.Kind(
+    'a table of axes, as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }',
+    lambda value: isinstance(value, Mapping) and all(map(_is_axis, value.values())),
+)
+RATIO = checks.Kind('a label with two of its values, as { response = ["RBT", "standard"] }', _is_ratio)
+MODEL = {
+    "name": checks.TEXT,
+    "labels": checks.TEXT_TABLE,
+    "parameters": SETTINGS,
+    "sweep": SWEEP,
+    "columns": checks.TEXT_TABLE,
+}
 EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY}
 REPEAT = {
     "where": checks.TEXT_TABLE,
@@ -205,12 +242,14 @@ FIGURES = {
     "order": checks.TABLE,
 }
 CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "time"),
+    "kind": checks.one_of("lines", "bars", "map", "time", "rounds"),
     "figure": checks.COUNT,
     "title": checks.TEXT,
     "where": checks.TEXT_TABLE,
     "x": checks.TEXT,
     "y": checks.TEXT,
+    "series": checks.TEXT,
+    "ratio": RATIO,
     "panel": checks.TEXT,
     "metric": checks.TEXT,
     "axis": checks.TEXT,
@@ -221,6 +260,7 @@ CHART = {
     "bounds": checks.RANGE,
     "mark": checks.TEXT_TABLE,
     "trace": checks.one_of("cwnd", "throughput"),
+    "traces": checks.TEXTS,
     "bin": checks.POSITIVE,
 }
 CHART_NEEDS = {
@@ -228,12 +268,21 @@ CHART_NEEDS = {
     "bars": ["x", "metric"],
     "map": ["x", "y", "metric", "flow"],
     "time": ["trace"],
+    "rounds": ["traces"],
 }
-CHART_ONLY = {"map": ["y", "panel", "flow", "to", "equals", "bounds", "mark"], "time": ["trace", "bin"]}
+CHART_ONLY = {
+    **dict.fromkeys(("y", "panel", "flow", "to", "equals", "bounds", "mark"), ("map",)),
+    **dict.fromkeys(("series", "ratio"), ("lines", "bars")),
+    **dict.fromkeys(("trace", "bin"), ("time",)),
+    "traces": ("rounds",),
+}
 NOT_NEEDED = {
     *(
         "flows",
         "defaults",
+        "experiment",
+        "model",
+        "repeat",
         "quick",
         "figures",
         "chart",
@@ -265,12 +314,13 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
     checks.keys(place, document, PAPER, PAPER.keys() - NOT_NEEDED)
     if len(set(document["labels"])) < len(document["labels"]):
         raise ValueError(f"{place}: labels names one twice")
-    for key in ("experiment", "repeat"):
-        if not document[key]:
-            raise ValueError(f"{place}: there is no [[{key}]]")
-    for number, experiment in enumerate(document["experiment"], start=1):
+    if not (document.get("experiment") or document.get("model")):
+        raise ValueError(f"{place}: there is neither an [[experiment]] nor a [[model]]")
+    for number, experiment in enumerate(document.get("experiment", []), start=1):
         checks.keys(f"{place}: experiment {number}", experiment, EXPERIMENT, ["file"])
-    for number, rule in enumerate(document["repeat"], start=1):
+    for number, model in enumerate(document.get("model", []), start=1):
+        checks.keys(f"{place}: model {number}", model, MODEL, ["name"])
+    for number, rule in enumerate(document.get("repeat", []), start=1):
         here = f"{place}: repeat {number}"
         checks.keys(here, rule, REPEAT, ["sampling", "count"])
         checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] == "offset" else [])
@@ -301,7 +351,6 @@ def _check_figures(figures: Mapping[str, Any], place: str) -> None:
 def _check_chart(chart: Mapping[str, Any], place: str) -> None:
     checks.keys(place, chart, CHART, ["kind", "title", "where"])
     checks.keys(place, chart, CHART, CHART_NEEDS[chart["kind"]])
-    for kind, keys in CHART_ONLY.items():
-        for key in keys:
-            if key in chart and kind != chart["kind"]:
-                raise ValueError(f"{place}: {key} belongs to charts of the kind {kind}, not {chart['kind']}")
+    for key, kinds in CHART_ONLY.items():
+        if key in chart and chart["kind"] not in kinds:
+            raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")

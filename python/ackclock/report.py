@@ -208,9 +208,10 @@ def _context(
     table: polars.DataFrame,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
-    grouped: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        grouped.setdefault(judgement.metric, []).append(judgement)
+    # What the paper does not say is counted apart.
+    grouped: dict[tuple[bool, str], list[Judgement]] = {}
+    for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
+        grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
     anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
     anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
     images = [(sheet.title, path, sheet.name) for sheet, path in drawn]
@@ -219,9 +220,10 @@ def _context(
         "paper": paper,
         "quick": outcome.plan.quick,
         "runs": len(outcome.plan.runs),
+        "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "readings": [_summary(metric, group) for metric, group in grouped.items()],
+        "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
         "claims": _claim_rows(judgements, anchors),
         "sheets": [
             (title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), name)
@@ -240,7 +242,7 @@ def metric_name(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
 
 
-def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
+def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
     """Count verdicts on one metric, and the claims on an order whose measured means stand in it."""
     counted = Counter(judgement.verdict for judgement in judgements)
     failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
@@ -248,7 +250,7 @@ def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
     orders = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
     counts = [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell", "not run")]
     return {
-        "name": metric_name(metric),
+        "name": metric_name(metric) + (", beyond the paper" if ours else ""),
         "counts": [(verdict, count) for verdict, count in counts if count or verdict != "not run"],
         "ways": "; ".join(f"{count} {words}" for count, words in ways),
         "orders": (sum(orders), len(orders)),
