@@ -8,6 +8,7 @@ Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pya
 without copying.
 """
 
+from ackclock import model
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
 from ackclock.result import Result, StoredResult, read
@@ -26,6 +27,7 @@ __all__ = [
     "StoredResult",
     "__version__",
     "load",
+    "model",
     "read",
     "run",
     "run_many",
