@@ -22,7 +22,8 @@ KINDS = {
     "number": "a number",
 }
 
-MODULE = '''"""Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
+MODULE = '''\
+"""Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
 
 Every model is a function of keyword arguments. A quantity is a number in SI units (seconds, bit/s, bytes, 0 to 1), a
 text with its unit (``"20 ms"``), or an array or list of either; arrays broadcast, in one call of the compiled core.

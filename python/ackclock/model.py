@@ -46,7 +46,7 @@ class Mathis(NamedTuple):
     """Packet size · C/(RTT·√p), in bit/s."""
     window: Values
     """Mean window, C/√p, in packets."""
-    constant: Values
+    c: Values
     """C."""
 
 
@@ -78,7 +78,7 @@ def mathis(
     Returns
     -------
     Mathis
-        ``throughput``, ``window``, ``constant``: numbers, or arrays of the common shape.
+        ``throughput``, ``window``, ``c``: numbers, or arrays of the common shape.
 
     Raises
     ------
@@ -350,7 +350,7 @@ def rbt(
     rwnd: Quantity = "65536 B",
     rate: Quantity = "45 Mbit/s",
 ) -> Rbt:
-    """Closed forms of Return Back to Threshold: table 2, and the gain in every reading.
+    """Return Back to Threshold by its closed forms: table 2, and the gain in every reading.
 
     Preveze, A novel method for performance improvement of slow start congestion control method, 2019, equations 3
     to 11.

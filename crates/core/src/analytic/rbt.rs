@@ -37,7 +37,7 @@ use crate::registry::{Default, Kind, Param, Params};
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "rbt",
-    summary: "the closed forms of Return Back to Threshold: table 2, and the gain in every reading",
+    summary: "Return Back to Threshold by its closed forms: table 2, and the gain in every reading",
     reference: "Preveze, A novel method for performance improvement of slow start congestion control method, 2019, equations 3 to 11",
     params: &[
         params::LOSS,
