@@ -20,8 +20,9 @@ from matplotlib.patches import Rectangle
 from ackclock import curves, plot
 from ackclock.intervals import Interval, interval, rounded
 from ackclock.library import Paper
+from ackclock.measuring import Lines
 from ackclock.numbers import number
-from ackclock.reproduction import Outcome, matches
+from ackclock.reproduction import Outcome, takes
 
 Row = Mapping[str, Any]
 TRACE_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
@@ -87,13 +88,13 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw one point or bar with its interval for each flow and each value of the label `x`."""
-    flows, x = outcome.plan.paper.document["flows"], chart["x"]
-    rows = _chosen(chart, outcome)
-    found = _intervals(rows, (x, flows), lambda row: _scaled(row, chart))
+    """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`."""
+    label, x = chart.get("series", outcome.plan.paper.document["flows"]), chart["x"]
+    rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
+    found = _intervals(rows, (x, label), lambda row: row["value"])
     if not found:
         return None
-    places, series = _in_order(_values(rows, x)), _values(rows, flows)
+    places, series = _in_order(_values(rows, x)), _values(rows, label)
     figure = _new((8.0, 4.4))
     axes = figure.add_subplot()
     for index, name in enumerate(series):
@@ -103,7 +104,7 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     axes.set_xticks(range(len(places)), places)
     axes.set_xlabel(x)
     axes.set_ylabel(chart.get("axis", chart["metric"]))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=chart.get("bottom", 0))
     axes.set_title(_title(chart), loc="left", fontsize=10)
     axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -191,21 +192,38 @@ def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rec
 
 
 def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw a curve over time for each flow of the first run of the chosen cell."""
-    paper = outcome.plan.paper
-    known = _values(outcome.rows, paper.document["flows"])
-    for cell, lines in outcome.lines.items():
-        if not matches(dict(zip(paper.labels, cell, strict=True)), chart["where"]):
-            continue
-        flows = sorted(
-            (name.partition("/")[2] for name in lines if name.startswith(chart["trace"] + "/")), key=known.index
-        )
-        own = [(flow, lines[f"{chart['trace']}/{flow}"]) for flow in flows]
-        if own:
-            shown = [plot.Line(flow, line.x, line.y, None, line.step) for flow, line in own]
-            panel = plot.Panel(_title(chart), shown, TRACE_LABELS[chart["trace"]])
-            return plot.panels([panel], size=(8.0, 4.2)), [], []
+    """Draw curves over time: of each flow of the first run of the chosen cell, or of one for each value of `series`."""
+    known = _values(outcome.rows, outcome.plan.paper.document["flows"])
+    shown: dict[str, plot.Line] = {}
+    for labels, lines in _drawn(chart, outcome):
+        own = {name.partition("/")[2]: line for name, line in lines.items() if name.startswith(chart["trace"] + "/")}
+        flows = [flow for flow in sorted(own, key=known.index) if flow == chart.get("flow", flow)]
+        if "series" in chart:
+            for flow in flows[:1]:
+                shown.setdefault(labels[chart["series"]], own[flow])
+        elif not shown:
+            shown = {flow: own[flow] for flow in flows}
+    if not shown:
+        return None
+    lines_shown = [plot.Line(name, line.x, line.y, None, line.step) for name, line in shown.items()]
+    panel = plot.Panel(_title(chart), lines_shown, TRACE_LABELS[chart["trace"]])
+    return plot.panels([panel], size=(8.0, 4.2)), [], []
+
+
+def _internals(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw what one flow's congestion control shows of itself, in the first run of the chosen cell."""
+    for _, lines in _drawn(chart, outcome):
+        own = {name: lines.get(f"internals/{chart['flow']}: {name}") for name in chart["names"]}
+        shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
+        if shown:
+            return plot.internal_panels(shown, _title(chart)), [], []
     return None
+
+
+def _drawn(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
+    """Give the labels and curves of the chart's cells."""
+    cells = [(dict(zip(outcome.plan.paper.labels, key, strict=True)), lines) for key, lines in outcome.lines.items()]
+    return [(labels, lines) for labels, lines in cells if lines and takes(chart, labels)]
 
 
 DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
@@ -213,11 +231,12 @@ DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
     "bars": _over_label,
     "map": _map,
     "time": _over_time,
+    "internals": _internals,
 }
 
 
 def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
-    return [row for row in outcome.rows if matches(row, chart["where"])]
+    return [row for row in outcome.rows if takes(chart, row)]
 
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
@@ -235,6 +254,17 @@ def _in_order(values: list[str]) -> list[str]:
 def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
     value = row.get(chart["metric"])
     return None if value is None else value * chart.get("scale", 1)
+
+
+def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+    """Give what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
+    valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
+    if "series" not in chart or chart["series"] == paper.document["flows"]:
+        return valued
+    runs: dict[tuple[str, ...], list[Row]] = {}
+    for row in valued:
+        runs.setdefault(_run(row, paper.labels), []).append(row)
+    return [{**flows[0], "value": sum(row["value"] for row in flows) / len(flows)} for flows in runs.values()]
 
 
 def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:

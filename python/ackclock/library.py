@@ -19,7 +19,7 @@ else:
     import tomli as tomllib
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate")
 """What `deriving` can derive from a run."""
 
 
@@ -69,6 +69,12 @@ class Paper:
     def claims(self) -> dict[str, Any]:
         """The parsed ``claims.toml``; empty if there is none."""
         path = self.folder / "claims.toml"
+        return _read(path) if path.exists() else {}
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
+        path = self.folder / "tables.toml"
         return _read(path) if path.exists() else {}
 
     @property
@@ -205,16 +211,19 @@ FIGURES = {
     "order": checks.TABLE,
 }
 CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "time"),
+    "kind": checks.one_of("lines", "bars", "map", "time", "internals"),
     "figure": checks.COUNT,
     "title": checks.TEXT,
     "where": checks.TEXT_TABLE,
+    "only": ONLY,
     "x": checks.TEXT,
     "y": checks.TEXT,
     "panel": checks.TEXT,
+    "series": checks.TEXT,
     "metric": checks.TEXT,
     "axis": checks.TEXT,
     "scale": checks.POSITIVE,
+    "bottom": checks.NUMBER,
     "flow": checks.TEXT,
     "to": checks.TEXT,
     "equals": checks.NUMBER,
@@ -222,14 +231,24 @@ CHART = {
     "mark": checks.TEXT_TABLE,
     "trace": checks.one_of("cwnd", "throughput"),
     "bin": checks.POSITIVE,
+    "names": checks.TEXTS,
 }
 CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
     "map": ["x", "y", "metric", "flow"],
     "time": ["trace"],
+    "internals": ["flow", "names"],
 }
-CHART_ONLY = {"map": ["y", "panel", "flow", "to", "equals", "bounds", "mark"], "time": ["trace", "bin"]}
+CHART_ONLY = {
+    **dict.fromkeys(("y", "panel", "to", "equals", "bounds", "mark"), ("map",)),
+    **dict.fromkeys(("trace", "bin"), ("time",)),
+    **dict.fromkeys(("x", "metric", "axis", "scale"), ("lines", "bars", "map")),
+    "flow": ("map", "time", "internals"),
+    "series": ("lines", "bars", "time"),
+    "bottom": ("lines", "bars"),
+    "names": ("internals",),
+}
 NOT_NEEDED = {
     *(
         "flows",
@@ -301,7 +320,6 @@ def _check_figures(figures: Mapping[str, Any], place: str) -> None:
 def _check_chart(chart: Mapping[str, Any], place: str) -> None:
     checks.keys(place, chart, CHART, ["kind", "title", "where"])
     checks.keys(place, chart, CHART, CHART_NEEDS[chart["kind"]])
-    for kind, keys in CHART_ONLY.items():
-        for key in keys:
-            if key in chart and kind != chart["kind"]:
-                raise ValueError(f"{place}: {key} belongs to charts of the kind {kind}, not {chart['kind']}")
+    for key, kinds in CHART_ONLY.items():
+        if key in chart and chart["kind"] not in kinds:
+            raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")

@@ -17,6 +17,7 @@ from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
+from ackclock.printed import Table, parse_tables
 from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
@@ -25,16 +26,18 @@ Progress = Callable[[int, int], None]
 Change = tuple[int, dict[str, str], Literal["own", "common"] | None]
 Variants = list[tuple[dict[str, str], Scenario]]
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
+TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a paper, and the claims that they are to judge."""
+    """All runs of a paper, the claims that they are to judge, and the tables that they are compared with."""
 
     paper: Paper
     quick: bool
     runs: Sequence[PlannedRun]
     claims: Sequence[Claim] = ()
+    tables: Sequence[Table] = ()
 
     @property
     def cells(self) -> list[list[PlannedRun]]:
@@ -68,7 +71,7 @@ class Outcome:
 
 
 def plan(paper: Paper, *, quick: bool = False) -> Plan:
-    """Plan a paper's runs, and read its claims.
+    """Plan a paper's runs, and read its claims and printed tables.
 
     Parameters
     ----------
@@ -82,7 +85,8 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     ScenarioError
         If a scenario file is wrong.
     ValueError
-        If ``paper.toml`` or ``claims.toml`` names what is not there, or has no rule of repetition for a cell.
+        If ``paper.toml``, ``claims.toml`` or ``tables.toml`` names what is not there, or a cell has no rule of
+        repetition.
     """
     document = paper.document
     shorter = document.get("quick", {}) if quick else {}
@@ -90,14 +94,16 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     values = {label: list(dict.fromkeys(labels[label] for labels, _ in variants)) for label in paper.labels}
     known = _with_flows(paper, values, variants)
     _check_labels(paper, known)
-    claims = parse_claims(paper.claims, known, _metrics(paper), str(paper.folder / "claims.toml"))
+    metrics = _metrics(paper)
+    claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
+    tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
     runs: list[PlannedRun] = []
     for labels, scenario in variants:
         if all(labels[label] in kept for label, kept in shorter.get("only", {}).items()):
             runs += _repetitions(paper, labels, scenario, values, shorter.get("counts", {}))
     if not runs:
         raise ValueError(f"{paper.file}: quick.only leaves no runs")
-    return Plan(paper, quick, runs, claims)
+    return Plan(paper, quick, runs, claims, tables)
 
 
 def _with_flows(paper: Paper, values: Mapping[str, list[str]], variants: Variants) -> dict[str, list[str]]:
@@ -166,6 +172,10 @@ def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
 def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequence[str]], paper: Paper) -> None:
     checks.choice(f"{place}: where", chart["where"], values)
     checks.words(place, "label", [chart[key] for key in ("x", "y", "panel") if key in chart], paper.labels)
+    checks.words(place, "label", [chart[key] for key in ("series",) if key in chart], values)
+    for label, kept in chart.get("only", {}).items():
+        checks.words(f"{place}: only", "label", [label], values)
+        checks.words(f"{place}: only", label, kept, values[label])
     checks.choice(f"{place}: mark", chart.get("mark", {}), values)
     if "flows" not in paper.document:
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
@@ -226,9 +236,10 @@ def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
     if "figures" in paper.document:
         figures = paper.document["figures"]
         return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
-    wanted = [chart for chart in paper.charts if chart["kind"] == "time" and matches(labels, chart["where"])]
+    wanted = [chart for chart in paper.charts if chart["kind"] in ("time", "internals") and takes(chart, labels)]
     bins = [chart["bin"] for chart in wanted if "bin" in chart]
-    return Drawing(list(dict.fromkeys(chart["trace"] for chart in wanted)), min(bins, default=None), None, bool(wanted))
+    drawn = list(dict.fromkeys(chart.get("trace", "internals") for chart in wanted))
+    return Drawing(drawn, min(bins, default=None), None, bool(wanted))
 
 
 def kinds(figures: Mapping[str, Any]) -> list[str]:
@@ -239,6 +250,12 @@ def kinds(figures: Mapping[str, Any]) -> list[str]:
 def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     """Whether labels have the values that `where` asks for."""
     return all(labels[label] == value for label, value in where.items())
+
+
+def takes(chart: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a chart takes a cell or row of these labels."""
+    only = chart.get("only", {}).items()
+    return matches(labels, chart["where"]) and all(labels[label] in kept for label, kept in only if label in labels)
 
 
 def check_out(plan: Plan, directory: Path) -> None:
@@ -288,7 +305,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     parts = directory / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    for name in WRITTEN:
+    for name in (*WRITTEN, *TABLES):
         path = directory / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     worker = _Worker(len(plan.runs), parts, progress, plan.paper.document.get("flows"))
