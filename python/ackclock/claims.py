@@ -24,7 +24,7 @@ class Claim:
         Its name, the paper's words, and where they stand.
     kind : {"order", "equal", "bound"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
-        ``bound``: the ratio of two variants lies between `low` and `high`.
+        ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`.
     axis : str
         Label in which the compared variants differ.
     where : dict
@@ -36,9 +36,9 @@ class Claim:
     lead : tuple of str
         For ``order``: variants above all groups, with nothing claimed among them.
     of, to : str
-        For ``bound``: the two variants, ratio ``of / to``.
+        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself.
     low, high : float or None
-        For ``bound``: ends of the ratio; None is no limit.
+        For ``bound``: ends of the ratio or value; None is no limit.
     metrics : tuple of str
         Columns on which it is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
@@ -100,7 +100,7 @@ KEYS = {
     "note": checks.TEXT,
     "ours": checks.BOOL,
 }
-NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of", "to"]}
+NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"]}
 ONLY = {
     "expected": "order",
     "rest": "order",

@@ -19,7 +19,7 @@ else:
     import tomli as tomllib
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate")
 """What `deriving` can derive from a run."""
 
 
@@ -74,6 +74,12 @@ class Paper:
     def claims(self) -> dict[str, Any]:
         """The parsed ``claims.toml``; empty if there is none."""
         path = self.folder / "claims.toml"
+        return _read(path) if path.exists() else {}
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
+        path = self.folder / "tables.toml"
         return _read(path) if path.exists() else {}
 
     @property
@@ -242,18 +248,20 @@ FIGURES = {
     "order": checks.TABLE,
 }
 CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "time", "rounds"),
+    "kind": checks.one_of("lines", "bars", "map", "time", "internals", "rounds"),
     "figure": checks.COUNT,
     "title": checks.TEXT,
     "where": checks.TEXT_TABLE,
+    "only": ONLY,
     "x": checks.TEXT,
     "y": checks.TEXT,
-    "series": checks.TEXT,
     "ratio": RATIO,
     "panel": checks.TEXT,
+    "series": checks.TEXT,
     "metric": checks.TEXT,
     "axis": checks.TEXT,
     "scale": checks.POSITIVE,
+    "bottom": checks.NUMBER,
     "flow": checks.TEXT,
     "to": checks.TEXT,
     "equals": checks.NUMBER,
@@ -262,18 +270,25 @@ CHART = {
     "trace": checks.one_of("cwnd", "throughput"),
     "traces": checks.TEXTS,
     "bin": checks.POSITIVE,
+    "names": checks.TEXTS,
 }
 CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
     "map": ["x", "y", "metric", "flow"],
     "time": ["trace"],
+    "internals": ["flow", "names"],
     "rounds": ["traces"],
 }
 CHART_ONLY = {
-    **dict.fromkeys(("y", "panel", "flow", "to", "equals", "bounds", "mark"), ("map",)),
-    **dict.fromkeys(("series", "ratio"), ("lines", "bars")),
+    **dict.fromkeys(("y", "panel", "to", "equals", "bounds", "mark"), ("map",)),
     **dict.fromkeys(("trace", "bin"), ("time",)),
+    **dict.fromkeys(("x", "metric", "axis", "scale"), ("lines", "bars", "map")),
+    "flow": ("map", "time", "internals"),
+    "series": ("lines", "bars", "time"),
+    "bottom": ("lines", "bars"),
+    "names": ("internals",),
+    "ratio": ("lines", "bars"),
     "traces": ("rounds",),
 }
 NOT_NEEDED = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, charts, plot, storage
+from ackclock import _core, charts, plot, storage, tables
 from ackclock.charts import Chart
 from ackclock.claims import Claim, bounds
 from ackclock.intervals import Interval, rounded
@@ -22,6 +22,7 @@ from ackclock.judging import WHYS, Judgement, judge_all
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
+from ackclock.tables import Cell, Checked, Compared
 
 METRIC_NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
@@ -33,6 +34,9 @@ METRIC_NAMES = {
     "delivered_2s": "first 2 s",
     "delivered_5s": "first 5 s",
     "delivered_10s": "first 10 s",
+    "jain": "Jain's index",
+    "resent_ratio": "retransmitted over lost packets",
+    "bwe_ratio": "estimated over delivered rate",
 }
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
@@ -138,7 +142,8 @@ def write(outcome: Outcome, directory: Path) -> Report:
     outcome
         What the runs gave.
     directory
-        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``.
+        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``, and of a paper with
+        printed tables ``tables.parquet tables.csv checks.parquet checks.csv``.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
@@ -149,7 +154,9 @@ def write(outcome: Outcome, directory: Path) -> Report:
     (directory / "figures").mkdir(exist_ok=True)
     drawn = _draw(outcome, directory / "figures") if "figures" in paper.document else []
     charted = charts.draw_all(outcome, directory / "figures")
-    context = _context(outcome, judgements, (drawn, charted), table)
+    compared = tables.compare(outcome.plan.tables, outcome.rows)
+    tables.write(compared, directory)
+    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": [_table(item) for item in compared]}
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", _render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
@@ -237,6 +244,55 @@ def _context(
     }
 
 
+def _table(compared: Compared) -> dict[str, Any]:
+    """Write a printed table beside its measurements."""
+    counts = compared.counts
+    checked: dict[str, list[Checked]] = {}
+    for item in compared.checked:
+        checked.setdefault(item.check.name, []).append(item)
+    return {
+        "heading": f"Table {compared.table.number}: {compared.table.title}; {compared.reading}",
+        "name": compared.name,
+        "source": compared.table.source,
+        "summary": ", ".join(f"{count} {place}" for place, count in counts.items()),
+        "label": compared.table.rows,
+        "cells": [_cell(cell) for cell in compared.cells],
+        "checks": [_check(name, items) for name, items in checked.items()],
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    mean, ends, run = "–", "", ""
+    if cell.mean is not None and cell.run is not None:
+        mean, low, high = rounded(cell.mean)
+        ends = f"[{low}, {high}]"
+        run = "[{1}, {2}]".format(*rounded(cell.run))
+    remark = cell.remark
+    return {
+        "texts": [cell.row, cell.column, _plain(cell.printed), mean, ends, run, _percent(cell.ratio), cell.place],
+        "slug": cell.place.replace(" ", "-"),
+        "remark": "" if remark is None else f"{f'printed {remark.printed}: ' if remark.printed else ''}{remark.text}",
+    }
+
+
+def _check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
+    rows = []
+    for item in items:
+        measured = "–" if item.measured is None else "{} [{}, {}]".format(*rounded(item.measured))
+        printed = "–" if item.printed is None else number(item.printed, 4)
+        rows.append([item.row, printed, measured, item.verdict])
+    check = items[0].check
+    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
+
+
+def _plain(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def _percent(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{100 * ratio:.0f} %"
+
+
 def metric_name(metric: str) -> str:
     """Name a metric in words."""
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
@@ -290,7 +346,8 @@ def _expected(claim: Claim) -> str:
         return f"{claim.axis} does not matter"
     if claim.kind == "bound":
         where = "somewhere" if claim.quantifier == "any" else "everywhere"
-        return f"{claim.of} / {claim.to} {bounds(claim)}, {where}"
+        named = f"{claim.of} / {claim.to}" if claim.to else claim.of
+        return f"{named} {bounds(claim)}, {where}"
     groups = [" ~ ".join(group) for group in claim.expected]
     lead, rest = (f"({', '.join(names)})" if len(names) > 1 else "".join(names) for names in (claim.lead, claim.rest))
     return " > ".join(filter(None, [lead, *groups, rest]))

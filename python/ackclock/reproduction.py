@@ -17,6 +17,7 @@ from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
+from ackclock.printed import Table, parse_tables
 from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
@@ -25,16 +26,18 @@ Progress = Callable[[int, int], None]
 Change = tuple[int, dict[str, str], Literal["own", "common"] | None]
 Variants = list[tuple[dict[str, str], Scenario]]
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
+TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a paper, its evaluations of models, and the claims that they are to judge."""
+    """All runs of a paper, its evaluations of models, and the claims and tables that they are compared with."""
 
     paper: Paper
     quick: bool
     runs: Sequence[PlannedRun]
     claims: Sequence[Claim] = ()
+    tables: Sequence[Table] = ()
     models: Sequence[modelruns.PlannedModel] = ()
 
     @property
@@ -76,7 +79,7 @@ class Outcome:
 
 
 def plan(paper: Paper, *, quick: bool = False) -> Plan:
-    """Plan a paper's runs, and read its claims.
+    """Plan a paper's runs, and read its claims and printed tables.
 
     Parameters
     ----------
@@ -90,7 +93,8 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     ScenarioError
         If a scenario file is wrong.
     ValueError
-        If ``paper.toml`` or ``claims.toml`` names what is not there, or has no rule of repetition for a cell.
+        If ``paper.toml``, ``claims.toml`` or ``tables.toml`` names what is not there, or a cell has no rule of
+        repetition.
     """
     document = paper.document
     shorter = document.get("quick", {}) if quick else {}
@@ -101,7 +105,9 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     values = {label: list(dict.fromkeys(labels[label] for labels in cells)) for label in paper.labels}
     known = _with_flows(paper, values, variants, points)
     _check_labels(paper, known)
-    claims = parse_claims(paper.claims, known, _metrics(paper), str(paper.folder / "claims.toml"))
+    metrics = _metrics(paper)
+    claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
+    tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
     chosen = shorter.get("only", {})
     counts = shorter.get("counts", {})
     runs: list[PlannedRun] = []
@@ -115,7 +121,7 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     ]
     if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only leaves no runs")
-    return Plan(paper, quick, runs, claims, models)
+    return Plan(paper, quick, runs, claims, tables, models)
 
 
 def _with_flows(
@@ -187,13 +193,16 @@ def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
 def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequence[str]], paper: Paper) -> None:
     checks.choice(f"{place}: where", chart["where"], values)
     checks.words(place, "label", [chart[key] for key in ("x", "y", "panel") if key in chart], paper.labels)
+    checks.words(place, "label", [chart[key] for key in ("series",) if key in chart], values)
+    for label, kept in chart.get("only", {}).items():
+        checks.words(f"{place}: only", "label", [label], values)
+        checks.words(f"{place}: only", label, kept, values[label])
     checks.choice(f"{place}: mark", chart.get("mark", {}), values)
-    checks.words(place, "label", [chart["series"]] if "series" in chart else [], values)
     for label, pair in chart.get("ratio", {}).items():
         checks.words(f"{place}: ratio", "label", [label], values)
         checks.words(f"{place}: ratio", label, pair, values[label])
     checks.words(place, "trace", chart.get("traces", []), modelruns.trace_names())
-    if "flows" not in paper.document and "series" not in chart and chart["kind"] != "rounds":
+    if "flows" not in paper.document and not {"series", "traces"} & chart.keys():
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
     flows = [chart[key] for key in ("flow", "to") if key in chart]
     if flows:
@@ -271,7 +280,7 @@ def _repeated(
         raise ValueError(f"{paper.file}: {', '.join(point.cell)}: a model is repeated over seeds, not start times")
     first = _first_seed(rule, point.labels, values)
     seeds = range(first, first + min(rule["count"], counts.get("seed", rule["count"])))
-    wanted = [chart for chart in paper.charts if chart["kind"] == "rounds" and matches(point.labels, chart["where"])]
+    wanted = [chart for chart in paper.charts if chart["kind"] == "rounds" and takes(chart, point.labels)]
     traces = list(dict.fromkeys(name for chart in wanted for name in chart["traces"]))
     return modelruns.PlannedModel(point, list(seeds), traces if point.model == modelruns.TRACED else ())
 
@@ -281,9 +290,10 @@ def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
     if "figures" in paper.document:
         figures = paper.document["figures"]
         return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
-    wanted = [chart for chart in paper.charts if chart["kind"] == "time" and matches(labels, chart["where"])]
+    wanted = [chart for chart in paper.charts if chart["kind"] in ("time", "internals") and takes(chart, labels)]
     bins = [chart["bin"] for chart in wanted if "bin" in chart]
-    return Drawing(list(dict.fromkeys(chart["trace"] for chart in wanted)), min(bins, default=None), None, bool(wanted))
+    drawn = list(dict.fromkeys(chart.get("trace", "internals") for chart in wanted))
+    return Drawing(drawn, min(bins, default=None), None, bool(wanted))
 
 
 def kinds(figures: Mapping[str, Any]) -> list[str]:
@@ -294,6 +304,12 @@ def kinds(figures: Mapping[str, Any]) -> list[str]:
 def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     """Whether labels have the values that `where` asks for."""
     return all(labels[label] == value for label, value in where.items())
+
+
+def takes(chart: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a chart takes a cell or row of these labels."""
+    only = chart.get("only", {}).items()
+    return matches(labels, chart["where"]) and all(labels[label] in kept for label, kept in only if label in labels)
 
 
 def check_out(plan: Plan, directory: Path) -> None:
@@ -343,7 +359,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     parts = directory / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    for name in WRITTEN:
+    for name in (*WRITTEN, *TABLES):
         path = directory / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     worker = _Worker(len(plan.runs), parts, progress, plan.paper.document.get("flows"))
