@@ -182,7 +182,7 @@ PAPER = {
     "chart": checks.tables("chart"),
 }
 ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
-EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY}
+EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "offset"),
