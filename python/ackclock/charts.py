@@ -111,7 +111,8 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     for index, name in enumerate(series):
         at = [place for place, value in enumerate(places) if (value, name) in found]
         means = [found[places[place], name] for place in at]
-        kind = "formula" if chart["kind"] == "lines" and name in exact else chart["kind"]
+        # Beside a formula's line what was measured stands as points.
+        kind = chart["kind"] if chart["kind"] == "bars" or not exact else "formula" if name in exact else "points"
         _draw_series(axes, kind, (index, len(series)), name, (at, means))
     axes.set_xticks(range(len(places)), places)
     axes.set_xlabel(x)
@@ -145,6 +146,7 @@ def _draw_series(
     # Points of several series at one place would hide each other's intervals.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
+    style["linestyle"] = "none" if kind == "points" else "-"
     axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
 
 

@@ -66,8 +66,8 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
 def one_run(sample: Sequence[float], sampling: Sampling, confidence: float = 0.95) -> Interval:
     """Mean of a sample, and the interval in which one further run lies; parameters and errors are those of `interval`.
 
-    For ``"seed"`` Student's prediction interval, which takes runs to be normally distributed. For ``"offset"`` the range
-    again.
+    For ``"seed"`` Student's prediction interval, which takes runs to be normally distributed. For ``"offset"`` it is
+    the range again.
     """
     return _around_mean(sample, sampling, confidence, 1 + 1 / len(sample) if sample else 0.0)
 

@@ -219,7 +219,7 @@ MODEL = {
     "sweep": SWEEP,
     "columns": checks.TEXT_TABLE,
 }
-EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY}
+EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "offset"),

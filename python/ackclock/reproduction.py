@@ -154,7 +154,9 @@ def _variants(paper: Paper) -> Variants:
             checks.words(place, "label", paper.labels, labels)
             if any(labels[label] not in kept for label, kept in only.items()):
                 continue
-            cell = {label: labels[label] for label in paper.labels}
+            # A cell may stand among others under another name, as what one protocol got when all used its recovery.
+            checks.words(f"{place}: relabel", "label", experiment.get("relabel", {}), paper.labels)
+            cell = {label: {**labels, **experiment.get("relabel", {})}[label] for label in paper.labels}
             key = tuple(cell.values())
             # Choices of several experiments may overlap; what is the same is run once.
             if key in found and found[key][1].hash != scenario.hash:
@@ -409,6 +411,8 @@ class _Worker:
                 "seeds": run.seeds,
                 "hash": run.scenario.hash,
                 **row,
+                # A label may have the name of a column, which it then hides.
+                **run.labels,
                 **({self._flows: row["flow"]} if self._flows else {}),
             }
             for run in runs
