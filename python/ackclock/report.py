@@ -269,7 +269,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         run = "[{1}, {2}]".format(*rounded(cell.run))
     remark = cell.remark
     return {
-        "texts": [cell.row, cell.column, _plain(cell.printed), mean, ends, run, _percent(cell.ratio), cell.place],
+        "texts": [cell.row, cell.column, f"{cell.printed:,}", mean, ends, run, _percent(cell.ratio), cell.place],
         "slug": cell.place.replace(" ", "-"),
         "remark": "" if remark is None else f"{f'printed {remark.printed}: ' if remark.printed else ''}{remark.text}",
     }
@@ -283,10 +283,6 @@ def _check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
         rows.append([item.row, printed, measured, item.verdict])
     check = items[0].check
     return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
-
-
-def _plain(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
 def _percent(ratio: float | None) -> str:
