@@ -151,11 +151,24 @@ def _draw_series(
 
 
 def _ratios(rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]) -> list[Row]:
-    """Give the rows of the first value of the label in `ratio`, their value over that of the second's, run by run."""
-    (label, (of, to)) = next(iter(ratio.items()))
+    """Give the runs of the first value of the label in `ratio`, with values whose mean is the ratio to the second's.
+
+    The ratio R is that of the means, as a mean of single ratios is too large if runs scatter. A pair of runs, a and b,
+    counts as R + (a − R·b)/mean(b): these scatter as R does, to first order.
+    """
+    label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
-    pairs = [(row, below.get(_paired(row, keys))) for row in rows if row[label] == of]
-    return [{**row, "value": row["value"] / base} for row, base in pairs if base]
+    pairs: dict[tuple[str, ...], list[tuple[Row, float]]] = {}
+    for row in rows:
+        if row[label] == of and (paired := _paired(row, keys)) in below:
+            pairs.setdefault(paired[:-1], []).append((row, below[paired]))
+    made: list[Row] = []
+    for group in pairs.values():
+        mean = sum(b for _, b in group) / len(group)
+        if mean:
+            whole = sum(row["value"] for row, _ in group) / len(group) / mean
+            made += [{**row, "value": whole + (row["value"] - whole * b) / mean} for row, b in group]
+    return made
 
 
 def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
