@@ -109,7 +109,7 @@ def _section(model: Json) -> Iterator[str]:
     yield from re.sub(r"^## (.*)$", r"\n**\1.**", model["header"], flags=re.MULTILINE).split("\n")
     how = "Simulated: a draw for each seed. " if model["simulated"] else ""
     yield from ["", f"{how}Usually drawn over `{model['axis']}`.", ""]
-    rows = [[f"`{p['name']}`", _takes(p), f"`{_literal(p['default'])}`", p["doc"]] for p in model["params"]]
+    rows = [[f"`{p['name']}`", _takes(p), f"`{json.dumps(p['default'])}`", p["doc"]] for p in model["params"]]
     yield from _table(["parameter", "takes", "default", "meaning"], rows)
     yield ""
     rows = [[f"`{o['name']}`", o["unit"] or "–", o["doc"]] for o in model["outputs"]]

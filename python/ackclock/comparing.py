@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,13 +126,16 @@ def _flows(results: Sequence[StoredResult]) -> polars.DataFrame:
     return polars.concat(tables, how="vertical_relaxed")
 
 
-def _find(word: str, known: Sequence[str], option: str) -> str:
-    if word in known:
-        return word
-    short = [name for name in known if name.rsplit(".", 1)[-1] == word]
-    if len(short) == 1:
-        return short[0]
-    raise ValueError(f"{option} {word}: no label or column is called so; known: {', '.join(dict.fromkeys(known))}")
+def _find(word: str, names: Sequence[str], option: str) -> str:
+    """Find a column by its name or, of a label, its last part."""
+    known = list(dict.fromkeys(names))
+    short = [name for name in known if word in (name, name.rsplit(".", 1)[-1])]
+    if word in known or len(short) == 1:
+        return word if word in known else short[0]
+    near = difflib.get_close_matches(word, [*known, *(name.rsplit(".", 1)[-1] for name in known)], n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    what = "several labels are" if short else "no label or column is"
+    raise ValueError(f"{option} {word}: {what} called so{hint} (known: {', '.join(known)})")
 
 
 def _usual(model: str, parameter: str, labels: Sequence[str], flows: polars.DataFrame) -> str:

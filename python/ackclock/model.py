@@ -188,7 +188,7 @@ def response(
 ) -> Response:
     """Mean window and throughput of Reno, AIMD, CUBIC and HighSpeed by the loss rate.
 
-    RFC 9438 §5.1, RFC 3649 §5.
+    RFC 9438 §5, RFC 3649 §5.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ Quantity: TypeAlias = "float | str | Sequence[float] | Sequence[str] | NDArray[A
 Values: TypeAlias = "float | NDArray[np.float64]"
 """An output: a number, or an array of the shape to which the parameters broadcast."""
 
-BATCH = 1000  # points of a simulated model in one call, between which Ctrl-C is heard
+BATCH = 16  # points per thread of a simulated model in one call, between which Ctrl-C is heard
+MOST_POINTS = 100_000  # of a formula in one call
 
 
 @cache
@@ -156,10 +157,11 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
         name: [values[place] for place in at.tolist()] for (name, values), at in zip(lists.items(), grid, strict=True)
     }
     outputs = np.empty((len(entry["outputs"]), count))
-    for rows in _batches(columns, count):
+    threads = jobs or os.cpu_count() or 1
+    for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else MOST_POINTS):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
         alike = {name: values[0] if isinstance(values[0], (str, bool)) else values for name, values in here.items()}
-        for output, values in zip(outputs, evaluate(model, alike, jobs), strict=True):
+        for output, values in zip(outputs, evaluate(model, alike, threads), strict=True):
             output[rows] = values
     names = [output["name"] for output in entry["outputs"]]
     return polars.DataFrame({**columns, **dict(zip(names, outputs, strict=True))})
@@ -172,15 +174,15 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - what a parameter may be
     return values if isinstance(values, list) else [values]
 
 
-def _batches(columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[list[int]]:
-    """Split rows into batches of equal words, of at most `BATCH` rows."""
+def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Iterator[list[int]]:
+    """Split rows into batches of equal words, of at most so many rows."""
     words = [values for values in columns.values() if values and isinstance(values[0], (str, bool))]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for row in range(count):
         alike.setdefault(tuple(values[row] for values in words), []).append(row)
     for rows in alike.values():
-        for start in range(0, len(rows), BATCH):
-            yield rows[start : start + BATCH]
+        for start in range(0, len(rows), most):
+            yield rows[start : start + most]
 
 
 def trace_rounds(settings: Mapping[str, Any]) -> polars.DataFrame:

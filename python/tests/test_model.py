@@ -301,9 +301,9 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mathis", "--x", "los"], "--x los: no label or column is called so; known: topology.bottleneck.loss, seed"),
+        (["mathis", "--x", "los"], "--x los: no label or column is called so; did you mean 'loss'? (known: topology"),
         (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'"),
-        (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so"),
+        (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so; did you mean 'goodput_bps'?"),
         (["mathis", "--y", "control"], "--y control: not numbers"),
         (["mathis", "--x", "rtt=loss"], "'0.3 %' is no value of rtt"),
         (["mathis", "--output", "window"], "--y is needed: nothing measured is usually compared"),

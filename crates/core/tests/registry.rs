@@ -129,6 +129,8 @@ fn every_model_declares_what_it_gives() {
         let outputs: BTreeSet<&str> = model.outputs.iter().map(|output| output.name).collect();
         assert_eq!(outputs.len(), model.outputs.len(), "{} has two outputs of one name", model.name);
         assert!(outputs.iter().copied().all(is_snake_case), "{}", model.name);
+        // Tables have a column for each.
+        assert!(model.params.iter().all(|param| !outputs.contains(param.name)), "{}: an output is called like a parameter", model.name);
         assert!(model.outputs.iter().all(|output| !output.doc.is_empty()), "{}", model.name);
         let axis = model.params.iter().find(|param| param.name == model.axis);
         let axis = axis.unwrap_or_else(|| panic!("{}: its axis is no parameter", model.name));

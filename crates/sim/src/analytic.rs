@@ -140,6 +140,9 @@ impl Points {
     }
 }
 
+/// What one thread computed: points with their outputs.
+type Share = Result<Vec<(usize, Vec<f64>)>, String>;
+
 /// Evaluates a model at `count` points: for each output the numbers at all points.
 ///
 /// Simulated models use up to `jobs` threads; what they give does not depend on it.
@@ -161,7 +164,7 @@ pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: u
         }
     };
     let threads = if model.simulated { jobs.clamp(1, count.max(1)) } else { 1 };
-    let results: Vec<Result<Vec<(usize, Vec<f64>)>, String>> = if threads == 1 {
+    let results: Vec<Share> = if threads == 1 {
         vec![work()]
     } else {
         thread::scope(|scope| {

@@ -39,6 +39,8 @@ def model_command(
         _list(json_output=json_output)
         return
     entry = modelling.describe(name)
+    if plot is not None:
+        _check_format(plot)  # before what may take long
     given = _settings(entry, settings)
     chosen = _outputs(entry, outputs)
     if over is not None:
@@ -58,6 +60,12 @@ def model_command(
         _show_point(entry, table, chosen)
     if plot is not None:
         output.note(f"written to {plot}")
+
+
+def _check_format(path: Path) -> None:
+    from ackclock import curves
+
+    curves.image_format(path)
 
 
 def _list(*, json_output: bool) -> None:

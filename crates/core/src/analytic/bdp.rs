@@ -37,7 +37,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "buffer",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -49,13 +49,13 @@ const OUTPUTS: &[Output] = &[
     output("full_buffer", "packets", "smallest buffer with which one AIMD flow uses all of the link"),
 ];
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let bytes = params.number("rate") * params.number("rtt") / 8.0;
     let (bdp, beta) = (bytes / params.number("packet_size"), params.number("beta"));
     let buffer = params.number_or_auto("buffer").unwrap_or(bdp);
     // beta·(BDP + B) ≥ BDP.
     let full = if beta == 0.0 { f64::INFINITY } else { bdp * (1.0 - beta) / beta };
-    Ok(vec![bytes, bdp, bdp, bdp / libm::sqrt(params.number("flows")), utilisation(buffer / bdp, beta), full])
+    vec![bytes, bdp, bdp, bdp / libm::sqrt(params.number("flows")), utilisation(buffer / bdp, beta), full]
 }
 
 /// Share of the link used with a buffer of so many bandwidth-delay products; windows and times are multiples of the BDP and of RTT.

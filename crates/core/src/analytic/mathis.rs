@@ -35,21 +35,18 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
-const OUTPUTS: &[Output] = &[
-    output("throughput", "bit/s", "packet size · C/(RTT·√p)"),
-    output("window", "packets", "mean window, C/√p"),
-    output("c", "", "C"),
-];
+const OUTPUTS: &[Output] =
+    &[output("throughput", "bit/s", "packet size · C/(RTT·√p)"), output("window", "packets", "mean window, C/√p"), output("c", "", "C")];
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let constant = params.number_or_auto("constant").unwrap_or_else(|| libm::sqrt(1.5 / params.number("b")));
     let window = constant / libm::sqrt(params.number("loss"));
     // Mathis eq. 3.
     let throughput = 8.0 * params.number("packet_size") * window / params.number("rtt");
-    Ok(vec![throughput, window, constant])
+    vec![throughput, window, constant]
 }
 
 #[cfg(test)]

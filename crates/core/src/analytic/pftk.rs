@@ -15,7 +15,7 @@
 //! the side of the limit, by a quarter of a round trip in b/2·W + 1.
 //! ## Parameters
 //! `loss`: 1 %; `rtt`: 100 ms; `packet_size`: 1000 B; `b`: 1, as the hosts here; the paper has 2, delayed ACKs. `rto`: 1 s, the paper's T0
-//! and the least that RFC 6298 allows. `rwnd`: no limit unless given, the paper's W_max.
+//! and the least that RFC 6298 allows. `rwnd`: no limit unless given, the paper's `W_max`.
 
 use crate::analytic::{Model, Output, output, params};
 use crate::registry::{Default, Kind, Param, Params};
@@ -48,7 +48,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -67,12 +67,12 @@ struct Path {
     rwnd: f64,
 }
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let [p, rtt, b, rto] = ["loss", "rtt", "b", "rto"].map(|name| params.number(name));
     let path = Path { p, rtt, b, rto, rwnd: params.number_or_auto("rwnd").unwrap_or(f64::INFINITY) };
     let bits = 8.0 * params.number("packet_size");
     let window = path.window();
-    Ok(vec![bits * path.full(), bits * path.approximation(), window, path.timeout_probability(window.min(path.rwnd))])
+    vec![bits * path.full(), bits * path.approximation(), window, path.timeout_probability(window.min(path.rwnd))]
 }
 
 impl Path {

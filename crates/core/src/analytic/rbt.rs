@@ -57,7 +57,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -83,7 +83,7 @@ const MILE: f64 = 1609.0;
 /// Delay of a mile, of table 1.
 const DELAY_PER_MILE: f64 = 0.02;
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let number = |name| params.number(name);
     let [loss, segment, ssthresh] = ["loss", "segment", "ssthresh"].map(number);
     // Preveze eq. 3 with the units of table 2.
@@ -97,7 +97,7 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
     outputs.extend([windows[0], windows[1]]);
     let readings = [period.means(Line::area), period.means(Line::printed), period.means(Line::moment), period.mixed()];
     outputs.extend(readings.map(|[standard, rbt]| rbt / standard));
-    Ok(outputs)
+    outputs
 }
 
 /// A window on its way: `offset` + `slope` · t.

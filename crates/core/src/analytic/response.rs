@@ -3,8 +3,8 @@
 //! Gives the mean window that a rule of growth and reduction reaches when every 1/p-th packet is lost, and the throughput that
 //! follows: AIMD in general, of which Reno is one, CUBIC with its Reno-friendly region, and `HighSpeed` TCP.
 //! ## References
-//! RFC 9438 §4.3 (figure 3, AIMD) and §5.1 (figures 5 and 6, tables 1 and 2, CUBIC); RFC 3649 §5 (`HighSpeed`: 0.12/p^0.835 above 38
-//! packets); RFC 5681 (Reno).
+//! RFC 9438 §4.3 (mean window of AIMD) and §5 (that of CUBIC, tables 1 and 2); RFC 3649 §5 (`HighSpeed`: 0.12/p^0.835 above 38 packets);
+//! RFC 5681 (Reno).
 //! ## Differs from the document
 //! RFC 9438 tabulates 1.2/√p for Reno, a rounded √(3/2) = 1.2247, and so does RFC 3649; here it is not rounded. CUBIC is the larger of its
 //! cubic function and Reno's window, as the tables have it: RFC 9438 §4.3 chooses alpha such that both AIMD windows are the same.
@@ -19,7 +19,7 @@ use crate::registry::{Default, Kind, Param, Params};
 pub static ENTRY: Model = Model {
     name: "response",
     summary: "mean window and throughput of Reno, AIMD, CUBIC and HighSpeed by the loss rate",
-    reference: "RFC 9438 §5.1, RFC 3649 §5",
+    reference: "RFC 9438 §5, RFC 3649 §5",
     params: &[
         params::LOSS,
         Param {
@@ -39,7 +39,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -48,7 +48,7 @@ const OUTPUTS: &[Output] = &[
     output("reno_ratio", "", "mean window over that of Reno at the same loss rate"),
 ];
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let (p, rtt) = (params.number("loss"), params.number("rtt"));
     let reno = aimd(p, 1.0, 0.5);
     let window = match params.word("law") {
@@ -58,18 +58,18 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
         _ => reno,
     };
     let ratio = if p == 0.0 { f64::NAN } else { window / reno };
-    Ok(vec![window, 8.0 * params.number("packet_size") * window / rtt, ratio])
+    vec![window, 8.0 * params.number("packet_size") * window / rtt, ratio]
 }
 
 /// Mean window of AIMD that adds `alpha` packets a round trip and keeps `beta` of the window at a loss.
 fn aimd(p: f64, alpha: f64, beta: f64) -> f64 {
-    // RFC 9438 figure 3.
+    // RFC 9438 §4.3, AVG_AIMD.
     libm::sqrt(alpha * (1.0 + beta) / (2.0 * (1.0 - beta) * p))
 }
 
 /// Mean window of CUBIC outside its Reno-friendly region.
 fn cubic(p: f64, rtt: f64, c: f64, beta: f64) -> f64 {
-    // RFC 9438 figure 5: (C·(3+beta)/(4·(1−beta)))^¼ · (RTT/p)^¾.
+    // RFC 9438 §5, AVG_W_cubic: (C·(3+beta)/(4·(1−beta)))^¼ · (RTT/p)^¾.
     let fourth = |x: f64| libm::sqrt(libm::sqrt(x));
     let cubed = |x: f64| x * x * x;
     fourth(c * (3.0 + beta) / (4.0 * (1.0 - beta))) * cubed(fourth(rtt / p))
@@ -94,8 +94,11 @@ mod tests {
         pick(&ENTRY, &params, "window")
     }
 
+    /// A row: p as a power of ten, and windows.
+    type Row = (i32, [f64; 5]);
+
     /// RFC 9438 tables 1 (RTT 0.1 s) and 2 (0.01 s): p as a power of ten; Reno, `HighSpeed`, CUBIC with C = 0.04, 0.4 and 4.
-    const TABLES: [(f64, &[(i32, [f64; 5])]); 2] = [
+    const TABLES: [(f64, &[Row]); 2] = [
         (
             0.1,
             &[

@@ -36,7 +36,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: true,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const PARAMS: &[Param] = &[
@@ -185,7 +185,7 @@ impl Totals {
     }
 }
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let (mut chain, mut losses, mut totals) = (Chain::new(params), Losses::new(params), Totals::default());
     for _ in 0..params.number("warmup") as u64 {
         chain.step(losses.acked());
@@ -195,7 +195,7 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
         totals.add(chain.cwnd, acked);
         chain.step(acked);
     }
-    Ok(totals.outputs(params))
+    totals.outputs(params)
 }
 
 /// One round of a trace.

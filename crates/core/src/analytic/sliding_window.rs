@@ -31,7 +31,7 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
-    evaluate,
+    evaluate: |params| Ok(evaluate(params)),
 };
 
 const OUTPUTS: &[Output] = &[
@@ -41,7 +41,7 @@ const OUTPUTS: &[Output] = &[
     output("selective_repeat", "", "efficiency of selective repeat"),
 ];
 
-fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+fn evaluate(params: &Params) -> Vec<f64> {
     let [p, a, window] = ["loss", "a", "window"].map(|name| params.number(name));
     let (q, cycle) = (1.0 - p, 1.0 + 2.0 * a);
     let enough = window >= cycle;
@@ -52,7 +52,7 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
     let good = q * if p == 0.0 { effective } else { -libm::expm1(effective * libm::log1p(-p)) / p };
     let exact = good / (cycle + good - effective * kept);
     let selective_repeat = if enough { q } else { window * q / cycle };
-    Ok(vec![q / cycle, go_back_n, exact, selective_repeat])
+    vec![q / cycle, go_back_n, exact, selective_repeat]
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
 
     fn efficiencies(loss: f64, a: f64, window: f64) -> [f64; 4] {
         let params = crate::analytic::with(&ENTRY, &[("loss", loss), ("a", a), ("window", window)]);
-        evaluate(&params).unwrap().try_into().unwrap()
+        evaluate(&params).try_into().unwrap()
     }
 
     #[test]
