@@ -1,4 +1,4 @@
-"""The paper on Westwood RB: its structure, the arithmetic of its tables, and its estimate of the bandwidth from scratch."""
+"""The paper on Westwood RB: its structure, its tables' arithmetic, and its estimate of the bandwidth from scratch."""
 
 from __future__ import annotations
 
