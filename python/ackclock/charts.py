@@ -248,7 +248,9 @@ def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
 def _internals(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     """Draw what one flow's congestion control shows of itself, in the first run of the chosen cell."""
     for _, lines in _drawn(chart, outcome):
-        own = {name: lines.get(f"internals/{chart['flow']}: {name}") for name in chart["names"]}
+        # A run of one flow does not name it.
+        alone = {name: lines.get(f"internals/{name}") for name in chart["names"]}
+        own = {name: lines.get(f"internals/{chart['flow']}: {name}", alone[name]) for name in chart["names"]}
         shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
         if shown:
             return plot.internal_panels(shown, _title(chart)), [], []

@@ -70,11 +70,10 @@ def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict
     runs = labelled(results)
     for run, result in runs.items():
         table = frame(result.trace("internals")).with_columns(polars.col("flow", "name").cast(polars.String))
-        flows = table["flow"].unique(maintain_order=True)
         for part in table.partition_by("flow", "name", maintain_order=True):
             flow, name = part["flow"][0], part["name"][0]
             prefix = [run] if len(runs) > 1 else []
-            prefix += [flow] if len(flows) > 1 else []
+            prefix += [flow] if len(frame(result.flows)) > 1 else []
             line = Line(
                 ": ".join([", ".join(prefix), name] if prefix else [name]),
                 part["time"].to_numpy().copy(),
