@@ -290,6 +290,7 @@ pub mod slow_start {
         limited_ns2,
         staged,
         queue_aware,
+        hystart_pp,
     }
 }
 
@@ -302,6 +303,8 @@ pub mod avoidance {
         polynomial,
         exponential,
         bandwidth_ratio,
+        cubic,
+        veno,
     }
 }
 
