@@ -260,7 +260,9 @@ def _internals(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
 def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     """Draw what a model did round by round in the first seed of the chosen cell, one panel for each quantity."""
     for _, lines in _drawn(chart, outcome):
-        shown = {name: line for name in chart["traces"] if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None}
+        shown = {
+            name: line for name in chart["traces"] if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None
+        }
         if len(shown) < len(chart["traces"]):
             continue
         figure = _new((8.0, 1.9 * len(shown) + 0.5))

@@ -74,7 +74,7 @@ class Paper:
     def tables(self) -> dict[str, Any]:
         """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
         path = self.folder / "tables.toml"
-        return _read(path) if path.exists() else {}
+        return toml.read(path) if path.exists() else {}
 
     @property
     def notes(self) -> str:

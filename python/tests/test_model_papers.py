@@ -135,7 +135,9 @@ def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
 
 
 def test_a_formula_stands_beside_every_seed(outcome: reproduction.Outcome) -> None:
-    match, gain = (judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.all_labels) for claim in outcome.plan.claims)
+    match, gain = (
+        judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.all_labels) for claim in outcome.plan.claims
+    )
     assert match.sampling == "seed"
     assert match.verdict == "does not hold"
     one = next(item for item in match.comparisons if item.where == {"loss": "10 %"})
@@ -165,7 +167,9 @@ def test_charts_draw_formulas_ratios_and_rounds(outcome: reproduction.Outcome, t
     assert both.columns == ["loss", "theory", "model"]
     assert both.rows[1][1].startswith("1,526,431"), "eq. 5 at 10 %, in bit/s"
     rates = {
-        response: [row["thr_bps"] for row in outcome.rows if matches(row, loss="1 %", response=response, source="model")]
+        response: [
+            row["thr_bps"] for row in outcome.rows if matches(row, loss="1 %", response=response, source="model")
+        ]
         for response in ("RBT", "standard")
     }
     ratio = sum(rates["RBT"]) / sum(rates["standard"])
@@ -204,8 +208,16 @@ def test_the_report_counts_evaluations_and_our_own_claims_apart(folder: Path, cl
         ('source = "model" }\np', 'source = "theory" }\np', "another experiment has the cell theory, 1 %, standard"),
         ('sampling = "seed"', 'sampling = "offset"\nspread = "1 s"', "a model is repeated over seeds, not start times"),
         ('traces = ["cwnd"', 'traces = ["cwn"', "chart 3: unknown trace 'cwn'; did you mean 'cwnd'?"),
-        ('ratio = { response = ["RBT"', 'ratio = { response = ["RB"', "ratio: unknown response 'RB'; did you mean 'RBT'?"),
-        ('ratio = { response = ["RBT", "standard"] }', 'ratio = { response = "RBT" }', "ratio must be a label with two"),
+        (
+            'ratio = { response = ["RBT"',
+            'ratio = { response = ["RB"',
+            "ratio: unknown response 'RB'; did you mean 'RBT'?",
+        ),
+        (
+            'ratio = { response = ["RBT", "standard"] }',
+            'ratio = { response = "RBT" }',
+            "ratio must be a label with two",
+        ),
         ('series = "source"\nmetric = "thr_bps"\n\n', 'metric = "thr_bps"\n\n', "flows must name their label"),
         ('metric = "thr_bps"', 'metric = "thr_bp"', "did you mean 'thr_bps'?"),
     ],
