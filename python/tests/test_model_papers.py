@@ -307,7 +307,7 @@ def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
     said = [
         f"{2 * 1e6 / 1609 * 0.02:.2f} s",
         f"{vacuum * 1e6:.2f} µs",
-        f"{fibre * 1e6:.2f} µs",
+        f"{fibre * 1e6:.1f} µs",
         f"{0.02 / vacuum:.0f} times",
         f"{2 * 1e6 / 2e8 * 1e3:.0f} ms",
         f"{eq5 / 1e3:.0f} kB/s",
