@@ -10,6 +10,7 @@ without copying.
 
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
+from ackclock.crossing import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -26,6 +27,7 @@ __all__ = [
     "StoredResult",
     "__version__",
     "load",
+    "matrix",
     "read",
     "run",
     "run_many",

@@ -22,7 +22,6 @@ from ackclock.judging import WHYS, Judgement, judge_all
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
-from ackclock.tables import Cell, Checked, Compared
 
 METRIC_NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
@@ -148,7 +147,7 @@ def write(outcome: Outcome, directory: Path) -> Report:
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
-    storage.write_bytes(directory / "runs.parquet", _parquet(table))
+    storage.write_parquet(directory / "runs.parquet", table)
     verdicts = finite([judgement.to_dict() for judgement in judgements])
     storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
     (directory / "figures").mkdir(exist_ok=True)
@@ -156,19 +155,12 @@ def write(outcome: Outcome, directory: Path) -> Report:
     charted = charts.draw_all(outcome, directory / "figures")
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
-    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": [_table(item) for item in compared]}
+    shown = [tables.shown(item) for item in compared]
+    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
     for ending in ("md", "html"):
-        storage.write_text(directory / f"report.{ending}", _render(f"report.{ending}.j2", context))
+        storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
     return Report(judgements, directory / "report.html")
-
-
-def _parquet(table: polars.DataFrame) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    return buffer.getvalue()
 
 
 def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
@@ -230,10 +222,7 @@ def _context(
         "manifest": manifest(outcome.plan),
         "readings": [_summary(metric, group) for metric, group in grouped.items()],
         "claims": _claim_rows(judgements, anchors),
-        "sheets": [
-            (title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), name)
-            for title, path, name in images
-        ],
+        "sheets": [(title, f"figures/{path.name}", embedded(path), name) for title, path, name in images],
         "charts": [chart for chart in charted if chart.rows],
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # Of a paper that compares flows, what they got stands beside its charts.
@@ -242,53 +231,9 @@ def _context(
     }
 
 
-def _table(compared: Compared) -> dict[str, Any]:
-    """Write a printed table beside its measurements."""
-    counts = compared.counts
-    checked: dict[str, list[Checked]] = {}
-    for item in compared.checked:
-        checked.setdefault(item.check.name, []).append(item)
-    return {
-        "heading": f"Table {compared.table.number}: {compared.table.title}; {compared.reading}",
-        "name": compared.name,
-        "source": compared.table.source,
-        "summary": ", ".join(f"{count} {place}" for place, count in counts.items()),
-        "label": compared.table.rows,
-        "cells": [_cell(cell) for cell in compared.cells],
-        "checks": [_check(name, items) for name, items in checked.items()],
-    }
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    mean, ends, run = "–", "", ""
-    if cell.mean is not None and cell.run is not None:
-        mean, low, high = rounded(cell.mean)
-        ends = f"[{low}, {high}]"
-        run = "[{1}, {2}]".format(*rounded(cell.run))
-    remark = cell.remark
-    return {
-        "texts": [cell.row, cell.column, _plain(cell.printed), mean, ends, run, _percent(cell.ratio), cell.place],
-        "slug": cell.place.replace(" ", "-"),
-        "remark": "" if remark is None else f"{f'printed {remark.printed}: ' if remark.printed else ''}{remark.text}",
-    }
-
-
-def _check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
-    rows = []
-    for item in items:
-        measured = "–" if item.measured is None else "{} [{}, {}]".format(*rounded(item.measured))
-        printed = "–" if item.printed is None else number(item.printed, 4)
-        rows.append([item.row, printed, measured, item.verdict])
-    check = items[0].check
-    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
-
-
-def _plain(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-
-
-def _percent(ratio: float | None) -> str:
-    return "–" if ratio is None else f"{100 * ratio:.0f} %"
+def embedded(image: Path) -> str:
+    """Give an image as text for an HTML file."""
+    return base64.b64encode(image.read_bytes()).decode()
 
 
 def metric_name(metric: str) -> str:
@@ -403,7 +348,8 @@ def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str
     ]
 
 
-def _render(name: str, context: Mapping[str, Any]) -> str:
+def render(name: str, context: Mapping[str, Any]) -> str:
+    """Fill in a template."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -266,6 +266,7 @@ pub mod slow_start {
         limited_ns2,
         staged,
         queue_aware,
+        hystart_pp,
     }
 }
 
@@ -278,6 +279,8 @@ pub mod avoidance {
         polynomial,
         exponential,
         bandwidth_ratio,
+        cubic,
+        veno,
     }
 }
 

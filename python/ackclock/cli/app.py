@@ -159,6 +159,62 @@ def paper(
         paper_command(name, quick=quick, out=out, jobs=jobs)
 
 
+def _part_option(axis: str) -> object:
+    return typer.Option(metavar="PARTS", help=f"Parts on the axis {axis}, parted by commas; by default all.")
+
+
+@app.command()
+def matrix(
+    slow_start: Annotated[Optional[list[str]], _part_option("slow_start")] = None,  # noqa: UP045
+    avoidance: Annotated[Optional[list[str]], _part_option("avoidance")] = None,  # noqa: UP045
+    loss_response: Annotated[Optional[list[str]], _part_option("loss_response")] = None,  # noqa: UP045
+    recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,  # noqa: UP045
+    path: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="PATHS", help="Names of paths, or files, parted by commas; see `ackclock list paths`."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Every combination is run with the seeds from 1 to this.")] = 3,
+    duration: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="TIME", help="Duration of every run instead of the path's, as in '10 s'."),
+    ] = None,
+    baseline: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="AXIS=PART",
+            help="What the others are compared with, as in avoidance=cubic; repeatable; "
+            "on the other axes a scenario's defaults.",
+        ),
+    ] = None,
+    sort: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="METRIC",
+            help="Rank by goodput_bps, completion_s, loss_rate, queue_delay_s, jain or taken; "
+            "by default by completion_s where flows end, else by goodput_bps.",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best of a large matrix are shown.")] = 3,
+    out: OutOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Cross every slow start, avoidance, loss response and recovery on paths that disagree."""
+    with plain_errors():
+        from ackclock.cli.matrix import matrix_command
+
+        parts = {
+            "slow_start": slow_start,
+            "avoidance": avoidance,
+            "loss_response": loss_response,
+            "recovery": recovery,
+        }
+        matrix_command(
+            parts, path or [], seeds=seeds, duration=duration, baseline=baseline or [], sort=sort, top=top, out=out,
+            json_output=json, jobs=jobs,
+        )  # fmt: skip
+
+
 @app.command()
 def plot(
     directory: Annotated[Path, typer.Argument(help="What `ackclock run --out` wrote.")],

@@ -1,7 +1,7 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
 use crate::cc::{Avoidance, CongestionControl, InitialWindow, LOSS_WINDOW, LossResponse, Phase, SlowStart, Step, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
 use crate::units::{Instant, Segments};
 
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
@@ -58,6 +58,10 @@ impl CongestionControl for Composed {
         self.window.cwnd = self.initial_window.segments(event).max(LOSS_WINDOW);
     }
 
+    fn on_sent(&mut self, sent: &Sent) {
+        self.avoidance.on_sent(sent);
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
         if !ack.cwnd_limited {
@@ -98,6 +102,7 @@ impl CongestionControl for Composed {
 
     fn on_spurious(&mut self, _now: Instant) {
         if let Some(before) = self.before_reduction.take() {
+            self.avoidance.on_spurious(&self.window);
             self.window = Window { cwnd: self.window.cwnd.max(before.cwnd), ssthresh: before.ssthresh };
         }
     }
@@ -140,7 +145,7 @@ mod tests {
     use super::*;
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
     use crate::registry::{Params, Value};
-    use crate::testing::{ACK, build, congestion, established};
+    use crate::testing::{ACK, build, congestion, established, internal};
     use crate::units::Duration;
 
     /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
@@ -279,6 +284,38 @@ mod tests {
         control.deflate(5.0);
         control.on_spurious(Instant::ZERO);
         assert_eq!(control.window().cwnd, 15.0, "there is nothing left to undo");
+    }
+
+    #[test]
+    fn an_avoidance_hears_of_what_was_spurious_and_of_what_is_sent() {
+        /// Counts what it hears, and the window before it is restored.
+        #[derive(Debug, Default)]
+        struct Listening {
+            sent: f64,
+            spurious: Segments,
+        }
+        impl Avoidance for Listening {
+            fn on_ack(&mut self, _ack: &Ack, window: &Window) -> Segments {
+                window.cwnd
+            }
+            fn on_sent(&mut self, _sent: &Sent) {
+                self.sent += 1.0;
+            }
+            fn on_spurious(&mut self, window: &Window) {
+                self.spurious += window.cwnd;
+            }
+            fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+                out("sent", self.sent);
+                out("spurious", self.spurious);
+            }
+        }
+        let mut control = Composed { avoidance: Box::new(Listening::default()), ..standard(20.0, 10.0) };
+        control.on_sent(&Sent { now: Instant::ZERO, flight_size: 1, retransmission: false });
+        control.on_spurious(Instant::ZERO);
+        control.on_congestion(&congestion(Cause::DupAck, 20.0));
+        control.on_spurious(Instant::ZERO);
+        control.on_spurious(Instant::ZERO);
+        assert_eq!(["sent", "spurious"].map(|name| internal(|out| control.internals(out), name)), [1.0, 10.0]);
     }
 
     #[test]

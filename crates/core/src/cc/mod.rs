@@ -116,8 +116,12 @@ pub trait Avoidance: Debug + Send + Sync {
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
         loss_response::halve::halve(event.window)
     }
+    /// A segment was sent.
+    fn on_sent(&mut self, _sent: &Sent) {}
     /// The window was reduced to `window`, by whichever response.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// The last reduction was spurious; `window` is the window before it is restored.
+    fn on_spurious(&mut self, _window: &Window) {}
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
