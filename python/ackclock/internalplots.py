@@ -11,13 +11,12 @@ from ackclock.curves import SIZE, Line, Results, draw, finish, labelled, new_fig
 from ackclock.result import frame
 
 UNITS = {
-    "bwe": "bandwidth (segments/s)",
-    "bwe_avg": "bandwidth (segments/s)",
-    "bwe_max": "bandwidth (segments/s)",
-    "delta": "delta (1)",
-    "diff": "diff (segments)",
+    **dict.fromkeys(("bwe", "bwe_avg", "bwe_max"), "bandwidth (segments/s)"),
+    **dict.fromkeys(("W_max", "W_est", "target"), "window (segments)"),
+    **dict.fromkeys(("diff", "N"), "in queues (segments)"),
+    **dict.fromkeys(("K", "base_rtt"), "time (s)"),
 }
-"""What the axis of a quantity says; one that is not here has a panel of its own with its name alone."""
+"""What the axis of a quantity says; one that is not here is a plain number, and has a panel of its own."""
 
 MOST_COLUMNS = 3
 PANEL_HEIGHT = 2.7

@@ -22,7 +22,6 @@ from ackclock.judging import WHYS, Judgement, judge_all
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
-from ackclock.tables import Cell, Checked, Compared
 
 METRIC_NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
@@ -156,7 +155,8 @@ def write(outcome: Outcome, directory: Path) -> Report:
     charted = charts.draw_all(outcome, directory / "figures")
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
-    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": [_table(item) for item in compared]}
+    shown = [tables.shown(item) for item in compared]
+    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
@@ -231,51 +231,6 @@ def _context(
         "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
         "notes": paper.notes,
     }
-
-
-def _table(compared: Compared) -> dict[str, Any]:
-    """Write a printed table beside its measurements."""
-    counts = compared.counts
-    checked: dict[str, list[Checked]] = {}
-    for item in compared.checked:
-        checked.setdefault(item.check.name, []).append(item)
-    return {
-        "heading": f"Table {compared.table.number}: {compared.table.title}; {compared.reading}",
-        "name": compared.name,
-        "source": compared.table.source,
-        "summary": ", ".join(f"{count} {place}" for place, count in counts.items()),
-        "label": compared.table.rows,
-        "cells": [_cell(cell) for cell in compared.cells],
-        "checks": [_check(name, items) for name, items in checked.items()],
-    }
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    mean, ends, run = "–", "", ""
-    if cell.mean is not None and cell.run is not None:
-        mean, low, high = rounded(cell.mean)
-        ends = f"[{low}, {high}]"
-        run = "[{1}, {2}]".format(*rounded(cell.run))
-    remark = cell.remark
-    return {
-        "texts": [cell.row, cell.column, f"{cell.printed:,}", mean, ends, run, _percent(cell.ratio), cell.place],
-        "slug": cell.place.replace(" ", "-"),
-        "remark": "" if remark is None else f"{f'printed {remark.printed}: ' if remark.printed else ''}{remark.text}",
-    }
-
-
-def _check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
-    rows = []
-    for item in items:
-        measured = "–" if item.measured is None else "{} [{}, {}]".format(*rounded(item.measured))
-        printed = "–" if item.printed is None else number(item.printed, 4)
-        rows.append([item.row, printed, measured, item.verdict])
-    check = items[0].check
-    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
-
-
-def _percent(ratio: float | None) -> str:
-    return "–" if ratio is None else f"{100 * ratio:.0f} %"
 
 
 def embedded(image: Path) -> str:

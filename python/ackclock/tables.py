@@ -16,7 +16,8 @@ from typing import Any, Literal
 import polars
 
 from ackclock import storage
-from ackclock.intervals import Interval, Sampling, interval, one_run
+from ackclock.intervals import Interval, Sampling, interval, one_run, rounded
+from ackclock.numbers import number
 from ackclock.printed import Check, Column, Remark, Table
 
 Row = Mapping[str, Any]
@@ -135,10 +136,10 @@ def _compare(table: Table, reading: str, where: Mapping[str, str], rows: Sequenc
     for label in table.printed:
         here = [row for row in chosen if row[table.rows] == label]
         samples = {column.name: _sample(column, here) for column in table.columns}
-        for name, number in table.numbers(label).items():
+        for name, value in table.numbers(label).items():
             values = list(samples[name].values())
             mean, run = (interval(values, sampling), one_run(values, sampling)) if values else (None, None)
-            cells.append(Cell(label, name, number, mean, run, table.remark(label, name)))
+            cells.append(Cell(label, name, value, mean, run, table.remark(label, name)))
         checked += [_checked(check, label, table.numbers(label), samples, sampling) for check in table.checks]
     return Compared(table, reading, cells, checked)
 
@@ -167,6 +168,51 @@ def _checked(
     ]
     values = [value for value in each if value is not None]
     return Checked(check, row, check.value(row, numbers), interval(values, sampling) if values else None)
+
+
+def shown(compared: Compared) -> dict[str, Any]:
+    """Give a printed table beside its measurements as texts, for a report."""
+    counts = compared.counts
+    checked: dict[str, list[Checked]] = {}
+    for item in compared.checked:
+        checked.setdefault(item.check.name, []).append(item)
+    return {
+        "heading": f"Table {compared.table.number}: {compared.table.title}; {compared.reading}",
+        "name": compared.name,
+        "source": compared.table.source,
+        "summary": ", ".join(f"{count} {place}" for place, count in counts.items()),
+        "label": compared.table.rows,
+        "cells": [_shown_cell(cell) for cell in compared.cells],
+        "checks": [_shown_check(name, items) for name, items in checked.items()],
+    }
+
+
+def _shown_cell(cell: Cell) -> dict[str, Any]:
+    mean, ends, run = "–", "", ""
+    if cell.mean is not None and cell.run is not None:
+        mean, low, high = rounded(cell.mean)
+        ends = f"[{low}, {high}]"
+        run = "[{1}, {2}]".format(*rounded(cell.run))
+    remark = cell.remark
+    return {
+        "texts": [cell.row, cell.column, f"{cell.printed:,}", mean, ends, run, _percent(cell.ratio), cell.place],
+        "slug": cell.place.replace(" ", "-"),
+        "remark": "" if remark is None else f"{f'printed {remark.printed}: ' if remark.printed else ''}{remark.text}",
+    }
+
+
+def _shown_check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
+    rows = []
+    for item in items:
+        measured = "–" if item.measured is None else "{} [{}, {}]".format(*rounded(item.measured))
+        printed = "–" if item.printed is None else number(item.printed, 4)
+        rows.append([item.row, printed, measured, item.verdict])
+    check = items[0].check
+    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
+
+
+def _percent(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{100 * ratio:.0f} %"
 
 
 def write(compared: Sequence[Compared], directory: Path) -> None:

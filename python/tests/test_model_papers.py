@@ -11,9 +11,9 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import charts, library, model, modelruns, report, reproduction
+from ackclock import charts, library, model, modelruns, reproduction
 from ackclock.judging import judge
-from ackclock.tables import compare
+from ackclock.tables import compare, shown
 
 from .conftest import Cli
 
@@ -329,5 +329,5 @@ def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
 
 def test_decimals_of_formulas_in_the_report_are_those_printed(rbt: reproduction.Plan) -> None:
     table = compare(rbt.tables, evaluated(rbt, study="table 2"))[0]
-    printed = [report._cell(cell)["texts"][2] for cell in table.cells]
+    printed = [cell["texts"][2] for cell in shown(table)["cells"]]
     assert printed == ["0.0249", "1.0331", "2.486", "67,651", "1.0325"]

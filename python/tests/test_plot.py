@@ -78,7 +78,11 @@ def test_internals_share_a_panel_by_unit(scenario: Scenario) -> None:
     parts = {"flow.slow_start": "queue_aware", "flow.avoidance": "bandwidth_ratio", "flow.count": "2"}
     (result,) = run_many([scenario.set(parts)], record=["internals"])
     figure = plot.internals(result)
-    assert [axes.get_ylabel() for axes in figure.axes] == ["bandwidth (segments/s)", "delta (1)", "diff (segments)"]
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "bandwidth (segments/s)",
+        "delta (1)",
+        "in queues (segments)",
+    ]
     curves_of = [line.get_label() for line in figure.axes[0].lines]
     assert curves_of == [f"a{n}: {name}" for name in ("bwe", "bwe_avg", "bwe_max") for n in (0, 1)]
     assert figure.axes[1].get_ylim()[0] < 0, "delta goes below 0"
