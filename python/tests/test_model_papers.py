@@ -298,6 +298,19 @@ def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: reproductio
     assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.09", "1.15"]
 
 
+def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: reproduction.Plan) -> None:
+    rows = evaluated(rbt, study="paper", packets="1000")
+    means: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        means.setdefault((row["loss"], row["source"], row["response"]), []).append(row["thr_bps"] / 8000)
+    columns = ("theory", "theory, C = 1.22", "cwnd", "arrived cwnd", "packets")
+    for loss in ("1 %", "2 %", "5 %", "10 %"):
+        values = [means[loss, source, "SSCCM"] for source in columns]
+        shown = [f"{sum(value) / len(value):.0f}" for value in values]
+        gain = sum(means[loss, "cwnd", "RBT"]) / sum(means[loss, "cwnd", "SSCCM"])
+        assert f"| {' | '.join([loss, *shown, f'{gain:.2f}'])} |" in rbt.paper.notes
+
+
 def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
     """The numbers with which the README contradicts the paper, computed anew; each must stand there."""
     rtt, mss, rwnd, segment = 2 * 1000 / 1609 * 0.02, 1500, 65536, 1540
