@@ -267,6 +267,7 @@ pub mod slow_start {
         staged,
         queue_aware,
         hystart_pp,
+        vegas,
     }
 }
 
@@ -281,6 +282,7 @@ pub mod avoidance {
         bandwidth_ratio,
         cubic,
         veno,
+        vegas,
     }
 }
 
