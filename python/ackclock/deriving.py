@@ -122,7 +122,7 @@ def estimate(measured: Rows, result: Result) -> None:
 
 
 def _payload(row: Mapping[str, Any]) -> float:
-    """Bytes of data in a packet of a flow that delivered any; delivered bytes count headers, and those of the SYN."""
+    """Bytes of data in a packet, of a flow that delivered any; delivered bytes count headers, and those of the SYN."""
     return float((row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS)
 
 

@@ -48,7 +48,9 @@ impl Composed {
 
     fn avoid(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
-        let floor = self.window.cwnd + ack.counted * self.slow_start.floor(&self.window);
+        let least = ack.counted * self.slow_start.floor(&self.window);
+        // Without a floor an avoidance may shrink the window (Vegas).
+        let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
 }
@@ -77,6 +79,9 @@ impl CongestionControl for Composed {
                 self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
+            Step::Leave(window) => {
+                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+            }
         }
     }
 
@@ -92,12 +97,20 @@ impl CongestionControl for Composed {
             None => self.avoidance.respond(event, &self.window),
         };
         let cwnd = if event.restart || event.cause == Cause::Timeout {
-            self.loss_response.as_ref().map_or(LOSS_WINDOW, |part| part.restart(&response)).max(LOSS_WINDOW)
+            let restarted = self.loss_response.as_ref().map_or(LOSS_WINDOW, |part| part.restart(&response));
+            restarted.max(event.loss_window).max(LOSS_WINDOW)
         } else {
             response.cwnd.max(if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW })
         };
         self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
+    }
+
+    fn on_recovery_end(&mut self, _now: Instant) {
+        let window = self.avoidance.on_recovery_end(&self.window);
+        // A mark may have left less than a segment, which recovery does not change.
+        let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
+        self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
     }
 
     fn on_spurious(&mut self, _now: Instant) {
@@ -109,6 +122,10 @@ impl CongestionControl for Composed {
 
     fn deflate(&mut self, by: Segments) {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
+    }
+
+    fn inflate(&mut self, by: Segments) {
+        self.window.cwnd += by;
     }
 
     fn window(&self) -> Window {

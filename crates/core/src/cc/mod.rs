@@ -6,6 +6,7 @@
 pub(crate) mod bandwidth;
 mod composed;
 pub(crate) mod nonlinear;
+pub(crate) mod vegas;
 
 pub use composed::Composed;
 
@@ -47,6 +48,8 @@ pub enum Step {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
+    /// Leave slow start with this window and threshold.
+    Leave(Window),
 }
 
 /// What simulator, kernel runs and other stacks drive.
@@ -67,6 +70,8 @@ pub trait CongestionControl: Debug + Send + Sync {
     fn on_spurious(&mut self, _now: Instant) {}
     /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
     fn deflate(&mut self, _by: Segments) {}
+    /// Duplicate ACKs add `by` segments to the window, in a recovery that inflates the window itself (Vegas').
+    fn inflate(&mut self, _by: Segments) {}
     /// The window now.
     fn window(&self) -> Window;
     /// The rate at which to pace, where the control paces.
@@ -122,6 +127,10 @@ pub trait Avoidance: Debug + Send + Sync {
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
     /// The last reduction was spurious; `window` is the window before it is restored.
     fn on_spurious(&mut self, _window: &Window) {}
+    /// The window with which recovery ends; the one it has, unless the algorithm has another.
+    fn on_recovery_end(&mut self, window: &Window) -> Window {
+        *window
+    }
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
