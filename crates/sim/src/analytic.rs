@@ -1,12 +1,11 @@
 //! Analytic models for callers that have texts and arrays: what there is, parameters read with their units, many points at once.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use ackclock_core::analytic::rounds;
 pub use ackclock_core::analytic::rounds::Round;
 use ackclock_core::analytic::{self, Model, Output};
 use ackclock_core::registry::{Default, Kind, Param, Params, Value};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::scenario::check::in_bounds;
@@ -140,9 +139,6 @@ impl Points {
     }
 }
 
-/// What one thread computed: points with their outputs.
-type Share = Result<Vec<(usize, Vec<f64>)>, String>;
-
 /// Evaluates a model at `count` points: for each output the numbers at all points.
 ///
 /// Simulated models use up to `jobs` threads; what they give does not depend on it.
@@ -152,31 +148,18 @@ type Share = Result<Vec<(usize, Vec<f64>)>, String>;
 pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: usize) -> Result<Vec<Vec<f64>>, String> {
     let model = find(model)?;
     let points = Points::new(model, inputs, count)?;
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut params, mut done) = (points.usual.clone(), Vec::new());
-        loop {
-            let point = next.fetch_add(1, Ordering::Relaxed);
-            if point >= count {
-                return Ok(done);
-            }
-            done.push((point, points.evaluate(model, &mut params, point)?));
-        }
-    };
+    // A closed form takes less time than a thread does to start.
     let threads = if model.simulated { jobs.clamp(1, count.max(1)) } else { 1 };
-    let results: Vec<Share> = if threads == 1 {
-        vec![work()]
-    } else {
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a thread panicked".to_owned()))).collect()
-        })
-    };
-    let mut outputs = vec![vec![f64::NAN; count]; model.outputs.len()];
-    for result in results {
-        for (point, values) in result? {
-            outputs.iter_mut().zip(values).for_each(|(output, value)| output[point] = value);
-        }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("no threads: {problem}"))?;
+    let at_points: Vec<Vec<f64>> = pool.install(|| {
+        (0..count)
+            .into_par_iter()
+            .map_init(|| points.usual.clone(), |params, point| points.evaluate(model, params, point))
+            .collect::<Result<_, _>>()
+    })?;
+    let mut outputs = vec![Vec::with_capacity(count); model.outputs.len()];
+    for values in at_points {
+        outputs.iter_mut().zip(values).for_each(|(output, value)| output.push(value));
     }
     Ok(outputs)
 }
