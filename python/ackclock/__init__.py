@@ -8,6 +8,7 @@ Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pya
 without copying.
 """
 
+from ackclock import model
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
 from ackclock.crossing import matrix
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "load",
     "matrix",
+    "model",
     "read",
     "run",
     "run_many",

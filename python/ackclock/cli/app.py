@@ -247,6 +247,50 @@ def plot(
         plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, names=name or [], out=out)
 
 
+@app.command()
+def model(
+    name: Annotated[Optional[str], typer.Argument(help="A model; without one all are listed.")] = None,  # noqa: UP045
+    param: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="A parameter: a value, as in rtt='20 ms'; several, as in b=1,2; or a range, as in loss=0.1%..10% or "
+            "loss=0.1%..10%:50 for 50 values; repeatable.",
+        ),
+    ] = None,
+    output: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Only this output; repeatable. With --over the first rate, unless named."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON in SI units instead of tables.")] = False,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Draw the outputs over the parameter that has a range: png, svg or pdf."),
+    ] = None,
+    over: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIRECTORY", help="Compare with what `ackclock run --out` wrote, and draw with --plot."),
+    ] = None,
+    x: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--x",
+            metavar="[PARAM=]COLUMN",
+            help="With --over: the label or column of x, and the parameter that it is; by default what fits.",
+        ),
+    ] = None,
+    y: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--y", metavar="COLUMN", help="With --over: the measured column; by default goodput_bps."),
+    ] = None,
+) -> None:
+    """Compute an analytic model, over a range of a parameter or through measured points; without a name list them."""
+    with plain_errors():
+        from ackclock.cli.models import model_command
+
+        model_command(name, param or [], outputs=output or [], json_output=json, plot=plot, over=over, x=x, y=y)
+
+
 @app.command("list")
 def list_(
     axis: Annotated[Optional[str], typer.Argument(help="An axis, or papers.")] = None,  # noqa: UP045

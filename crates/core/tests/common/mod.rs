@@ -161,7 +161,7 @@ fn extremes(param: &Param) -> Vec<Value> {
 }
 
 /// Parameters for an entry: its defaults, then each parameter at its extremes.
-fn settings(declared: &[Param]) -> Vec<Params> {
+pub(crate) fn settings(declared: &[Param]) -> Vec<Params> {
     let defaults = Params::defaults(declared);
     let mut all = vec![defaults.clone()];
     for param in declared {
