@@ -234,7 +234,7 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["matis"], "there is no model 'matis'; did you mean 'mathis'?"),
         (["mathis", "--param", "los=1%"], 'no parameter "los"; did you mean "loss"?'),
         (["mathis", "--param", "loss"], "expected KEY=VALUE, as in loss='1 %'"),
-        (["mathis", "--param", "loss=0.01"], 'a probability needs a unit; did you mean "0.01 %"?'),
+        (["mathis", "--param", "loss=0.01"], 'a probability needs a unit: is it "1 %" or "0.01 %"?'),
         (["mathis", "--param", "loss=1%", "--param", "loss=2%"], "--param loss is given twice"),
         (["mathis", "--param", "loss=10%..1%"], "with LOW below HIGH"),
         (["mathis", "--param", "loss=1%..10%:x"], "with 2 to 1,000,000 as COUNT"),
