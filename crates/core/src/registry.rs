@@ -291,6 +291,7 @@ pub mod slow_start {
         staged,
         queue_aware,
         hystart_pp,
+        vegas,
     }
 }
 
@@ -305,6 +306,7 @@ pub mod avoidance {
         bandwidth_ratio,
         cubic,
         veno,
+        vegas,
     }
 }
 

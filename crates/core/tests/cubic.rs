@@ -19,8 +19,16 @@ const ACK: Ack = Ack {
     ecn_echo: false,
 };
 
-const LOSS: CongestionEvent =
-    CongestionEvent { now: Instant::ZERO, cause: Cause::DupAck, window: 0.0, flight_size: 0, restart: false, min_rtt: None };
+const LOSS: CongestionEvent = CongestionEvent {
+    now: Instant::ZERO,
+    cause: Cause::DupAck,
+    window: 0.0,
+    flight_size: 0,
+    restart: false,
+    loss_window: 1.0,
+    resent: false,
+    min_rtt: None,
+};
 
 /// CUBIC without what is `off`.
 fn cubic(off: &[&str]) -> Box<dyn Avoidance> {

@@ -132,6 +132,7 @@ const fn recovery_name(recovery: Recovery) -> &'static str {
         Recovery::Reno => "reno",
         Recovery::NewReno => "newreno",
         Recovery::Sack => "sack",
+        Recovery::Vegas => "vegas",
     }
 }
 

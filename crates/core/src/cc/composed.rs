@@ -1,9 +1,11 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
-use crate::cc::{Avoidance, CongestionControl, InitialWindow, LOSS_WINDOW, LossResponse, Phase, SlowStart, Step, Window};
+use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
 use crate::units::{Instant, Segments};
 
+/// Smallest congestion window: the loss window of RFC 5681 §3.1.
+const LOSS_WINDOW: Segments = 1.0;
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
 /// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
 const MARKED_WINDOW: Segments = 1.0 / 1024.0;
@@ -48,7 +50,9 @@ impl Composed {
 
     fn avoid(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
-        let floor = self.window.cwnd + ack.counted * self.slow_start.floor(&self.window);
+        let least = ack.counted * self.slow_start.floor(&self.window);
+        // Without a floor an avoidance may shrink the window (Vegas).
+        let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
 }
@@ -77,6 +81,9 @@ impl CongestionControl for Composed {
                 self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
+            Step::Leave(window) => {
+                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+            }
         }
     }
 
@@ -92,12 +99,20 @@ impl CongestionControl for Composed {
             None => self.avoidance.respond(event, &self.window),
         };
         let cwnd = if event.restart || event.cause == Cause::Timeout {
-            self.loss_response.as_ref().map_or(LOSS_WINDOW, |part| part.restart(&response)).max(LOSS_WINDOW)
+            let restart = self.loss_response.as_ref().map_or(event.loss_window, |part| part.restart(event, &response));
+            restart.max(LOSS_WINDOW)
         } else {
             response.cwnd.max(if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW })
         };
         self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
+    }
+
+    fn on_recovery_end(&mut self, _now: Instant) {
+        let window = self.avoidance.on_recovery_end(&self.window);
+        // A mark may have left less than a segment, which recovery does not change.
+        let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
+        self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
     }
 
     fn on_spurious(&mut self, _now: Instant) {
@@ -109,6 +124,10 @@ impl CongestionControl for Composed {
 
     fn deflate(&mut self, by: Segments) {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
+    }
+
+    fn inflate(&mut self, by: Segments) {
+        self.window.cwnd += by;
     }
 
     fn window(&self) -> Window {

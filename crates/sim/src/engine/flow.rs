@@ -49,10 +49,9 @@ impl Flow {
         };
         let sack = host.recovery == Recovery::Sack;
         let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
-        let wire = host.packet_size.0 as u16 + HEADER;
         Ok(Self {
             sender: Sender::new(index, host, control, bulk),
-            receiver: Receiver::new(sack, delay, wire, spec.start),
+            receiver: Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start),
             armed: [None; 2],
             due: [Due::default(); 2],
             dropped: 0,
@@ -113,7 +112,7 @@ pub(super) struct Path {
 impl Path {
     /// The path of flow `index`.
     pub(super) fn new(scenario: &Scenario, routes: &Routes, index: usize) -> Self {
-        let wire = Bytes(scenario.flows[index].host.packet_size.0 + u64::from(HEADER));
+        let wire = Bytes(u64::from(scenario.flows[index].host.wire_size()));
         let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
         let unloaded = |route, size| {
             let crossing = |link: &LinkSpec| link.delay + Duration::from_nanos(link.rate.transmission(size).0);

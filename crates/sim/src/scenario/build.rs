@@ -176,6 +176,7 @@ fn host(table: &Record) -> Ns2Host {
     Ns2Host {
         recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
         packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
+        header: Bytes(table.whole("header").unwrap_or(HEADERS)),
         rwnd,
         initial_ssthresh: match table.quantity("initial_ssthresh") {
             Some(Quantity::Real(_, segments)) => segments,
@@ -195,8 +196,13 @@ fn host(table: &Record) -> Ns2Host {
 }
 
 /// Recoveries with their names in a scenario.
-pub(crate) const RECOVERIES: [(&str, Recovery); 4] =
-    [("tahoe", Recovery::Tahoe), ("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)];
+pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
+    ("tahoe", Recovery::Tahoe),
+    ("reno", Recovery::Reno),
+    ("newreno", Recovery::NewReno),
+    ("sack", Recovery::Sack),
+    ("vegas", Recovery::Vegas),
+];
 
 fn control(table: &Record) -> ComposedSpec {
     let chosen = |axis| table.part(axis).map(part);
@@ -221,7 +227,7 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
     let mut packets: BTreeMap<Ends, u64> = BTreeMap::new();
     for (_, flow) in flows {
         let packet = packets.entry((flow.from, flow.to)).or_default();
-        *packet = (*packet).max(flow.host.packet_size.0 + HEADERS);
+        *packet = (*packet).max(flow.host.packet_size.0 + flow.host.header.0);
     }
     let links: Vec<Ends> = network.links.iter().map(|pipe| (pipe.spec.from, pipe.spec.to)).collect();
     let routes = shortest_routes(network.nodes.len(), &links, packets.keys().copied());

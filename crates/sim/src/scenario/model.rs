@@ -126,8 +126,10 @@ pub struct FlowSpec {
 pub struct Ns2Host {
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Data in a packet, without the 40 bytes of headers.
+    /// Data in a packet, without headers.
     pub packet_size: Bytes,
+    /// Headers in every data packet; an ACK has 40 bytes of them in any case.
+    pub header: Bytes,
     /// Receiver's window in packets.
     pub rwnd: u32,
     /// First slow start threshold in segments; infinite: none. ns-2's is the receiver's window.
@@ -163,6 +165,20 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements with a pipe (RFC 3517, as ns-2's Sack1).
     Sack,
+    /// Timeouts of fine grain (Brakmo & Peterson 1995, as ns-2's Vegas).
+    Vegas,
+}
+
+impl Ns2Host {
+    /// Size of a data packet in bytes, with headers.
+    pub(crate) const fn wire_size(&self) -> u16 {
+        (self.packet_size.0 + self.header.0) as u16
+    }
+
+    /// Size of the SYN in bytes: headers alone, or, where packets have none, as a data packet.
+    pub(crate) const fn syn_size(&self) -> u16 {
+        if self.header.0 == 0 { self.wire_size() } else { self.header.0 as u16 }
+    }
 }
 
 /// Builds a congestion control that is not in the registry; called once for each flow.

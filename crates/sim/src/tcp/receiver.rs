@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use crate::tcp::packet::{HEADER, MAX_SACK_BLOCKS, Packet, SackBlocks};
+use crate::tcp::packet::{MAX_SACK_BLOCKS, Packet, SackBlocks};
 
 /// Seconds after the start at which the delivered bytes are noted.
 pub(crate) const CHECKPOINTS: [u64; 4] = [1, 2, 5, 10];
@@ -52,12 +52,14 @@ pub(crate) struct Receiver {
     passed: usize,
     /// Next checkpoint.
     checkpoint: Instant,
+    /// Bytes of the SYN, and of a data packet with headers.
+    syn_size: u16,
     packet_size: u16,
 }
 
 impl Receiver {
     /// A receiver of packets of `packet_size` bytes with headers, for a flow that starts at `start`.
-    pub(crate) fn new(sack: bool, delay: Option<Duration>, packet_size: u16, start: Instant) -> Self {
+    pub(crate) fn new(sack: bool, delay: Option<Duration>, (syn_size, packet_size): (u16, u16), start: Instant) -> Self {
         let mut receiver = Self {
             next: 0,
             blocks: VecDeque::new(),
@@ -72,6 +74,7 @@ impl Receiver {
             checkpoints: [0; CHECKPOINTS.len()],
             passed: 0,
             checkpoint: Instant::MAX,
+            syn_size,
             packet_size,
         };
         receiver.checkpoint = receiver.next_checkpoint();
@@ -139,7 +142,7 @@ impl Receiver {
     fn deliver(&mut self, now: Instant, before: u32) {
         let syn = u64::from(before == 0);
         let packets = u64::from(self.next - before) - syn;
-        self.delivered_bytes += packets * u64::from(self.packet_size) + syn * u64::from(HEADER);
+        self.delivered_bytes += packets * u64::from(self.packet_size) + syn * u64::from(self.syn_size);
         self.delivered_at = now;
     }
 
@@ -213,7 +216,7 @@ mod tests {
     #[test]
     fn every_other_segment_lost() {
         // RFC 2018 §4, case 3: the second, fourth, sixth and eighth (of eight) segments are lost.
-        let mut receiver = Receiver::new(true, None, 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(true, None, (40, 1040), Instant::ZERO);
         assert_eq!(receive(&mut receiver, 0), (1, vec![]));
         assert_eq!(receive(&mut receiver, 2), (1, vec![(2, 3)]));
         assert_eq!(receive(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
@@ -227,7 +230,7 @@ mod tests {
 
     #[test]
     fn delivered_bytes_count_as_ns2s_sink() {
-        let mut receiver = Receiver::new(false, None, 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(false, None, (40, 1040), Instant::ZERO);
         for seq in [0, 1, 3, 2, 2] {
             receive(&mut receiver, seq);
         }
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
         let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &Packet::data(0, seq, 1040, at(0)));
         assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN at once");
         assert_eq!(receive(&mut receiver, 10, 1), None);
