@@ -57,7 +57,10 @@ def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what 
     if isinstance(value, str):
         return _core.read_parameter(model, parameter, value)
     if isinstance(value, (list, tuple)) or getattr(getattr(value, "dtype", None), "kind", "") in ("U", "O"):
-        return [read(model, parameter, item) for item in value]
+        values = [read(model, parameter, item) for item in value]
+        if any(item is None for item in values):
+            raise ValueError(f"{model}: {parameter}: auto cannot be one of several values")
+        return values
     return value
 
 
@@ -111,6 +114,8 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
 def _numbers(model: str, name: str, value: object) -> NDArray[np.float64]:
     import numpy as np
 
+    if isinstance(value, list) and value and all(isinstance(item, (str, bool)) for item in value):
+        raise ValueError(f"{model}: {name}: one word or truth value for all points, not {value!r}")
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

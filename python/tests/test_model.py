@@ -120,6 +120,7 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.mathis(loss=object()), "neither a number nor an array of numbers"),  # type: ignore[arg-type]
         (lambda: model.mathis(loss=True), "mathis: loss: is of another kind"),
         (lambda: model.response(law="cubik"), 'there is no law "cubik"; did you mean "cubic"?'),  # type: ignore[arg-type]
+        (lambda: model.response(law=["reno"]), "law: one word or truth value for all points"),  # type: ignore[arg-type]
         (lambda: model.rounds(rounds=2.5), "rounds: rounds: must be a whole number, but is 2.5"),
         (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
         (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
@@ -221,6 +222,11 @@ def test_words_make_curves_and_tables(cli: Cli, tmp_path: Path) -> None:
         assert (tmp_path / f"r.{ending}").stat().st_size > 1000
 
 
+def test_truth_values_are_words(cli: Cli) -> None:
+    done = cli("model", "rounds", "--param", "capped=true,false", "--param", "rounds=9", "--output", "window")
+    assert [line.split()[0] for line in done.stdout.splitlines()[-3:-1]] == ["true", "false"]
+
+
 def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
     arguments = ["--param", "seed=1..5", "--param", "loss=1%,10%", "--output", "window_rate", "--plot", "s.svg"]
     done = cli("model", "rounds", "--param", "response=restart,threshold", *arguments)
@@ -251,6 +257,9 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["mathis", "--plot", "x.png"], "nothing to draw over; give a range, as in --param loss=LOW..HIGH"),
         (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
         (["mathis", "--x", "loss"], "--x: only with --over"),
+        (["--over", "out"], "name a model before its options (known: mathis, pftk"),
+        (["--param", "loss=1%"], "name a model before its options"),
+        (["pftk", "--param", "rwnd=auto,10 segments"], "pftk: rwnd: auto cannot be one of several values"),
         (["mathis", "--over", "nowhere"], "nowhere: no result of ackclock here"),
     ],
 )

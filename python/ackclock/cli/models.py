@@ -35,6 +35,8 @@ def model_command(
 ) -> None:
     """List the models, compute one, or compare one with what was measured."""
     if name is None:
+        if settings or outputs or plot is not None or over is not None or x is not None or y is not None:
+            raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
         _list(json_output=json_output)
         return
     entry = modelling.describe(name)
@@ -96,7 +98,7 @@ def _values(model: str, parameter: Mapping[str, Any], text: str) -> Any:  # noqa
     if ".." in text:
         return _range(model, parameter, text)
     if "," in text:
-        return [modelling.read(model, name, part) for part in text.split(",")]
+        return modelling.read(model, name, text.split(","))
     return modelling.read(model, name, text)
 
 
@@ -292,6 +294,8 @@ def _titled(entry: Mapping[str, Any], name: str) -> str:
 
 def _cell(entry: Mapping[str, Any], name: str, value: Any) -> object:  # noqa: ANN401 - a cell of a table
     """Give a cell: parameters in the unit in which people write them."""
+    if isinstance(value, bool):
+        return str(value).lower()
     parameter = next((found for found in entry["params"] if found["name"] == name), None)
     if parameter is None or not isinstance(value, float):
         return value
