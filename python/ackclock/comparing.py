@@ -167,9 +167,9 @@ def _fits(model: str, parameter: str, texts: Sequence[str]) -> bool:
         return False
 
 
-def _number(model: str, parameter: str, column: str, value: object) -> float:
+def _number(model: str, parameter: str, column: str, value: str | float) -> float:
     if not isinstance(value, str):
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     try:
         number = _core.read_parameter(model, parameter, value)
     except ValueError as error:

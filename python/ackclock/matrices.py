@@ -49,7 +49,8 @@ class Matrix:
                 row = {"seed": run.seed, **self.measured[run.hash], "hash": run.hash}
                 found.setdefault((run.path.name, run.composition), []).append(row)
         for path in self.plan.paths:
-            like = {row["seed"]: row["rival_goodput_bps"] for row in found.get((path.name, path.rival), [])}  # type: ignore[arg-type]
+            alike = found.get((path.name, path.rival), []) if path.rival else []
+            like = {row["seed"]: row["rival_goodput_bps"] for row in alike}
             for (name, _), rows in found.items():
                 for row in rows if name == path.name else ():
                     row["taken"] = _taken(row["rival_goodput_bps"], like.get(row["seed"]))
