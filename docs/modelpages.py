@@ -80,19 +80,18 @@ def {name}_trace(
     )
 '''
 
-# What the traces of models are, and their columns.
+# What the traces of models are.
 TRACES = {
-    "rounds": (
-        "Give every round of one run of `rounds`, whose means it has in its last row.",
-        "``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``, and "
-        "the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, "
-        "``packet_rate``.",
-    ),
-    "population": (
-        "Give the shares of `population` from the first to the horizon, after every step.",
-        "``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, and a column "
-        "for the share of each window: ``share_2``, ``share_4``, …",
-    ),
+    "rounds": "Give every round of one run of `rounds`, whose means it has in its last row.",
+    "population": "Give the shares of `population` from the first to the horizon, after every step.",
+}
+# Their columns.
+COLUMNS = {
+    "rounds": "``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, "
+    "``acked``, and the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, "
+    "``packet_rate``.",
+    "population": "``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, "
+    "and a column for the share of each window: ``share_2``, ``share_4``, …",
 }
 
 
@@ -298,11 +297,11 @@ def _simulated(model: Json) -> str:
 
 
 def _trace(model: Json) -> str:
-    summary, columns = TRACES[model["name"]]
+    name = model["name"]
     return TRACE.format(
-        name=model["name"],
-        summary=summary,
-        columns=_wrapped(columns, 8),
+        name=name,
+        summary=TRACES[name],
+        columns=_wrapped(COLUMNS[name], 8),
         arguments=_arguments(model, several=False),
         parameters=_parameters(model),
         settings=_settings(model, 12),

@@ -91,8 +91,8 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
     model
         Its name.
     settings
-        Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words, truth
-        values, and parameters that are lists are the same at all points.
+        Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words,
+        truth values, and parameters that are lists are the same at all points.
     jobs
         Threads of a simulated model; by default one per processor. What it gives does not depend on it.
 
@@ -180,7 +180,9 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     threads = jobs or os.cpu_count() or 1
     for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else MOST_POINTS):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
-        alike = {name: values[0] if isinstance(values[0], (str, bool, tuple)) else values for name, values in here.items()}
+        alike = {
+            name: values[0] if isinstance(values[0], (str, bool, tuple)) else values for name, values in here.items()
+        }
         for output, values in zip(outputs, evaluate(model, alike, threads), strict=True):
             output[rows] = values
     names = [output["name"] for output in entry["outputs"]]

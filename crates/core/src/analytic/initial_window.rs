@@ -36,7 +36,7 @@ use crate::registry::{Default, Kind, Param, Params};
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "initial_window",
-    summary: "rounds of short flows in slow start, and their windows, by the initial window",
+    summary: "how many rounds short flows take in slow start, and which windows they reach, by the initial window",
     reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1 to 7",
     params: &[
         Param { name: "window", kind: Kind::Segments, default: Default::Number(2.0), bounds: (1.0, 1e6), doc: "initial window, V" },

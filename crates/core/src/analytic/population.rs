@@ -1,7 +1,7 @@
 //! Population: which initial window survives where flows choose one and share a bottleneck.
 //! ## What it does
-//! Each of a population of senders has one of N initial windows V₁…V_N, its strategy; xᵢ is the share of the i-th. `flows` of them at a time
-//! share a bottleneck that can take K = rate·RTT + buffer segments in a round trip. A flow with Vᵢ among n − 1 others puts
+//! Each of a population of senders has one of N initial windows, its strategy; xᵢ is the share of the i-th. `flows` of them at a time
+//! share a bottleneck that can take K = rate·RTT + buffer segments in a round trip. A flow with the window Vᵢ among n − 1 others puts
 //! lᵢ(q) + (n − 1)·Σⱼ xⱼ·lⱼ(q) segments there, with l of the model `initial_window`, and q is such that those which are not lost are no more
 //! than K. More loss makes l smaller, so there is exactly one q, and it is the larger the larger the flow's own window is.
 //!
@@ -60,7 +60,7 @@ const PARAMS: &[Param] = &[
         kind: Kind::Numbers,
         default: Default::Numbers(&[2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0]),
         bounds: (1.0, 1e6),
-        doc: "initial windows in segments, rising: the strategies, V₁…V_N",
+        doc: "initial windows in segments, rising: the strategies",
     },
     params::whole("flows", 6.0, (1.0, 1e6), "flows that share the bottleneck, n"),
     Param {
