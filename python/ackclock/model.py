@@ -600,7 +600,7 @@ def initial_window(
     rtt: Quantity = "100 ms",
     start: Literal["initial", "one"] = "initial",
 ) -> InitialWindow:
-    """Rounds of short flows in slow start, and their windows, by the initial window.
+    """How many rounds short flows take in slow start, and which windows they reach, by the initial window.
 
     Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1
     to 7.
@@ -702,7 +702,7 @@ def population(
     Parameters
     ----------
     windows
-        Initial windows in segments, rising: the strategies, V₁…V_N; a list of numbers, or a text.
+        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
     flows
         Flows that share the bottleneck, n; a whole number.
     loss
@@ -790,7 +790,7 @@ def population_trace(
     Parameters
     ----------
     windows
-        Initial windows in segments, rising: the strategies, V₁…V_N; a list of numbers, or a text.
+        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
     flows
         Flows that share the bottleneck, n; a whole number.
     loss
