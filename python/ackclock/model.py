@@ -694,7 +694,7 @@ def population(
     step: Quantity = 0.1,
     horizon: Quantity = 1000.0,
 ) -> Population:
-    """Initial windows as strategies at a shared bottleneck: shares by replicator dynamics, and what they cost.
+    """Which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost.
 
     Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor
     & Jonker 1978.

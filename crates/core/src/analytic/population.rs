@@ -23,7 +23,8 @@
 //! always best for whoever has it, and the game over; that is the limit of many flows at a bottleneck that grows with them. All flows lose
 //! alike, as the paper assumes, and timeouts do not back off. l is a mean window for every V, even above what a flow has to send;
 //! `load = "first_window"` counts the segments of the first window, min(s, V), instead. As equation 6 is printed, l does not depend on V and
-//! nothing limits it; the sum with V is taken.
+//! nothing limits it; the sum with V is taken. d is the paper's, whose logarithm credits a large window with fractions of a round that no flow can
+//! save: see `whole_rounds` of `initial_window`.
 //!
 //! Costs depend on x by one number, the mean load. So an equilibrium mixes at most two windows, but by coincidence, and no state costs less than
 //! the best mixture of two: `optimum_rounds`.
@@ -45,7 +46,7 @@ use bottleneck::Bottleneck;
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "population",
-    summary: "initial windows as strategies at a shared bottleneck: shares by replicator dynamics, and what they cost",
+    summary: "which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost",
     reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor & Jonker 1978",
     params: PARAMS,
     outputs: OUTPUTS,
@@ -261,10 +262,15 @@ mod tests {
     fn the_defaults_mix_two_windows() {
         let found = at(&params(&[]), &["commonest", "largest_share", "played", "stable", "rounds"]);
         assert_eq!((found[0], found[2], found[3]), (8.0, 2.0, 1.0));
-        // By a program of its own, with Euler's method.
-        assert_close(found[1], 0.793_9, 1e-4);
-        assert_close(found[4], 1.047_117, 1e-6);
-        assert!(at(&params(&[]), &["drift"])[0] < 1e-10);
+        // By a program of its own, from the share at which both cost the same, and by a grid over all mixtures of two.
+        assert_close(found[1], 0.793_943_611_8, 1e-8);
+        assert_close(found[4], 1.047_116_887_0, 1e-8);
+        let found = at(&params(&[]), &["drift", "margin", "mean_loss", "optimum_rounds", "optimum_window"]);
+        assert!(found[0] < 1e-10);
+        assert_close(found[1], 0.003_063_607_3, 1e-8);
+        assert_close(found[2], 0.000_607_419_2, 1e-9);
+        assert!((0.987..0.987_797).contains(&found[3]), "{}", found[3]);
+        assert_close(found[4], 9.2, 0.01);
     }
 
     #[test]
