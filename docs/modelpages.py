@@ -20,6 +20,7 @@ KINDS = {
     "segments": "in packets, or a text",
     "integer": "a whole number",
     "number": "a number",
+    "numbers": "a list of numbers, or a text",
 }
 
 MODULE = '''\
@@ -40,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ackclock.modelling import Quantity, Values, evaluate, table, trace_rounds
+from ackclock.modelling import Quantity, Values, evaluate, table, trace
 
 if TYPE_CHECKING:
     import polars
@@ -52,10 +53,10 @@ __all__ = [
 
 TRACE = '''
 
-def rounds_trace(
+def {name}_trace(
 {arguments}
 ) -> polars.DataFrame:
-    """Give every round of one run of `rounds`, whose means it has in its last row.
+    """{summary}
 
     Parameters
     ----------
@@ -64,20 +65,34 @@ def rounds_trace(
     Returns
     -------
     polars.DataFrame
-        ``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``, and
-        the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, ``packet_rate``.
+{columns}
 
     Raises
     ------
     ValueError
         If a value makes no sense.
     """
-    return trace_rounds(
+    return trace(
+        "{name}",
         {{
 {settings}
-        }}
+        }},
     )
 '''
+
+# What the traces of models are.
+TRACES = {
+    "rounds": "Give every round of one run of `rounds`, whose means it has in its last row.",
+    "population": "Give the shares of `population` from the first to the horizon, after every step.",
+}
+# Their columns.
+COLUMNS = {
+    "rounds": "``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, "
+    "``acked``, and the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, "
+    "``packet_rate``.",
+    "population": "``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, "
+    "and a column for the share of each window: ``share_2``, ``share_4``, …",
+}
 
 
 def models() -> list[Json]:
@@ -140,11 +155,11 @@ def source() -> str:
     """Make the Python module with a function for each model."""
     found = models()
     names = [*(model["name"] for model in found), *(_class(model) for model in found if not model["simulated"])]
-    listed = "\n".join(f'    "{name}",' for name in sorted([*names, "rounds_trace"], key=_isort))
+    listed = "\n".join(f'    "{name}",' for name in sorted([*names, *(f"{name}_trace" for name in TRACES)], key=_isort))
     parts = [MODULE.replace("{names}", listed)]
     for model in found:
         parts.append("\n\n" + (_simulated(model) if model["simulated"] else _closed(model)))
-        if model["name"] == "rounds":
+        if model["name"] in TRACES:
             parts.append(_trace(model))
     return "".join(parts)
 
@@ -158,10 +173,14 @@ def _class(model: Json) -> str:
 
 
 def _literal(default: object) -> str:
+    if isinstance(default, list):
+        return str(tuple(default))
     return "None" if default == "auto" else json.dumps(default) if not isinstance(default, bool) else str(default)
 
 
 def _annotation(param: Json, *, several: bool) -> str:
+    if param["kind"] == "numbers":
+        return "Sequence[float] | str"
     if param["kind"] in ("word", "bool"):
         words = ", ".join(json.dumps(word) for word in param["words"] or ())
         one = f"Literal[{words}]" if words else "bool"
@@ -278,8 +297,15 @@ def _simulated(model: Json) -> str:
 
 
 def _trace(model: Json) -> str:
-    arguments = _arguments(model, several=False)
-    return TRACE.format(arguments=arguments, parameters=_parameters(model), settings=_settings(model, 12))
+    name = model["name"]
+    return TRACE.format(
+        name=name,
+        summary=TRACES[name],
+        columns=_wrapped(COLUMNS[name], 8),
+        arguments=_arguments(model, several=False),
+        parameters=_parameters(model),
+        settings=_settings(model, 12),
+    )
 
 
 def _titled(doc: str) -> str:

@@ -15,22 +15,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ackclock.modelling import Quantity, Values, evaluate, table, trace_rounds
+from ackclock.modelling import Quantity, Values, evaluate, table, trace
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = [
     "Bdp",
+    "InitialWindow",
     "Mathis",
     "Pftk",
+    "Population",
     "Rbt",
     "Response",
     "SlidingWindow",
     "arq",
     "bdp",
+    "initial_window",
     "mathis",
     "pftk",
+    "population",
+    "population_trace",
     "rbt",
     "response",
     "rounds",
@@ -533,15 +538,17 @@ def rounds_trace(
     Returns
     -------
     polars.DataFrame
-        ``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``, and
-        the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, ``packet_rate``.
+        ``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``,
+        and the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``,
+        ``packet_rate``.
 
     Raises
     ------
     ValueError
         If a value makes no sense.
     """
-    return trace_rounds(
+    return trace(
+        "rounds",
         {
             "loss": loss,
             "seed": seed,
@@ -555,7 +562,294 @@ def rounds_trace(
             "rtt": rtt,
             "rate": rate,
             "ack_size": ack_size,
-        }
+        },
+    )
+
+
+class InitialWindow(NamedTuple):
+    """What `initial_window` gives."""
+
+    rounds: Values
+    """D: mean rounds in slow start (equation 5), in rounds."""
+    time: Values
+    """The same as time, in s."""
+    loss_window: Values
+    """L: mean window at the loss (equation 7), in segments."""
+    whole_rounds: Values
+    """Mean of whole rounds until a flow's end or first loss, in rounds."""
+    whole_time: Values
+    """The same as time, in s."""
+    whole_window: Values
+    """Mean window of the last of these rounds, in segments."""
+    size: Values
+    """Mean size of a flow, in segments."""
+    delivered: Values
+    """Mean of E[S]ₛ: what arrives before the first loss, in segments."""
+    lossless: Values
+    """Share of the flows that lose nothing."""
+    printed_sum: Values
+    """What the printed equation 1 sums to."""
+
+
+def initial_window(
+    *,
+    window: Quantity = "2 segments",
+    loss: Quantity = "1 %",
+    mu: Quantity = 10.0,
+    theta: Quantity = 100,
+    rtt: Quantity = "100 ms",
+    start: Literal["initial", "one"] = "initial",
+) -> InitialWindow:
+    """How many rounds short flows take in slow start, and which windows they reach, by the initial window.
+
+    Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1
+    to 7.
+
+    Parameters
+    ----------
+    window
+        Initial window, V; in packets, or a text.
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    mu
+        Scale of the flow sizes in segments, μ; a number.
+    theta
+        Size of the largest flow in segments, θ; a whole number.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    start
+        From which window equation 6 starts: the initial one, or one segment, as it is printed.
+
+    Returns
+    -------
+    InitialWindow
+        ``rounds``, ``time``, ``loss_window``, ``whole_rounds``, ``whole_time``, ``whole_window``, ``size``,
+        ``delivered``, ``lossless``, ``printed_sum``: numbers, or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "initial_window",
+        {
+            "window": window,
+            "loss": loss,
+            "mu": mu,
+            "theta": theta,
+            "rtt": rtt,
+            "start": start,
+        },
+    )
+    return InitialWindow(*outputs)
+
+
+class Population(NamedTuple):
+    """What `population` gives."""
+
+    mean_window: Values
+    """Mean initial window, in segments."""
+    commonest: Values
+    """Initial window with the largest share, in segments."""
+    largest_share: Values
+    """That share."""
+    played: Values
+    """Number of windows with a share of at least a millionth."""
+    stable: Values
+    """1 if evolutionarily stable, 0 if not."""
+    margin: Values
+    """By how much invaders are worse, at least; negative if some are better, in rounds."""
+    drift: Values
+    """Largest rate at which a share still changes."""
+    mean_loss: Values
+    """Mean probability that a packet is lost."""
+    rounds: Values
+    """Mean cost: round trips until a flow is complete, in rounds."""
+    time: Values
+    """The same as time, in s."""
+    optimum_rounds: Values
+    """Least mean cost that any shares have, in rounds."""
+    optimum_window: Values
+    """Mean initial window there, in segments."""
+    price_of_anarchy: Values
+    """Mean cost over the least one."""
+
+
+def population(
+    *,
+    windows: Sequence[float] | str = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0),
+    flows: Quantity = 6,
+    loss: Quantity = "0 %",
+    mu: Quantity = 10.0,
+    theta: Quantity = 100,
+    rtt: Quantity = "100 ms",
+    rate: Quantity = "1500 kbit/s",
+    packet_size: Quantity = "1500 B",
+    buffer: Quantity = "50 segments",
+    timeout: Quantity = "1 s",
+    load: Literal["loss_window", "first_window"] = "loss_window",
+    start: Literal["uniform", "smallest", "largest"] = "uniform",
+    invasion: Quantity = 0.01,
+    step: Quantity = 0.1,
+    horizon: Quantity = 1000.0,
+) -> Population:
+    """Which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost.
+
+    Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor
+    & Jonker 1978.
+
+    Parameters
+    ----------
+    windows
+        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
+    flows
+        Flows that share the bottleneck, n; a whole number.
+    loss
+        Probability that a packet is lost for other reasons than the load; 0 to 1, or a text in percent.
+    mu
+        Scale of the flow sizes in segments, μ; a number.
+    theta
+        Size of the largest flow in segments, θ; a whole number.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    rate
+        Rate of the bottleneck; in bit/s, or a text.
+    packet_size
+        A segment on the wire; in bytes, or a text.
+    buffer
+        Buffer of the bottleneck in packets; in packets, or a text.
+    timeout
+        What a loss costs, τ; in seconds, or a text.
+    load
+        What a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window.
+    start
+        First shares: all the same, or nearly all with the smallest or largest window.
+    invasion
+        Share of those who invade, against whom stability is tested; a number.
+    step
+        Step of time; a number.
+    horizon
+        Time for which shares are followed; a number.
+
+    Returns
+    -------
+    Population
+        ``mean_window``, ``commonest``, ``largest_share``, ``played``, ``stable``, ``margin``, ``drift``,
+        ``mean_loss``, ``rounds``, ``time``, ``optimum_rounds``, ``optimum_window``, ``price_of_anarchy``: numbers,
+        or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "population",
+        {
+            "windows": windows,
+            "flows": flows,
+            "loss": loss,
+            "mu": mu,
+            "theta": theta,
+            "rtt": rtt,
+            "rate": rate,
+            "packet_size": packet_size,
+            "buffer": buffer,
+            "timeout": timeout,
+            "load": load,
+            "start": start,
+            "invasion": invasion,
+            "step": step,
+            "horizon": horizon,
+        },
+    )
+    return Population(*outputs)
+
+
+def population_trace(
+    *,
+    windows: Sequence[float] | str = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0),
+    flows: Quantity = 6,
+    loss: Quantity = "0 %",
+    mu: Quantity = 10.0,
+    theta: Quantity = 100,
+    rtt: Quantity = "100 ms",
+    rate: Quantity = "1500 kbit/s",
+    packet_size: Quantity = "1500 B",
+    buffer: Quantity = "50 segments",
+    timeout: Quantity = "1 s",
+    load: Literal["loss_window", "first_window"] = "loss_window",
+    start: Literal["uniform", "smallest", "largest"] = "uniform",
+    invasion: Quantity = 0.01,
+    step: Quantity = 0.1,
+    horizon: Quantity = 1000.0,
+) -> polars.DataFrame:
+    """Give the shares of `population` from the first to the horizon, after every step.
+
+    Parameters
+    ----------
+    windows
+        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
+    flows
+        Flows that share the bottleneck, n; a whole number.
+    loss
+        Probability that a packet is lost for other reasons than the load; 0 to 1, or a text in percent.
+    mu
+        Scale of the flow sizes in segments, μ; a number.
+    theta
+        Size of the largest flow in segments, θ; a whole number.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    rate
+        Rate of the bottleneck; in bit/s, or a text.
+    packet_size
+        A segment on the wire; in bytes, or a text.
+    buffer
+        Buffer of the bottleneck in packets; in packets, or a text.
+    timeout
+        What a loss costs, τ; in seconds, or a text.
+    load
+        What a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window.
+    start
+        First shares: all the same, or nearly all with the smallest or largest window.
+    invasion
+        Share of those who invade, against whom stability is tested; a number.
+    step
+        Step of time; a number.
+    horizon
+        Time for which shares are followed; a number.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, and a
+        column for the share of each window: ``share_2``, ``share_4``, …
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense.
+    """
+    return trace(
+        "population",
+        {
+            "windows": windows,
+            "flows": flows,
+            "loss": loss,
+            "mu": mu,
+            "theta": theta,
+            "rtt": rtt,
+            "rate": rate,
+            "packet_size": packet_size,
+            "buffer": buffer,
+            "timeout": timeout,
+            "load": load,
+            "start": start,
+            "invasion": invasion,
+            "step": step,
+            "horizon": horizon,
+        },
     )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Quantity: TypeAlias = "float | str | Sequence[float] | Sequence[str] | NDArray[Any]"
 """A parameter: a number in SI units (seconds, bit/s, bytes, 0 to 1), a text with its unit, or an array of either."""
+Fixed: TypeAlias = "bool | str | list[float]"
+"""A parameter that is the same at all points."""
 Values: TypeAlias = "float | NDArray[np.float64]"
 """An output: a number, or an array of the shape to which the parameters broadcast."""
 
@@ -49,19 +51,37 @@ def describe(name: str) -> dict[str, Any]:
 def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what a parameter may be
     """Read a parameter's value: texts with units become numbers, in lists as well; others stay.
 
+    Where a list is one value it becomes a tuple.
+
     Raises
     ------
     ValueError
         If a text is no value of the parameter.
     """
     if isinstance(value, str):
-        return _core.read_parameter(model, parameter, value)
+        found = _core.read_parameter(model, parameter, value)
+        return tuple(found) if isinstance(found, list) else found
+    if _is_list(model, parameter):
+        return _list_of(model, parameter, value)
     if isinstance(value, (list, tuple)) or getattr(getattr(value, "dtype", None), "kind", "") in ("U", "O"):
         values = [read(model, parameter, item) for item in value]
         if any(item is None for item in values):
             raise ValueError(f"{model}: {parameter}: auto cannot be one of several values")
         return values
     return value
+
+
+def _is_list(model: str, parameter: str) -> bool:
+    return any(known["name"] == parameter and known["kind"] == "numbers" for known in describe(model)["params"])
+
+
+def _list_of(model: str, parameter: str, value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 - what may be a list
+    if value is None:
+        return None
+    try:
+        return tuple(float(number) for number in value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{model}: {parameter}: must be a list of numbers, but is {value!r}") from None
 
 
 def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> tuple[Values, ...]:
@@ -72,8 +92,8 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
     model
         Its name.
     settings
-        Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words and
-        truth values are the same at all points.
+        Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words,
+        truth values, and parameters that are lists are the same at all points.
     jobs
         Threads of a simulated model; by default one per processor. What it gives does not depend on it.
 
@@ -90,12 +110,12 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
     import numpy as np
 
     describe(model)
-    fixed: dict[str, bool | str] = {}
+    fixed: dict[str, Fixed] = {}
     varied: dict[str, NDArray[np.float64]] = {}
     for name, value in settings.items():
         number = read(model, name, value)
-        if isinstance(number, (bool, str)):
-            fixed[name] = number
+        if isinstance(number, (bool, str, tuple)):
+            fixed[name] = list(number) if isinstance(number, tuple) else number
         elif number is not None:
             varied[name] = _numbers(model, name, number)
     try:
@@ -167,7 +187,9 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     threads = jobs or os.cpu_count() or 1
     for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else IN_ONE_CALL):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
-        alike = {name: values[0] if isinstance(values[0], (str, bool)) else values for name, values in here.items()}
+        alike = {
+            name: values[0] if isinstance(values[0], (str, bool, tuple)) else values for name, values in here.items()
+        }
         for output, values in zip(outputs, evaluate(model, alike, threads), strict=True):
             output[rows] = values
     names = [output["name"] for output in entry["outputs"]]
@@ -175,7 +197,7 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
 
 
 def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - what a parameter may be
-    if isinstance(value, (str, bool, int, float)):
+    if isinstance(value, (str, bool, int, float, tuple)):
         return [value]
     values: list[Any] = value.tolist() if hasattr(value, "tolist") else list(value)
     return values if isinstance(values, list) else [values]
@@ -183,7 +205,7 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - what a parameter may be
 
 def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Iterator[list[int]]:
     """Split rows into batches of equal words, of at most so many rows."""
-    words = [values for values in columns.values() if values and isinstance(values[0], (str, bool))]
+    words = [values for values in columns.values() if values and isinstance(values[0], (str, bool, tuple))]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for row in range(count):
         alike.setdefault(tuple(values[row] for values in words), []).append(row)
@@ -192,19 +214,22 @@ def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Ite
             yield rows[start : start + most]
 
 
-def trace_rounds(settings: Mapping[str, Any]) -> polars.DataFrame:
-    """Give every round of one run of the model `rounds`; see `ackclock.model.rounds_trace`."""
+def trace(model: str, settings: Mapping[str, Any]) -> polars.DataFrame:
+    """Give every step of one run of the model `rounds` or `population`; see their functions in `ackclock.model`."""
     import numpy as np
     import polars
 
-    inputs: list[tuple[str, bool | str | bytes]] = []
+    traces = {"rounds": _core.trace_rounds, "population": _core.trace_population}
+    inputs: list[tuple[str, Fixed | bytes]] = []
     for name, value in settings.items():
-        number = read("rounds", name, value)
-        if isinstance(number, (bool, str)):
+        number = read(model, name, value)
+        if isinstance(number, tuple):
+            inputs.append((name, list(number)))
+        elif isinstance(number, (bool, str)):
             inputs.append((name, number))
         elif number is not None:
             inputs.append((name, np.asarray(number, dtype=np.float64).tobytes()))
-    return polars.DataFrame(_core.trace_rounds(inputs))
+    return polars.DataFrame(traces[model](inputs))
 
 
 def unit_of(parameter: Mapping[str, Any]) -> tuple[str, Callable[[float], float]]:

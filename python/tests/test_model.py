@@ -85,11 +85,12 @@ def test_numbers_and_texts_are_the_same() -> None:
 def test_arrays_broadcast_in_one_call(name: str) -> None:
     function = getattr(model, name)
     axis = modelling.describe(name)["axis"]
-    values = np.array([[0.005], [0.01]])
+    low = next(p["bounds"][0] for p in modelling.describe(name)["params"] if p["name"] == axis)
+    values = np.array([[0.005], [0.01]]) if low == 0 else low + np.array([[2.0], [5.0]])
     other = next(p["name"] for p in modelling.describe(name)["params"] if p["kind"] == "number")
     found = function(**{axis: values, other: [1.0, 2.0, 3.0] if other != "beta" else [0.1, 0.5, 0.9]})
     assert all(output.shape == (2, 3) for output in found)
-    one = function(**{axis: 0.01, other: 2.0 if other != "beta" else 0.5})
+    one = function(**{axis: values[1, 0], other: 2.0 if other != "beta" else 0.5})
     assert all(array[1, 1] == number or math.isnan(number) for array, number in zip(found, one, strict=True))
 
 
@@ -122,6 +123,11 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.response(law="cubik"), 'there is no law "cubik"; did you mean "cubic"?'),  # type: ignore[arg-type]
         (lambda: model.response(law=["reno"]), "law: one word or truth value for all points"),  # type: ignore[arg-type]
         (lambda: model.rounds(rounds=2.5), "rounds: rounds: must be a whole number, but is 2.5"),
+        (lambda: model.population(windows=[4, 2]), "windows: must be 1 to 32 numbers in rising order"),
+        (lambda: model.population(windows=[2, 0.5]), "must be from 1 to 1000000, but one of them is 0.5"),
+        (lambda: model.population(windows=4), "windows: must be a list of numbers, but is 4"),  # type: ignore[arg-type]
+        (lambda: model.population(windows="2,4"), 'a list of numbers as in "[2, 4, 8]", but is "2,4"'),
+        (lambda: model.population_trace(windows=[]), "windows: must be 1 to 32 numbers in rising order"),
         (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
         (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
         (lambda: modelling.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
@@ -162,6 +168,45 @@ def test_a_trace_ends_at_the_means() -> None:
     assert trace["time"][-1] == pytest.approx(100 * 0.0249)
 
 
+def test_the_means_of_the_initial_window_are_sums_over_sizes() -> None:
+    sizes = np.arange(1, 101)
+    shares = np.exp(-sizes / 10)
+    shares /= shares.sum()
+    delivered = (1 - 0.98**sizes) * 0.98 / 0.02
+    windows = np.array([1.0, 2.0, 4.0, 10.0, 32.0])
+    found = model.initial_window(window=windows, loss="2 %")
+    assert found.rounds == pytest.approx((shares * np.log2(delivered / windows[:, None] + 1)).sum(axis=1), rel=1e-12)
+    assert found.loss_window == pytest.approx((shares * (delivered + windows[:, None]) / 2).sum(axis=1), rel=1e-12)
+    printed = model.initial_window(window=windows, loss="2 %", start="one").loss_window
+    assert printed == pytest.approx(np.full(5, found.loss_window[0]))  # type: ignore[index]
+    assert np.all(found.whole_rounds > found.rounds)
+    assert model.initial_window().printed_sum == pytest.approx(1.0508382122)
+
+
+def test_a_population_ends_where_its_trace_does() -> None:
+    windows = [2, 8, 32.5]
+    trace = model.population_trace(windows=windows, horizon=200, start="largest")
+    assert trace.columns == ["time", "mean_window", "mean_loss", "rounds", "share_2", "share_8", "share_32.5"]
+    shares = trace.select(polars.col("^share_.*$")).to_numpy()
+    assert shares.shape == (2001, 3)
+    assert shares[0] == pytest.approx([0.005, 0.005, 0.99])
+    assert shares.sum(axis=1) == pytest.approx(np.ones(2001))
+    assert trace["mean_window"].to_numpy() == pytest.approx(shares @ np.array(windows))
+    found = model.population(windows=windows, horizon=200, start="largest")
+    assert found.mean_window == pytest.approx(trace["mean_window"][-1], abs=1e-4)
+    assert found.rounds == pytest.approx(trace["rounds"][-1], abs=1e-4)
+    assert found.largest_share == pytest.approx(shares[-1].max(), abs=1e-4)
+    assert (found.stable, found.price_of_anarchy >= 1) == (1, True)
+
+
+def test_lists_are_one_value() -> None:
+    settings = {"windows": [4, 16], "flows": [2, 8]}
+    table = modelling.table("population", settings)
+    assert table["windows"].to_list() == [[4, 16]] * 2
+    found = model.population(windows="[4, 16]", flows=[2, 8])
+    assert table["mean_window"].to_list() == list(found.mean_window)  # type: ignore[arg-type]
+
+
 def test_arq_is_as_efficient_as_its_closed_form() -> None:
     for scheme in ("stop_and_wait", "go_back_n", "selective_repeat"):
         table = model.arq(scheme=scheme, loss="10 %", a=2, window=7, slots=20_000, seed=range(1, 21))
@@ -196,6 +241,15 @@ def test_model_prints_json_in_si_units(cli: Cli) -> None:
     lossless = json.loads(cli("model", "mathis", "--param", "loss=0 %", "--json").stdout)
     assert lossless["rows"][0]["throughput"] is None
     assert "∞" in cli("model", "mathis", "--param", "loss=0 %").stdout
+
+
+def test_the_command_takes_lists(cli: Cli) -> None:
+    done = cli("model", "population", "--param", "windows=[4, 16]", "--param", "flows=1,12", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["windows"] for row in rows] == [[4, 16], [4, 16]]
+    assert [row["mean_window"] for row in rows] == pytest.approx([16, 4], abs=0.01)
+    assert cli("model", "population", "--param", "windows=[4, 16]").returncode == 0
 
 
 def test_a_range_has_equal_ratios(cli: Cli) -> None:
@@ -247,6 +301,8 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["mathis", "--param", "loss=1..10%"], 'did you mean "1 %"?'),
         (["response", "--param", "law=reno..cubic"], "of numbers"),
         (["rounds", "--param", "seed=1..100000000"], "with at most 1,000,000 numbers"),
+        (["population", "--param", "windows=2,4"], 'must be a list of numbers as in "[2, 4, 8]", but is "2,4"'),
+        (["population", "--param", "windows=[4,2]"], "population: windows: must be 1 to 32 numbers in rising order"),
         (
             ["mathis", "--output", "thruput"],
             "gives no such number; did you mean 'throughput'? (known: throughput, window",

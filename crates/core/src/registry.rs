@@ -359,6 +359,8 @@ pub mod analytic {
         bdp,
         rbt,
         rounds,
+        initial_window,
+        population,
         sliding_window,
         arq,
     }

@@ -145,7 +145,15 @@ fn every_model_declares_what_it_gives() {
 fn every_model_bears_the_ends_of_its_bounds() {
     for model in analytic::ENTRIES.iter().filter(|model| !model.simulated) {
         for params in common::settings(model.params) {
-            let values = (model.evaluate)(&params).unwrap();
+            let values = match (model.evaluate)(&params) {
+                Ok(values) => values,
+                Err(reason) => {
+                    // Only what a list holds is not for bounds to say.
+                    let list = model.params.iter().find(|param| param.kind == Kind::Numbers).map(|param| format!("{}: ", param.name));
+                    assert!(list.is_some_and(|name| reason.starts_with(&name)), "{}: {params:?}: {reason}", model.name);
+                    continue;
+                }
+            };
             assert_eq!(values.len(), model.outputs.len(), "{}: {params:?}", model.name);
             assert!(!values[0].is_nan(), "{}: {params:?} gives {values:?}", model.name);
             let again = (model.evaluate)(&params).unwrap();

@@ -11,12 +11,13 @@ use pyo3::types::PyBytes;
 
 use crate::table::Table;
 
-/// A parameter's value: a word, whether, or the bytes of doubles.
+/// A parameter's value: a word, whether, the bytes of doubles, or a list that is one value.
 #[derive(FromPyObject)]
 pub(crate) enum PyInput<'py> {
     Bool(bool),
     Word(String),
     Numbers(Bound<'py, PyBytes>),
+    List(Vec<f64>),
 }
 
 impl PyInput<'_> {
@@ -25,6 +26,7 @@ impl PyInput<'_> {
             Self::Bool(value) => Input::Bool(value),
             Self::Word(word) => Input::Word(word),
             Self::Numbers(bytes) => Input::Numbers(doubles(bytes.as_bytes())),
+            Self::List(numbers) => Input::List(numbers),
         }
     }
 }
@@ -43,14 +45,15 @@ pub(crate) fn models() -> String {
     analytic::models_json().to_string()
 }
 
-/// A parameter's value from a text with its unit: a number, a word, whether, or None if the model computes it.
+/// A parameter's value from a text with its unit: a number, a word, whether, a list of numbers, or None if the model computes it.
 #[pyfunction]
 pub(crate) fn read_parameter(py: Python<'_>, model: &str, name: &str, text: &str) -> PyResult<Option<Py<PyAny>>> {
     Ok(match analytic::read(model, name, text).map_err(PyValueError::new_err)? {
         Value::Number(number) => Some(number.into_pyobject(py)?.into_any().unbind()),
         Value::Word(word) => Some(word.into_pyobject(py)?.into_any().unbind()),
         Value::Bool(value) => Some(value.into_pyobject(py)?.to_owned().into_any().unbind()),
-        Value::Auto | Value::Numbers(_) | Value::Limit(_) => None,
+        Value::Numbers(numbers) => Some(numbers.into_pyobject(py)?.into_any().unbind()),
+        Value::Auto | Value::Limit(_) => None,
     })
 }
 
@@ -87,4 +90,23 @@ pub(crate) fn trace_rounds(py: Python<'_>, inputs: Vec<(String, PyInput<'_>)>) -
         ("acked_window_rate", numbers(|round| round.acked_window_rate)),
         ("packet_rate", numbers(|round| round.packet_rate)),
     ])
+}
+
+/// The shares after every step of one run of the model `population`.
+#[pyfunction]
+pub(crate) fn trace_population(py: Python<'_>, inputs: Vec<(String, PyInput<'_>)>) -> PyResult<Table> {
+    let inputs = read(inputs);
+    let (windows, moments) = py.detach(|| analytic::trace_population(inputs)).map_err(PyValueError::new_err)?;
+    let numbers = |read: &dyn Fn(&analytic::Moment) -> f64| -> ArrayRef {
+        Arc::new(moments.iter().map(|moment| Some(read(moment))).collect::<Float64Array>())
+    };
+    let names: Vec<String> = windows.iter().map(|window| format!("share_{window}")).collect();
+    let mut columns = vec![
+        ("time", numbers(&|moment| moment.time)),
+        ("mean_window", numbers(&|moment| moment.mean_window)),
+        ("mean_loss", numbers(&|moment| moment.mean_loss)),
+        ("rounds", numbers(&|moment| moment.rounds)),
+    ];
+    columns.extend(names.iter().enumerate().map(|(place, name)| (name.as_str(), numbers(&|moment| moment.shares[place]))));
+    Table::new(columns)
 }

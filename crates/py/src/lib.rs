@@ -28,7 +28,7 @@ fn registry() -> String {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::analytic::{evaluate, models, read_parameter, trace_rounds};
+    use super::analytic::{evaluate, models, read_parameter, trace_population, trace_rounds};
     #[pymodule_export]
     use super::control::{PyAck, PyCongestionEvent, PyEstablished};
     #[pymodule_export]

@@ -1,8 +1,9 @@
 //! Analytic models for callers that have texts and arrays: what there is, parameters read with their units, many points at once.
 
-use ackclock_core::analytic::rounds;
+pub use ackclock_core::analytic::population::Moment;
 pub use ackclock_core::analytic::rounds::Round;
 use ackclock_core::analytic::{self, Model, Output};
+use ackclock_core::analytic::{population, rounds};
 use ackclock_core::registry::{Default, Kind, Param, Params, Value};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -24,6 +25,8 @@ pub enum Input {
     Word(String),
     /// Whether, for all points.
     Bool(bool),
+    /// A list that is one value, for all points.
+    List(Vec<f64>),
 }
 
 /// Every model: name, summary, reference, header, parameters, outputs, axis, and whether it is simulated.
@@ -72,6 +75,7 @@ fn read_value(param: &Param, text: &str) -> Result<Value, String> {
     match param.kind {
         Kind::Word(_) => Ok(Value::Word(text.to_owned())),
         Kind::Bool => text.parse().map(Value::Bool).map_err(|_| format!("must be true or false, but is {}", quoted(text))),
+        Kind::Numbers => read_list(text).map(Value::Numbers),
         kind => match part::dimension(kind) {
             None => text.parse().map(Value::Number).map_err(|_| format!("must be a number, but is {}", quoted(text))),
             Some(dimension) => {
@@ -82,11 +86,22 @@ fn read_value(param: &Param, text: &str) -> Result<Value, String> {
     }
 }
 
+/// Reads a list as it stands in a scenario: "[2, 4, 8]".
+fn read_list(text: &str) -> Result<Vec<f64>, String> {
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let numbers = inner.and_then(|inner| inner.split(',').map(|number| number.trim().parse().ok()).collect());
+    numbers.ok_or_else(|| format!("must be a list of numbers as in \"[2, 4, 8]\", but is {}", quoted(text)))
+}
+
 /// `value`, if it is one that `param` takes.
 fn checked(param: &Param, value: Value) -> Result<Value, String> {
     match (&value, param.kind) {
         (Value::Number(number), Kind::Integer) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
         (Value::Number(_), Kind::Word(_) | Kind::Bool) => Err("must not be a number".to_owned()),
+        (Value::Number(_), Kind::Numbers) => Err("must be a list of numbers".to_owned()),
+        (Value::Numbers(numbers), Kind::Numbers) => numbers
+            .iter()
+            .try_for_each(|number| in_bounds(param, *number).map_err(|problem| format!("{problem}, but one of them is {number}"))),
         (Value::Number(number), _) => in_bounds(param, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number))),
         (Value::Word(word), Kind::Word(words)) if !words.contains(&word.as_str()) => Err(unknown(param.name, word, words)),
         (Value::Word(_), Kind::Word(_)) | (Value::Bool(_), Kind::Bool) => Ok(()),
@@ -116,6 +131,7 @@ impl Points {
             match input {
                 Input::Word(word) => usual.set(param.name, checked(param, Value::Word(word)).map_err(problem)?),
                 Input::Bool(value) => usual.set(param.name, checked(param, Value::Bool(value)).map_err(problem)?),
+                Input::List(numbers) => usual.set(param.name, checked(param, Value::Numbers(numbers)).map_err(problem)?),
                 Input::Numbers(numbers) => {
                     if numbers.len() != 1 && numbers.len() != count {
                         return Err(problem(format!("has {} values for {count} points", numbers.len())));
@@ -167,19 +183,35 @@ pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: u
     Ok(outputs)
 }
 
+/// The parameters of a model at one point.
+fn one(model: &Model, inputs: Vec<(String, Input)>) -> Result<Params, String> {
+    let points = Points::new(model, inputs, 1)?;
+    let mut params = points.usual.clone();
+    points.at(&mut params, 0);
+    Ok(params)
+}
+
 /// Every round of one run of the model `rounds`.
 ///
 /// # Errors
 /// As [`evaluate`].
 pub fn trace_rounds(inputs: Vec<(String, Input)>) -> Result<Vec<Round>, String> {
-    let points = Points::new(&rounds::ENTRY, inputs, 1)?;
-    let mut params = points.usual.clone();
-    points.at(&mut params, 0);
+    let params = one(&rounds::ENTRY, inputs)?;
     let rounds = params.number("rounds");
     if rounds > LONGEST_TRACE {
         return Err(format!("rounds: rounds: a trace has at most {LONGEST_TRACE} of them, not {rounds}"));
     }
     Ok(rounds::trace(&params))
+}
+
+/// The initial windows of a run of the model `population`, and their shares after every step.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn trace_population(inputs: Vec<(String, Input)>) -> Result<(Vec<f64>, Vec<Moment>), String> {
+    let params = one(&population::ENTRY, inputs)?;
+    let moments = population::trace(&params).map_err(|problem| format!("{}: {problem}", population::ENTRY.name))?;
+    Ok((params.numbers("windows").to_vec(), moments))
 }
 
 #[cfg(test)]
@@ -204,6 +236,7 @@ mod tests {
         assert_eq!(read("rwnd", "auto"), Value::Auto);
         assert_eq!(read("b", "2"), Value::Number(2.0));
         assert_eq!(super::read("rbt", "rate", "45 Mbit/s").unwrap(), Value::Number(45e6));
+        assert_eq!(super::read("population", "windows", "[2, 10.5,32]").unwrap(), Value::Numbers(vec![2.0, 10.5, 32.0]));
         assert_eq!(super::read("rounds", "capped", "true").unwrap(), Value::Bool(true));
         assert_eq!(super::read("rounds", "response", "threshold").unwrap(), Value::Word("threshold".to_owned()));
     }
@@ -219,6 +252,16 @@ mod tests {
         assert!(message("response", "law", "cubik").starts_with("response: law: there is no law \"cubik\"; did you mean \"cubic\"?"));
         assert!(message("rounds", "capped", "yes").contains("must be true or false"));
         assert!(message("mathis", "b", "auto").contains("must be a number"));
+        let lists = "population: windows: must be a list of numbers as in \"[2, 4, 8]\", but is ";
+        for wrong in ["2, 4", "[2; 4]", "[]", "[2, x]"] {
+            assert_eq!(message("population", "windows", wrong), format!("{lists}{}", quoted(wrong)));
+        }
+        assert_eq!(message("population", "windows", "[0.5, 2]"), "population: windows: must be from 1 to 1000000, but one of them is 0.5");
+        let list = |name: &str, numbers: &[f64]| (name.to_owned(), Input::List(numbers.to_vec()));
+        let message = |inputs| evaluate("population", inputs, 1, 1).unwrap_err();
+        assert_eq!(message(vec![list("windows", &[4.0, 2.0])]), "population: windows: must be 1 to 32 numbers in rising order");
+        assert_eq!(message(vec![numbers("windows", &[4.0])]), "population: windows: must be a list of numbers");
+        assert_eq!(message(vec![list("flows", &[4.0])]), "population: flows: is of another kind");
         let message = |inputs| evaluate("response", inputs, 2, 1).unwrap_err();
         assert_eq!(message(vec![numbers("loss", &[0.1, 2.0])]), "response: loss: must be from 0 to 100 %, but is 200");
         assert_eq!(message(vec![numbers("loss", &[0.1; 3])]), "response: loss: has 3 values for 2 points");

@@ -95,6 +95,8 @@ def _settings(entry: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
 
 def _values(model: str, parameter: Mapping[str, Any], text: str) -> Any:  # noqa: ANN401 - what a parameter may be
     name = parameter["name"]
+    if parameter["kind"] == "numbers":
+        return modelling.read(model, name, text)
     if ".." in text:
         return _range(model, parameter, text)
     if "," in text:

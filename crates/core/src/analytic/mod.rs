@@ -4,7 +4,9 @@
 
 pub use crate::registry::analytic::*;
 
+pub(crate) mod flow_sizes;
 pub(crate) mod params;
+pub(crate) mod replicator;
 
 use crate::registry::{Param, Params};
 

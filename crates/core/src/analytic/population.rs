@@ -1,0 +1,381 @@
+//! Population: which initial window survives where flows choose one and share a bottleneck.
+//! ## What it does
+//! Each of a population of senders has one of N initial windows, its strategy; xᵢ is the share of the i-th. `flows` of them at a time
+//! share a bottleneck that can take K = rate·RTT + buffer segments in a round trip. A flow with the window Vᵢ among n − 1 others puts
+//! lᵢ(q) + (n − 1)·Σⱼ xⱼ·lⱼ(q) segments there, with l of the model `initial_window`, and q is such that those which are not lost are no more
+//! than K. More loss makes l smaller, so there is exactly one q, and it is the larger the larger the flow's own window is.
+//!
+//! A flow of s segments that meets the loss q takes dᵢ(q) rounds until its first loss. In all it loses M = s·q/(1−q) segments, as in
+//! any sequence of trials until the s-th success. Each costs a timeout of τ round trips; and slow start from one segment brings the rest,
+//! s − E[S]ₛ segments in M parts, of which each takes log₂((s − E[S]ₛ)/M + 1) rounds. That mean time is the cost, and the payoff is minus
+//! the cost.
+//!
+//! Shares follow the replicator equation ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)): a cost of one round less than the mean makes a share e times as large
+//! in a unit of time. Outputs are those of the state in which they end. It is evolutionarily stable if, after every strategy that not all have
+//! came in with the share `invasion`, those who were there have lower costs than who came.
+//! ## References
+//! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3: the strategies,
+//! the state x(t), d and l (equations 5 and 7). Taylor & Jonker, *Evolutionary stable strategies and game dynamics*, 1978 (dynamics). RFC 6298
+//! (timeout of 1 s).
+//! ## Differs from the document
+//! The paper names strategies and states and stops there: payoffs, dynamics and everything that is computed are ours. A flow meets the mean of
+//! the others, not a draw of them. A flow's own window counts in the load: without that, a loss would be the same for all, the largest window
+//! always best for whoever has it, and the game over; that is the limit of many flows at a bottleneck that grows with them. All flows lose
+//! alike, as the paper assumes, and timeouts do not back off. l is a mean window for every V, even above what a flow has to send;
+//! `load = "first_window"` counts the segments of the first window, min(s, V), instead. As equation 6 is printed, l does not depend on V and
+//! nothing limits it; the sum with V is taken. d is the paper's, whose logarithm credits a large window with fractions of a round that no flow can
+//! save: see `whole_rounds` of `initial_window`.
+//!
+//! Costs depend on x by one number, the mean load. So an equilibrium mixes at most two windows, but by coincidence, and no state costs less than
+//! the best mixture of two: `optimum_rounds`.
+//! ## Parameters
+//! `windows`: 2 to 48 segments, table 1. `flows`: 6, the connections of the paper's browsers. `loss`: 0 % besides what the load causes.
+//! `mu`: 10 and `theta`: 100 segments, as in `initial_window`. `rtt`: 100 ms. `rate`: 1.5 Mbit/s, a DSL line; "1.5MB/sec" in the paper would be
+//! 12 Mbit/s. `packet_size`: 1500 B, its MTU. `buffer`: 50 packets, ns-2's. `timeout`: 1 s, the paper's and RFC 6298's. `load`: `loss_window`, l.
+//! `start`: `uniform`; the others let 1 − `invasion` of all begin with one window. `invasion`: 0.01. `step`: 0.1 and `horizon`: 1000, in units
+//! of time; what comes to rest before is not followed further.
+
+mod bottleneck;
+
+use crate::analytic::flow_sizes::MU;
+use crate::analytic::replicator::{self, Population};
+use crate::analytic::{Model, Output, output, params};
+use crate::registry::{Default, Kind, Param, Params};
+use bottleneck::Bottleneck;
+
+/// This model in the registry.
+pub static ENTRY: Model = Model {
+    name: "population",
+    summary: "which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost",
+    reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor & Jonker 1978",
+    params: PARAMS,
+    outputs: OUTPUTS,
+    axis: "flows",
+    simulated: false,
+    evaluate,
+};
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "windows",
+        kind: Kind::Numbers,
+        default: Default::Numbers(&[2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0]),
+        bounds: (1.0, 1e6),
+        doc: "initial windows in segments, rising: the strategies",
+    },
+    params::whole("flows", 6.0, (1.0, 1e6), "flows that share the bottleneck, n"),
+    Param {
+        name: "loss",
+        kind: Kind::Probability,
+        default: Default::Number(0.0),
+        bounds: (0.0, 0.9),
+        doc: "probability that a packet is lost for other reasons than the load",
+    },
+    MU,
+    params::whole("theta", 100.0, (1.0, 1e4), "size of the largest flow in segments, θ"),
+    params::RTT,
+    Param { name: "rate", kind: Kind::Rate, default: Default::Number(1.5e6), bounds: (1.0, 1e15), doc: "rate of the bottleneck" },
+    params::size("packet_size", 1500.0, "a segment on the wire"),
+    Param {
+        name: "buffer",
+        kind: Kind::Segments,
+        default: Default::Number(50.0),
+        bounds: (0.0, 1e12),
+        doc: "buffer of the bottleneck in packets",
+    },
+    Param { name: "timeout", kind: Kind::Duration, default: Default::Number(1.0), bounds: (0.0, 1e6), doc: "what a loss costs, τ" },
+    Param {
+        name: "load",
+        kind: Kind::Word(&["loss_window", "first_window"]),
+        default: Default::Word("loss_window"),
+        bounds: (0.0, 0.0),
+        doc: "what a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window",
+    },
+    Param {
+        name: "start",
+        kind: Kind::Word(&["uniform", "smallest", "largest"]),
+        default: Default::Word("uniform"),
+        bounds: (0.0, 0.0),
+        doc: "first shares: all the same, or nearly all with the smallest or largest window",
+    },
+    params::plain("invasion", 0.01, (1e-6, 0.5), "share of those who invade, against whom stability is tested"),
+    params::plain("step", 0.1, (0.01, 1.0), "step of time"),
+    params::plain("horizon", 1000.0, (1.0, 1e5), "time for which shares are followed"),
+];
+
+const OUTPUTS: &[Output] = &[
+    output("mean_window", "segments", "mean initial window"),
+    output("commonest", "segments", "initial window with the largest share"),
+    output("largest_share", "", "that share"),
+    output("played", "", "number of windows with a share of at least a millionth"),
+    output("stable", "", "1 if evolutionarily stable, 0 if not"),
+    output("margin", "rounds", "by how much invaders are worse, at least; negative if some are better"),
+    output("drift", "", "largest rate at which a share still changes"),
+    output("mean_loss", "", "mean probability that a packet is lost"),
+    output("rounds", "rounds", "mean cost: round trips until a flow is complete"),
+    output("time", "s", "the same as time"),
+    output("optimum_rounds", "rounds", "least mean cost that any shares have"),
+    output("optimum_window", "segments", "mean initial window there"),
+    output("price_of_anarchy", "", "mean cost over the least one"),
+];
+
+/// Strategies at most.
+const MOST_WINDOWS: usize = 32;
+/// Shares below this are none.
+const VANISHED: f64 = 1e-6;
+/// Shares that change less than this have come to rest.
+const AT_REST: f64 = 1e-11;
+
+fn checked(params: &Params) -> Result<Bottleneck, String> {
+    let windows = params.numbers("windows");
+    let rising = windows.windows(2).all(|pair| pair[0] < pair[1]);
+    if windows.is_empty() || windows.len() > MOST_WINDOWS || !rising {
+        return Err(format!("windows: must be 1 to {MOST_WINDOWS} numbers in rising order"));
+    }
+    Ok(Bottleneck::new(params))
+}
+
+/// The first shares of `count` strategies.
+fn first(params: &Params, count: usize) -> Vec<f64> {
+    let invaders = params.number("invasion");
+    let most = match params.word("start") {
+        "smallest" => 0,
+        "largest" => count - 1,
+        _ => return vec![1.0 / count as f64; count],
+    };
+    let of = |place| if place == most { 1.0 - invaders } else { invaders / (count as f64 - 1.0) };
+    if count == 1 { vec![1.0] } else { (0..count).map(of).collect() }
+}
+
+fn payoffs(bottleneck: &Bottleneck) -> impl Fn(&[f64]) -> Vec<f64> {
+    |shares: &[f64]| bottleneck.costs(shares).into_iter().map(|cost| -cost).collect()
+}
+
+/// Steps of a run.
+fn steps(params: &Params) -> u64 {
+    libm::ceil(params.number("horizon") / params.number("step")) as u64
+}
+
+fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
+    let bottleneck = checked(params)?;
+    let windows = bottleneck.windows();
+    let mut population = Population::new(&first(params, windows.len()), payoffs(&bottleneck));
+    for _ in 0..steps(params) {
+        if population.step(params.number("step")) < AT_REST {
+            break;
+        }
+    }
+    let drift = population.drift();
+    let shares = remaining(population.shares());
+    let mean = |of: &[f64]| replicator::mean(&shares, of);
+    let (commonest, largest) =
+        windows.iter().zip(&shares).fold((f64::NAN, 0.0), |best, (window, share)| if *share > best.1 { (*window, *share) } else { best });
+    let margin = replicator::advantage(&shares, params.number("invasion"), payoffs(&bottleneck));
+    let rounds = mean(&bottleneck.costs(&shares));
+    let (optimum, optimum_window) = bottleneck.optimum();
+    Ok(vec![
+        mean(windows),
+        commonest,
+        largest,
+        shares.iter().filter(|share| **share > 0.0).count() as f64,
+        f64::from(u8::from(margin > 0.0)),
+        margin,
+        drift,
+        mean(&bottleneck.losses(&shares)),
+        rounds,
+        rounds * params.number("rtt"),
+        optimum,
+        optimum_window,
+        rounds / optimum,
+    ])
+}
+
+/// `shares` without those that have vanished.
+fn remaining(shares: &[f64]) -> Vec<f64> {
+    let kept = |share: &f64| if *share < VANISHED { 0.0 } else { *share };
+    let sum: f64 = shares.iter().map(kept).sum();
+    shares.iter().map(|share| kept(share) / sum).collect()
+}
+
+/// A moment of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// When it is, in units of time.
+    pub time: f64,
+    /// Mean initial window, in segments.
+    pub mean_window: f64,
+    /// Mean probability that a packet is lost.
+    pub mean_loss: f64,
+    /// Mean cost, in round trips.
+    pub rounds: f64,
+    /// The share of each window, in the order of `windows`.
+    pub shares: Vec<f64>,
+}
+
+/// The shares from the first to the horizon, after every step.
+///
+/// # Errors
+/// As the model's: if `windows` do not rise.
+pub fn trace(params: &Params) -> Result<Vec<Moment>, String> {
+    let bottleneck = checked(params)?;
+    let step = params.number("step");
+    let mut population = Population::new(&first(params, bottleneck.windows().len()), payoffs(&bottleneck));
+    let moment = |count| {
+        let shares = population.shares().to_vec();
+        let mean = |of: &[f64]| replicator::mean(&shares, of);
+        let (mean_window, mean_loss, rounds) =
+            (mean(bottleneck.windows()), mean(&bottleneck.losses(&shares)), mean(&bottleneck.costs(&shares)));
+        population.step(step);
+        Moment { time: count as f64 * step, mean_window, mean_loss, rounds, shares }
+    };
+    Ok((0..=steps(params)).map(moment).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analytic::{pick, with};
+    use crate::registry::Value;
+    use crate::testing::assert_close;
+
+    /// The defaults and some of them set.
+    pub(super) fn params(settings: &[(&str, f64)]) -> Params {
+        with(&ENTRY, settings)
+    }
+
+    fn word(mut params: Params, name: &str, word: &str) -> Params {
+        params.set(name, Value::Word(word.to_owned()));
+        params
+    }
+
+    fn windows(settings: &[(&str, f64)], windows: &[f64]) -> Params {
+        let mut params = params(settings);
+        params.set("windows", Value::Numbers(windows.to_vec()));
+        params
+    }
+
+    fn at(params: &Params, names: &[&str]) -> Vec<f64> {
+        names.iter().map(|name| pick(&ENTRY, params, name)).collect()
+    }
+
+    #[test]
+    fn the_defaults_mix_two_windows() {
+        let found = at(&params(&[]), &["commonest", "largest_share", "played", "stable", "rounds"]);
+        assert_eq!((found[0], found[2], found[3]), (8.0, 2.0, 1.0));
+        // By a program of its own, from the share at which both cost the same, and by a grid over all mixtures of two.
+        assert_close(found[1], 0.793_943_611_8, 1e-8);
+        assert_close(found[4], 1.047_116_887_0, 1e-8);
+        let found = at(&params(&[]), &["drift", "margin", "mean_loss", "optimum_rounds", "optimum_window"]);
+        assert!(found[0] < 1e-10);
+        assert_close(found[1], 0.003_063_607_3, 1e-8);
+        assert_close(found[2], 0.000_607_419_2, 1e-9);
+        assert!((0.987..0.987_797).contains(&found[3]), "{}", found[3]);
+        assert_close(found[4], 9.2, 0.01);
+    }
+
+    #[test]
+    fn at_rest_who_is_played_costs_the_same_and_the_rest_more() {
+        for settings in [[("flows", 6.0), ("loss", 0.0)], [("flows", 8.0), ("loss", 0.01)], [("flows", 12.0), ("loss", 0.0)]] {
+            let params = params(&[&settings[..], &[("horizon", 200.0), ("step", 0.2)]].concat());
+            let bottleneck = checked(&params).unwrap();
+            let last = trace(&params).unwrap().pop().unwrap();
+            let costs = bottleneck.costs(&last.shares);
+            for (share, cost) in last.shares.iter().zip(&costs) {
+                let more = cost - last.rounds;
+                assert!(if *share > VANISHED { more.abs() < 1e-6 } else { more > -1e-9 }, "{settings:?}: {last:?}, {costs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equilibria_do_not_depend_on_the_step_or_the_start() {
+        let names = ["mean_window", "largest_share", "rounds", "mean_loss"];
+        for flows in [3.0, 6.0, 8.0] {
+            let usual = at(&params(&[("flows", flows)]), &names);
+            let fine = at(&params(&[("flows", flows), ("step", 0.04)]), &names);
+            let [small, large] = ["smallest", "largest"].map(|start| at(&word(params(&[("flows", flows)]), "start", start), &names));
+            for other in [fine, small, large] {
+                for (one, another) in usual.iter().zip(&other) {
+                    assert_close(*one, *another, 1e-6 * one.abs().max(1e-3));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rate_at_which_a_mixture_is_restored_is_that_of_the_jacobian() {
+        // Costs depend on shares by the mean of V alone: its one eigenvalue is the covariance of V with the slope of payoffs.
+        let usual = windows(&[("horizon", 100.0)], &[8.0, 16.0]);
+        let bottleneck = checked(&usual).unwrap();
+        let moments = trace(&usual).unwrap();
+        let rest = &moments.last().unwrap().shares;
+        let costs = |share: f64| bottleneck.costs(&[share, 1.0 - share]);
+        let slope = |place: usize| (costs(rest[0] - 1e-5)[place] - costs(rest[0] + 1e-5)[place]) / (2e-5 * (16.0 - 8.0));
+        let (means, share) = (rest[0] * slope(0) + rest[1] * slope(1), rest[0]);
+        let eigenvalue = -(share * 8.0 * (slope(0) - means) + (1.0 - share) * 16.0 * (slope(1) - means));
+        assert!(eigenvalue < 0.0, "{eigenvalue}");
+        let near: Vec<(f64, f64)> = moments
+            .iter()
+            .map(|moment| (moment.time, (moment.shares[0] - rest[0]).abs()))
+            .filter(|(_, off)| (1e-7..1e-5).contains(off))
+            .collect();
+        let ((from, first), (to, last)) = (near[0], *near.last().unwrap());
+        let rate = (last / first).ln() / (to - from);
+        assert_close(rate / eigenvalue, 1.0, 0.01);
+    }
+
+    #[test]
+    fn room_for_all_makes_the_largest_window_win_and_best() {
+        let found = at(&params(&[("buffer", 1e4)]), &["mean_window", "played", "stable", "mean_loss", "price_of_anarchy"]);
+        assert_eq!(found, [48.0, 1.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn where_a_flow_hardly_counts_all_take_the_largest_window_and_all_suffer() {
+        // The share of a flow in the load falls, what each has of the bottleneck does not.
+        let crowd = |flows: f64| {
+            let settings = [("flows", flows), ("rate", 1.5e6 * flows / 6.0), ("buffer", 50.0 * flows / 6.0)];
+            let params = windows(&[&settings[..], &[("horizon", 2e3), ("step", 0.5)]].concat(), &[8.0, 24.0, 48.0]);
+            at(&params, &["mean_window", "price_of_anarchy", "stable"])
+        };
+        let (few, more, many) = (crowd(6.0), crowd(60.0), crowd(100_000.0));
+        assert!(few[0] < more[0] && more[0] < many[0], "{few:?}, {more:?}, {many:?}");
+        assert!(few[1] < more[1] && more[1] < many[1], "{few:?}, {more:?}, {many:?}");
+        assert_eq!((many[0], many[2]), (48.0, 1.0));
+        assert!(few[1] < 1.1 && many[1] > 50.0, "{few:?}, {many:?}");
+    }
+
+    #[test]
+    fn one_window_is_all_there_is() {
+        let one = windows(&[], &[10.0]);
+        let names = ["mean_window", "largest_share", "played", "stable", "drift", "price_of_anarchy"];
+        assert_eq!(at(&one, &names), [10.0, 1.0, 1.0, 1.0, 0.0, 1.0]);
+        assert_eq!(at(&one, &["margin"]), [f64::INFINITY], "nobody to invade");
+    }
+
+    #[test]
+    fn traces_begin_and_end_where_the_model_does() {
+        let params = word(params(&[("horizon", 200.0)]), "start", "largest");
+        let moments = trace(&params).unwrap();
+        assert_eq!(moments.len(), 2001);
+        assert_eq!((moments[0].time, moments[0].shares[6]), (0.0, 0.99));
+        assert_close(moments[2000].time, 200.0, 1e-9);
+        for moment in &moments {
+            assert_close(moment.shares.iter().sum(), 1.0, 1e-14);
+        }
+        let found = at(&params, &["mean_window", "rounds", "mean_loss"]);
+        let last = &moments[2000];
+        for (one, other) in found.into_iter().zip([last.mean_window, last.rounds, last.mean_loss]) {
+            assert_close(one, other, 1e-5);
+        }
+    }
+
+    #[test]
+    fn windows_that_do_not_rise_are_refused() {
+        for wrong in [&[][..], &[4.0, 2.0], &[2.0, 2.0], &[1.0; 33]] {
+            let problem = (ENTRY.evaluate)(&windows(&[], wrong)).unwrap_err();
+            assert_eq!(problem, "windows: must be 1 to 32 numbers in rising order");
+            assert!(trace(&windows(&[], wrong)).is_err());
+        }
+    }
+}
