@@ -1,0 +1,4 @@
+//! Tests of whole endpoints.
+
+mod channel;
+mod random;
