@@ -127,12 +127,15 @@ impl Sender {
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and what RACK needs.
     fn measure(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[Sent], change: &mut Change) {
-        // RFC 6298 §3 (Karn): only what was sent once. The first of them includes the delay of the ACK (RFC 7323 §4.1).
-        let mut once = delivered.iter().filter(|segment| !segment.retransmitted).map(|segment| now.since(segment.sent_at));
-        let first = once.next();
-        change.rtt = once.last().or(first);
+        // RFC 6298 §3 (Karn): not if something was sent again; the rest may have waited for it. The first segment's time includes the
+        // delay of the ACK (RFC 7323 §4.1), the last one's is that of the segment that caused it.
+        let clear = delivered.iter().all(|segment| !segment.retransmitted);
+        let time = |segment: Option<&Sent>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at));
+        let first = time(delivered.first());
+        change.rtt = time(delivered.last());
         let echoed = ack.echo.and_then(|echo| paws::since(now, echo, self.config.initial_timestamp));
-        let sample = first.or_else(|| echoed.filter(|_| change.acked > 0));
+        // An ACK with a D-SACK answers a duplicate, whose timestamp is not echoed (RFC 7323 §4.3): its echo is as old as the original.
+        let sample = first.or_else(|| echoed.filter(|_| change.acked > 0 && change.dsack.is_none()));
         if let Some(sample) = sample {
             self.rtt.measure(sample, self.flight_segments().div_ceil(2));
             self.tlp.measure();

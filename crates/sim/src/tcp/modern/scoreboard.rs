@@ -298,15 +298,22 @@ impl Scoreboard {
     /// Marks as lost, in the order of transmission, what was sent before `newest` (its time and end) and is `expired`; tells whether
     /// there was any. Then the time of the last transmission before `newest` that is still awaited.
     pub(super) fn expire(&mut self, newest: (Instant, u64), expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
-        let mut marked = false;
-        while let Some(&Transmission { sent_at, .. }) = self.by_time.front() {
-            if self.is_awaited(0) {
-                if !self.is_before(0, newest) || !expired(sent_at) {
+        let (mut marked, mut index) = (false, 0);
+        while let Some(&Transmission { sent_at, .. }) = self.by_time.get(index).filter(|it| it.sent_at <= newest.0) {
+            let awaited = self.is_awaited(index);
+            let before = self.is_before(index, newest);
+            if awaited && before {
+                if !expired(sent_at) {
                     break;
                 }
-                marked |= self.mark_transmission();
+                marked |= self.mark_transmission(index);
             }
-            self.by_time.pop_front();
+            // What was sent at the same time as the newest, but lies above it, stays.
+            if awaited && !before {
+                index += 1;
+            } else {
+                self.by_time.remove(index);
+            }
         }
         let mut index = self.by_time.partition_point(|transmission| transmission.sent_at <= newest.0);
         while index > 0 {
@@ -337,9 +344,9 @@ impl Scoreboard {
         self.pieces(index).next().is_some()
     }
 
-    /// Marks the segments of the oldest transmission.
-    fn mark_transmission(&mut self) -> bool {
-        let pieces: Vec<usize> = self.pieces(0).collect();
+    /// Marks the segments of a transmission.
+    fn mark_transmission(&mut self, index: usize) -> bool {
+        let pieces: Vec<usize> = self.pieces(index).collect();
         pieces.into_iter().fold(false, |marked, index| self.mark(index) | marked)
     }
 

@@ -70,7 +70,13 @@ fn run(seed: u64) -> Pair {
         Reader { chunk: 0, interval: Duration::ZERO }
     };
     let most = if slow { 40_000 } else { 150 * smallest };
-    let bytes = [below(&mut random, most), if random.uniform() < 0.4 { below(&mut random, most) } else { 0 }];
+    // With a window of a few bytes each of them is a segment.
+    let both = random.uniform() < 0.4;
+    let bytes = [1, 0].map(|receiver: usize| match configs[receiver].buffer {
+        _ if receiver == 0 && !both => 0,
+        ReceiveBuffer::Fixed(size) => below(&mut random, most.min(100 * size)),
+        ReceiveBuffer::Autotuned { .. } => below(&mut random, most),
+    });
     let mut pair = Pair::new(configs, channel, reader, seed);
     pair.run(bytes);
     pair
