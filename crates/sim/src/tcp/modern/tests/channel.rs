@@ -169,6 +169,10 @@ impl Pair {
             }
         };
         self.transmit(end);
+        if matches!(event, Event::Timer(_)) {
+            let after = self.ends[end].poll_timeout().is_none_or(|at| at > self.now);
+            assert!(after, "a timer that was due leads to nothing: {:?}", self.ends[end].sender.timers);
+        }
         self.check(end);
     }
 
@@ -200,7 +204,6 @@ impl Pair {
             self.carry(1 - end, segment);
         }
         if let Some(at) = self.ends[end].poll_timeout() {
-            assert!(at > self.now, "a timer that is due leads to nothing: {:?}", self.ends[end].sender.timers);
             if self.armed[end].is_none_or(|armed| at < armed) {
                 self.armed[end] = Some(at);
                 self.push(at, Event::Timer(end));
