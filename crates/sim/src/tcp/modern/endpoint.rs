@@ -161,7 +161,7 @@ impl Endpoint {
         }
         if flags.has(Flags::RST) {
             if acknowledges {
-                self.handshake.stage = Stage::Reset;
+                self.reset();
             }
             return;
         }
@@ -245,8 +245,7 @@ impl Endpoint {
         if flags.has(Flags::RST) {
             // RFC 5961 §3.2.
             if start == self.receiver.rcv_nxt() {
-                self.handshake.stage = Stage::Reset;
-                self.sender.timers.stop_all();
+                self.reset();
             } else {
                 self.receiver.demand_ack();
             }
@@ -264,6 +263,13 @@ impl Endpoint {
         } else {
             self.receiver.demand_ack();
         }
+    }
+
+    /// The connection is no more.
+    fn reset(&mut self) {
+        self.handshake.reset();
+        self.sender.timers.stop_all();
+        self.receiver.stop_timer();
     }
 
     fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64) {

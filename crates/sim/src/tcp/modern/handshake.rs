@@ -141,6 +141,11 @@ impl Handshake {
         paws::since(now, echo?, initial_timestamp)
     }
 
+    /// The connection was reset.
+    pub(super) fn reset(&mut self) {
+        (self.stage, self.deadline) = (Stage::Reset, None);
+    }
+
     /// Whether a SYN or SYN-ACK had to be sent again.
     pub(super) fn syn_lost(&self) -> bool {
         self.sent > 1

@@ -49,8 +49,8 @@ impl Prr {
             let limit = self.prr_delivered.saturating_sub(self.prr_out).max(delivered) + if safe { self.smss } else { 0 };
             limit.min(self.ssthresh - pipe)
         };
-        if self.prr_out == 0 && count == 0 {
-            // A fast retransmit upon entering recovery.
+        if self.prr_out == 0 && count < self.smss {
+            // A fast retransmit upon entering recovery, also where less than a segment has been earned.
             count = self.smss;
         }
         self.cwnd = pipe + count;

@@ -206,6 +206,11 @@ impl Receiver {
         self.delayed
     }
 
+    /// No delayed ACK will go.
+    pub(super) fn stop_timer(&mut self) {
+        self.delayed = None;
+    }
+
     /// The delay of an ACK may be over.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.ack_now |= self.delayed.take_if(|deadline| *deadline <= now).is_some();
