@@ -11,7 +11,7 @@ use super::config::Recovery;
 use super::paws;
 use super::prr::Progress;
 use super::ranges::Range;
-use super::scoreboard::Sent;
+use super::scoreboard::SentSegment;
 use super::sender::{Force, Phase, Sender};
 use super::tlp::Heard;
 use super::undo::{Evidence, Verdict};
@@ -20,7 +20,7 @@ use super::undo::{Evidence, Verdict};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack<'a> {
     /// Next position that the peer expects.
-    pub(super) ack: u64,
+    pub(super) number: u64,
     /// Position of the segment that carried it.
     pub(super) seq: u64,
     /// The peer's window, in bytes.
@@ -57,10 +57,10 @@ struct Change {
 impl Sender {
     /// Takes an ACK. Tells whether it can be: an ACK of what was never sent cannot (RFC 9293 §3.10.7.4).
     pub(super) fn handle_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
-        if ack.ack > self.snd_nxt {
+        if ack.number > self.snd_nxt {
             return false;
         }
-        if ack.ack < self.snd_una {
+        if ack.number < self.snd_una {
             return true;
         }
         let mut delivered = std::mem::take(&mut self.delivered);
@@ -69,7 +69,7 @@ impl Sender {
         self.measure(now, ack, &delivered, &mut change);
         let before = self.phase;
         let repaired = self.tlp.hear(Heard {
-            ack: ack.ack,
+            ack: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
             plain_duplicate: change.duplicate && ack.sack.is_empty(),
         });
@@ -92,18 +92,18 @@ impl Sender {
         true
     }
 
-    fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<Sent>) -> Change {
+    fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.snd_una, self.unsacked(), self.board.flight_size());
         let window_moved = self.update_window(ack);
-        let acked = ack.ack - una;
-        self.snd_una = ack.ack;
-        let segments = self.board.acknowledge(ack.ack, delivered);
+        let acked = ack.number - una;
+        self.snd_una = ack.number;
+        let segments = self.board.acknowledge(ack.number, delivered);
         let dsack = dsack_block(ack);
         let blocks = if self.recovery == Recovery::NewReno { &[] } else { ack.sack };
-        for &(start, end) in blocks.iter().filter(|block| block.1 > ack.ack && Some(**block) != dsack) {
-            self.board.sack((start.max(ack.ack), end.min(self.snd_nxt)), delivered);
+        for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
+            self.board.sack((start.max(ack.number), end.min(self.snd_nxt)), delivered);
         }
-        let arrived = delivered.iter().map(Sent::len).sum();
+        let arrived = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: one that tells of something new.
         let tells = if self.recovery == Recovery::NewReno { ack.bare && !window_moved } else { arrived > 0 };
         let duplicate = acked == 0 && flight > 0 && tells;
@@ -113,12 +113,12 @@ impl Sender {
 
     /// RFC 9293 §3.10.7.4: takes the window of the newest segment; tells whether it has changed.
     fn update_window(&mut self, ack: &Ack<'_>) -> bool {
-        if self.window_told > (ack.seq, ack.ack) {
+        if self.window_told > (ack.seq, ack.number) {
             return false;
         }
-        self.window_told = (ack.seq, ack.ack);
+        self.window_told = (ack.seq, ack.number);
         self.max_window = self.max_window.max(ack.window);
-        let edge = ack.ack + ack.window;
+        let edge = ack.number + ack.window;
         // A window may shrink by the rounding of its scale (RFC 7323 §2.4), but not below what was sent.
         let moved = edge != self.edge;
         self.edge = edge.max(self.snd_nxt.min(self.edge));
@@ -126,11 +126,11 @@ impl Sender {
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and what RACK needs.
-    fn measure(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[Sent], change: &mut Change) {
+    fn measure(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &mut Change) {
         // RFC 6298 §3 (Karn): not if something was sent again; the rest may have waited for it. The first segment's time includes the
         // delay of the ACK (RFC 7323 §4.1), the last one's is that of the segment that caused it.
         let clear = delivered.iter().all(|segment| !segment.retransmitted);
-        let time = |segment: Option<&Sent>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at));
+        let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at));
         let first = time(delivered.first());
         change.rtt = time(delivered.last());
         let echoed = ack.echo.and_then(|echo| paws::since(now, echo, self.config.initial_timestamp));
@@ -157,13 +157,13 @@ impl Sender {
     }
 
     /// Takes back a recovery that turns out to be spurious.
-    fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[Sent]) {
+    fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
         if self.phase == Phase::Open {
             return;
         }
         let can_send_new = self.next_new().is_some();
         let advances = change.acked > 0;
-        let evidence = Evidence { ack: ack.ack, advances, duplicate: change.duplicate, delivered, can_send_new };
+        let evidence = Evidence { ack: ack.number, advances, duplicate: change.duplicate, delivered, can_send_new };
         let verdict = self.undo.judge(&evidence);
         let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
@@ -231,5 +231,5 @@ impl Sender {
 fn dsack_block(ack: &Ack<'_>) -> Option<Range> {
     let &first = ack.sack.first()?;
     let within = |block: &Range| block.0 <= first.0 && first.1 <= block.1;
-    (first.0 < ack.ack || ack.sack.get(1).is_some_and(within)).then_some(first)
+    (first.0 < ack.number || ack.sack.get(1).is_some_and(within)).then_some(first)
 }

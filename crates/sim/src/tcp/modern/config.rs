@@ -57,6 +57,7 @@ pub(crate) struct RtoBounds {
 
 /// Settings of an end host.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct Config {
     /// Largest segment it announces, without headers and options (RFC 9293 §3.7.1).
     pub(crate) mss: u16,

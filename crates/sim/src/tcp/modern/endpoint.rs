@@ -304,7 +304,7 @@ impl Endpoint {
         self.sender.handle_ack(
             now,
             &Ack {
-                ack,
+                number: ack,
                 seq: start,
                 window: u64::from(segment.window) << self.handshake.agreed.peer_scale,
                 sack: &sack[..count],
@@ -334,9 +334,8 @@ impl Endpoint {
     /// The next segment to send, if there is one.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         match self.handshake.stage {
-            Stage::Listen | Stage::Reset => return None,
             Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
-            Stage::SynSent => return None,
+            Stage::Listen | Stage::Reset | Stage::SynSent => return None,
             Stage::SynReceived | Stage::Established => {}
         }
         // Blocks go with an ACK of their own, so that data segments have one size.

@@ -31,6 +31,7 @@ pub(super) enum Stage {
 
 /// What both sides have agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Agreed {
     /// Whether both send timestamps.
     pub(super) timestamps: bool,

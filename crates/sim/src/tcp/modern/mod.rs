@@ -33,5 +33,3 @@ mod timers;
 mod tlp;
 mod undo;
 mod window;
-
-pub(crate) use endpoint::Endpoint;

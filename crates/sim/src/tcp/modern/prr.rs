@@ -21,8 +21,10 @@ pub(super) struct Prr {
     ssthresh: u64,
     /// `RecoverFS`: what was in flight when recovery began.
     recover_fs: u64,
-    prr_delivered: u64,
-    prr_out: u64,
+    /// `prr_delivered`: what has been delivered since.
+    delivered: u64,
+    /// `prr_out`: what has been sent since.
+    out: u64,
     smss: u64,
     /// The window after the last ACK.
     cwnd: u64,
@@ -31,7 +33,7 @@ pub(super) struct Prr {
 impl Prr {
     /// Recovery begins with `recover_fs` bytes in flight and the target `ssthresh`.
     pub(super) fn new(ssthresh: u64, recover_fs: u64, smss: u64) -> Self {
-        Self { ssthresh, recover_fs: recover_fs.max(1), prr_delivered: 0, prr_out: 0, smss, cwnd: 0 }
+        Self { ssthresh, recover_fs: recover_fs.max(1), delivered: 0, out: 0, smss, cwnd: 0 }
     }
 
     /// RFC 9937 §6: on each ACK in recovery, the first included.
@@ -40,16 +42,16 @@ impl Prr {
         if delivered == 0 && self.cwnd > 0 {
             return;
         }
-        self.prr_delivered += delivered;
+        self.delivered += delivered;
         let mut count = if pipe > self.ssthresh {
             // Proportional rate reduction, rounded up.
-            (self.prr_delivered * self.ssthresh).div_ceil(self.recover_fs).saturating_sub(self.prr_out)
+            (self.delivered * self.ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
         } else {
             // PRR-CRB, and PRR-SSRB when recovery makes good progress.
-            let limit = self.prr_delivered.saturating_sub(self.prr_out).max(delivered) + if safe { self.smss } else { 0 };
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + if safe { self.smss } else { 0 };
             limit.min(self.ssthresh - pipe)
         };
-        if self.prr_out == 0 && count < self.smss {
+        if self.out == 0 && count < self.smss {
             // A fast retransmit upon entering recovery, also where less than a segment has been earned.
             count = self.smss;
         }
@@ -58,7 +60,7 @@ impl Prr {
 
     /// Data was sent.
     pub(super) fn send(&mut self, bytes: u64) {
-        self.prr_out += bytes;
+        self.out += bytes;
     }
 
     /// The window now.

@@ -5,7 +5,7 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::{Scoreboard, SentSegment};
 
 /// SACKed segments from which on no reordering is allowed for (RFC 8985 §6.2 step 4).
 const DUP_THRESH: u32 = 3;
@@ -55,7 +55,7 @@ impl Default for Rack {
 
 impl Rack {
     /// RFC 8985 §6.2 steps 2 and 3: a segment was delivered; `original`: the ACK's timestamp is older than its last transmission.
-    pub(super) fn deliver(&mut self, now: Instant, segment: &Sent, original: bool, min_rtt: Option<Duration>) {
+    pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
         if segment.end > self.fack {
             self.fack = segment.end;
         } else if segment.end < self.fack && !segment.retransmitted {

@@ -5,7 +5,7 @@
 
 use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC, Rate};
 
-use super::scoreboard::Sent;
+use super::scoreboard::SentSegment;
 
 /// The state of the connection when a segment was sent (draft §3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,9 +37,9 @@ impl DeliveryRate {
     }
 
     /// Takes what an ACK delivers (draft §3.3); gives the rate over the round trip of the segment sent last.
-    pub(super) fn deliver(&mut self, now: Instant, segments: &[Sent], min_rtt: Option<Duration>) -> Option<Rate> {
+    pub(super) fn deliver(&mut self, now: Instant, segments: &[SentSegment], min_rtt: Option<Duration>) -> Option<Rate> {
         let newest = segments.iter().max_by_key(|segment| (segment.stamp.delivered, segment.sent_at, segment.end))?;
-        self.now.delivered += segments.iter().map(Sent::len).sum::<u64>();
+        self.now.delivered += segments.iter().map(SentSegment::len).sum::<u64>();
         self.now.delivered_at = now;
         self.now.first_sent = newest.sent_at;
         if newest.stamp.delivered >= self.round_end {

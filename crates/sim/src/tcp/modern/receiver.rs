@@ -170,7 +170,7 @@ impl Receiver {
     /// RFC 2883 §4: the first part of what has arrived that had arrived before.
     fn duplicate(&self, (start, end): Range, fresh: &[Range]) -> Option<Range> {
         let below = (start < self.rcv_nxt).then(|| (start, end.min(self.rcv_nxt)));
-        below.or_else(|| match fresh {
+        below.or(match fresh {
             [] if start < end => Some((start, end)),
             [(left, _), ..] if start < *left => Some((start, *left)),
             [(_, right), (next, _), ..] => Some((*right, *next)),

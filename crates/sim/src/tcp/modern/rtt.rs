@@ -47,9 +47,7 @@ impl Rtt {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),
             // RFC 6298 §2.3: rttvar first, from the old srtt.
-            Some((srtt, rttvar)) => {
-                (srtt + ALPHA * share * (sample - srtt), rttvar + BETA * share * ((srtt - sample).abs() - rttvar))
-            }
+            Some((srtt, rttvar)) => (srtt + ALPHA * share * (sample - srtt), rttvar + BETA * share * ((srtt - sample).abs() - rttvar)),
         });
     }
 

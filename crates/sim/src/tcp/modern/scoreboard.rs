@@ -15,7 +15,8 @@ use super::rate::Stamp;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+#[allow(clippy::struct_excessive_bools, reason = "marks that are set and cleared one by one")]
+pub(super) struct SentSegment {
     /// First position.
     pub(super) start: u64,
     /// One past the last position.
@@ -27,7 +28,7 @@ pub(super) struct Sent {
     /// For the delivery rate.
     pub(super) stamp: Stamp,
     /// Number of its last transmission.
-    transmission: u64,
+    number: u64,
     sacked: bool,
     /// Whether its first transmission is thought to be lost.
     lost: bool,
@@ -35,7 +36,7 @@ pub(super) struct Sent {
     copied: bool,
 }
 
-impl Sent {
+impl SentSegment {
     /// Bytes, a FIN counted as one.
     pub(super) fn len(&self) -> u64 {
         self.end - self.start
@@ -58,13 +59,13 @@ struct Transmission {
 /// The scoreboard.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    segments: VecDeque<Sent>,
+    segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// Starts of the segments that wait to be sent again.
     waiting: BTreeSet<u64>,
     /// In the order of transmission.
     by_time: VecDeque<Transmission>,
-    transmissions: u64,
+    last_number: u64,
     sacked_bytes: u64,
     lost_bytes: u64,
     copied_bytes: u64,
@@ -103,17 +104,17 @@ impl Scoreboard {
     }
 
     /// The first unacknowledged segment.
-    pub(super) fn first(&self) -> Option<&Sent> {
+    pub(super) fn first(&self) -> Option<&SentSegment> {
         self.segments.front()
     }
 
     /// The last segment sent.
-    pub(super) fn last(&self) -> Option<&Sent> {
+    pub(super) fn last(&self) -> Option<&SentSegment> {
         self.segments.back()
     }
 
     /// The segment that contains `position`.
-    pub(super) fn segment_at(&self, position: u64) -> Option<&Sent> {
+    pub(super) fn segment_at(&self, position: u64) -> Option<&SentSegment> {
         self.segments.get(self.index_of(position))
     }
 
@@ -139,17 +140,17 @@ impl Scoreboard {
 
     /// Notes that new data was sent.
     pub(super) fn send(&mut self, now: Instant, (start, end): Range, stamp: Stamp) {
-        let transmission = self.transmit(now, (start, end));
+        let number = self.transmit(now, (start, end));
         let segment =
-            Sent { start, end, sent_at: now, retransmitted: false, stamp, transmission, sacked: false, lost: false, copied: false };
+            SentSegment { start, end, sent_at: now, retransmitted: false, stamp, number, sacked: false, lost: false, copied: false };
         self.segments.push_back(segment);
     }
 
     /// Notes that the segment at `start` was sent again.
     pub(super) fn resend(&mut self, now: Instant, start: u64, stamp: Stamp) {
         let index = self.index_of(start);
-        let Some(&Sent { end, .. }) = self.segments.get(index) else { return };
-        let transmission = self.transmit(now, (start, end));
+        let Some(&SentSegment { end, .. }) = self.segments.get(index) else { return };
+        let number = self.transmit(now, (start, end));
         let segment = &mut self.segments[index];
         if !segment.copied {
             segment.copied = true;
@@ -158,18 +159,18 @@ impl Scoreboard {
         segment.sent_at = now;
         segment.retransmitted = true;
         segment.stamp = stamp;
-        segment.transmission = transmission;
+        segment.number = number;
         self.waiting.remove(&start);
     }
 
     fn transmit(&mut self, now: Instant, range: Range) -> u64 {
-        self.transmissions += 1;
-        self.by_time.push_back(Transmission { number: self.transmissions, sent_at: now, range });
-        self.transmissions
+        self.last_number += 1;
+        self.by_time.push_back(Transmission { number: self.last_number, sent_at: now, range });
+        self.last_number
     }
 
     /// Takes a cumulative ACK; adds what it newly delivers to `delivered`, rising. Gives the number of segments it covers.
-    pub(super) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<Sent>) -> u32 {
+    pub(super) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
         self.split(ack);
         let mut count = 0;
         while let Some(segment) = self.segments.pop_front_below(ack) {
@@ -188,7 +189,7 @@ impl Scoreboard {
     }
 
     /// Takes a SACK block; adds what it newly delivers to `delivered`, rising.
-    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<Sent>) {
+    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
         for (start, end) in self.sacked.insert(block) {
             self.split(start);
             self.split(end);
@@ -209,7 +210,7 @@ impl Scoreboard {
     }
 
     /// Takes a segment out of the sums.
-    fn forget(&mut self, segment: &Sent) {
+    fn forget(&mut self, segment: &SentSegment) {
         let count = |condition| if condition { segment.len() } else { 0 };
         self.sacked_bytes -= count(segment.sacked);
         self.sacked_segments -= u32::from(segment.sacked);
@@ -228,7 +229,7 @@ impl Scoreboard {
             return;
         }
         self.segments[index].end = position;
-        self.segments.insert(index + 1, Sent { start: position, ..segment });
+        self.segments.insert(index + 1, SentSegment { start: position, ..segment });
         self.sacked_segments += u32::from(segment.sacked);
         if segment.waits() {
             self.waiting.insert(position);
@@ -336,7 +337,7 @@ impl Scoreboard {
         let Transmission { number, range: (start, end), .. } = self.by_time[index];
         let first = self.index_of(start);
         let within = self.segments.range(first..).take_while(move |segment| segment.start < end);
-        let live = within.enumerate().filter(move |(_, it)| it.transmission == number && !it.sacked && !it.waits());
+        let live = within.enumerate().filter(move |(_, it)| it.number == number && !it.sacked && !it.waits());
         live.map(move |(offset, _)| first + offset)
     }
 
@@ -366,7 +367,7 @@ impl Scoreboard {
     /// Whether the sums are what the segments say.
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
-        let sum = |pick: fn(&Sent) -> bool| self.segments.iter().filter(|it| pick(it)).map(Sent::len).sum::<u64>();
+        let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
         let waiting: BTreeSet<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
         let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
         adjacent
@@ -383,11 +384,11 @@ impl Scoreboard {
 
 /// Taking segments from the left edge.
 trait PopBelow {
-    fn pop_front_below(&mut self, ack: u64) -> Option<Sent>;
+    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment>;
 }
 
-impl PopBelow for VecDeque<Sent> {
-    fn pop_front_below(&mut self, ack: u64) -> Option<Sent> {
+impl PopBelow for VecDeque<SentSegment> {
+    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment> {
         if self.front()?.end <= ack { self.pop_front() } else { None }
     }
 }

@@ -18,7 +18,7 @@ use super::rack::Rack;
 use super::ranges::Range;
 use super::rate::DeliveryRate;
 use super::rtt::Rtt;
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::timers::Timers;
 use super::tlp::Tlp;
@@ -54,6 +54,7 @@ pub(super) enum Force {
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Output {
     /// Its positions; empty for a window probe.
     pub(super) range: Range,
@@ -139,7 +140,7 @@ pub(super) struct Sender {
     /// Whether the next new segment says CWR.
     pub(super) cwr: bool,
     /// What the ACK under way delivers; kept for its memory.
-    pub(super) delivered: Vec<Sent>,
+    pub(super) delivered: Vec<SentSegment>,
     pub(super) counters: Counters,
 }
 

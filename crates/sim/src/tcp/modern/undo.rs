@@ -3,7 +3,7 @@
 //! ## References
 //! RFC 3522 (Eifel detection); RFC 3708 §2 (D-SACK); RFC 5682 §3.1 (F-RTO with SACK); RFC 4015 (response).
 
-use super::scoreboard::Sent;
+use super::scoreboard::SentSegment;
 
 /// How F-RTO stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Evidence<'a> {
     /// Whether it is a duplicate.
     pub(super) duplicate: bool,
     /// What it newly delivers.
-    pub(super) delivered: &'a [Sent],
+    pub(super) delivered: &'a [SentSegment],
     /// Whether new data can be sent.
     pub(super) can_send_new: bool,
 }

@@ -49,7 +49,7 @@ impl ReceiveWindow {
             ReceiveBuffer::Autotuned { initial, max } => (initial.min(max), max),
         };
         // The least scale with which the largest window can be told.
-        let least = (0..MAX_SCALE).find(|scale| max >> scale <= u64::from(u16::MAX)).unwrap_or(MAX_SCALE);
+        let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let tuning = (max > buffer).then_some(Tuning { max, rtt: None, began: (Instant::ZERO, 0), filling: (Instant::ZERO, 0) });
         Self { buffer, edge: 0, scale: if scaling { least } else { 0 }, mss, tuning }
     }

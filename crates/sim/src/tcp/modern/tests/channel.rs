@@ -203,11 +203,11 @@ impl Pair {
             self.check_segment(end, &segment);
             self.carry(1 - end, segment);
         }
-        if let Some(at) = self.ends[end].poll_timeout() {
-            if self.armed[end].is_none_or(|armed| at < armed) {
-                self.armed[end] = Some(at);
-                self.push(at, Event::Timer(end));
-            }
+        if let Some(at) = self.ends[end].poll_timeout()
+            && self.armed[end].is_none_or(|armed| at < armed)
+        {
+            self.armed[end] = Some(at);
+            self.push(at, Event::Timer(end));
         }
     }
 

@@ -23,14 +23,8 @@ use super::channel::reno;
 const BASE: Duration = Duration::from_millis(100_000);
 /// The peer's initial sequence number.
 const PEER: u32 = 0xffff_f000;
-const FLAGS: [(&str, Flags); 6] = [
-    ("syn", Flags::SYN),
-    ("fin", Flags::FIN),
-    ("rst", Flags::RST),
-    ("psh", Flags::PSH),
-    ("ece", Flags::ECE),
-    ("cwr", Flags::CWR),
-];
+const FLAGS: [(&str, Flags); 6] =
+    [("syn", Flags::SYN), ("fin", Flags::FIN), ("rst", Flags::RST), ("psh", Flags::PSH), ("ece", Flags::ECE), ("cwr", Flags::CWR)];
 
 /// An endpoint with a time line.
 pub(super) struct Script {
