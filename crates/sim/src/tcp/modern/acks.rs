@@ -15,6 +15,7 @@ use super::scoreboard::SentSegment;
 use super::sender::{Force, Phase, Sender};
 use super::tlp::Heard;
 use super::undo::{Evidence, Verdict};
+use crate::tcp::ns2::ExitReason;
 
 /// An acknowledgement, in positions.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +198,14 @@ impl Sender {
         if change.acked == 0 || recovering || ecn_echo {
             self.control.on_ack_in_recovery(&event);
         } else {
+            let before = self.control.window();
             self.control.on_ack(&event);
+            let after = self.control.window();
+            if !self.exit.happened() && self.control.phase() != ControlPhase::SlowStart {
+                let algorithm = after.ssthresh < before.ssthresh;
+                let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
+                self.exit.note(reason, now, before.cwnd.max(after.cwnd));
+            }
         }
         self.note_window();
     }

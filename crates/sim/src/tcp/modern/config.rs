@@ -4,7 +4,7 @@ use ackclock_core::units::{Duration, Segments};
 
 /// How losses are found and what is sent to repair them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recovery {
+pub enum Recovery {
     /// By time, with SACK: RACK-TLP (RFC 8985).
     Rack,
     /// By counting what was SACKed: RFC 6675.
@@ -15,10 +15,10 @@ pub(crate) enum Recovery {
 
 /// How large a window the receiver offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReceiveBuffer {
+pub enum ReceiveBuffer {
     /// Always so many bytes.
     Fixed(u64),
-    /// Dynamic right-sizing between these bytes; see [`super::window`].
+    /// Dynamic right-sizing between these bytes.
     Autotuned {
         /// At the start.
         initial: u64,
@@ -29,7 +29,7 @@ pub(crate) enum ReceiveBuffer {
 
 /// Whether sending is spread over the round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Pacing {
+pub enum Pacing {
     /// At the rate that the congestion control asks for, if it does.
     Control,
     /// At the control's rate, or else at these multiples of cwnd/srtt.
@@ -42,61 +42,61 @@ pub(crate) enum Pacing {
 }
 
 /// Bounds of the retransmission timeout.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RtoBounds {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RtoBounds {
     /// Before the first measurement (RFC 6298 §2.1).
-    pub(crate) initial: Duration,
+    pub initial: Duration,
     /// Smallest (RFC 6298 §2.4 asks for 1 s; today's systems use less).
-    pub(crate) min: Duration,
+    pub min: Duration,
     /// Largest (RFC 6298 §2.5).
-    pub(crate) max: Duration,
+    pub max: Duration,
     /// Least distance from `srtt`: the place of the clock granularity G in RFC 6298 §2.3. As large as `min` by default, so that
     /// a delayed ACK on a steady path does not let the timer expire; Linux bounds the variance alike.
-    pub(crate) margin: Duration,
+    pub margin: Duration,
 }
 
 /// Settings of an end host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
-pub(crate) struct Config {
+pub struct Config {
     /// Largest segment it announces, without headers and options (RFC 9293 §3.7.1).
-    pub(crate) mss: u16,
+    pub mss: u16,
     /// Loss recovery; without SACK on both sides it is [`Recovery::NewReno`] whatever is set.
-    pub(crate) recovery: Recovery,
+    pub recovery: Recovery,
     /// Whether it offers timestamps (RFC 7323 §3).
-    pub(crate) timestamps: bool,
+    pub timestamps: bool,
     /// Whether it offers window scaling (RFC 7323 §2).
-    pub(crate) window_scaling: bool,
+    pub window_scaling: bool,
     /// Whether it offers ECN (RFC 3168).
-    pub(crate) ecn: bool,
+    pub ecn: bool,
     /// The receive window.
-    pub(crate) buffer: ReceiveBuffer,
+    pub buffer: ReceiveBuffer,
     /// Longest delay of an ACK (RFC 5681 §4.2: below 500 ms). It is also the budget for the peer's in the probe timeout (RFC 8985 §7.2).
-    pub(crate) delayed_ack: Duration,
+    pub delayed_ack: Duration,
     /// So many segments at the start are acknowledged at once, for the peer's slow start.
-    pub(crate) quick_acks: u32,
+    pub quick_acks: u32,
     /// Whether new data may be sent on the first duplicate ACKs (RFC 3042).
-    pub(crate) limited_transmit: bool,
+    pub limited_transmit: bool,
     /// Whether recovery with SACK is paced by Proportional Rate Reduction (RFC 9937); otherwise cwnd is at once what the control says.
-    pub(crate) prr: bool,
+    pub prr: bool,
     /// Whether tail loss probes are sent (RFC 8985 §7; needs [`Recovery::Rack`]).
-    pub(crate) tlp: bool,
+    pub tlp: bool,
     /// Whether timeouts are checked by F-RTO (RFC 5682).
-    pub(crate) frto: bool,
+    pub frto: bool,
     /// Whether a recovery that timestamps or D-SACK show to be spurious is undone (RFC 4015).
-    pub(crate) undo: bool,
+    pub undo: bool,
     /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
-    pub(crate) idle_restart: bool,
+    pub idle_restart: bool,
     /// Most segments for which one ACK counts in slow start (RFC 3465 §2.2, L).
-    pub(crate) abc_limit: Segments,
+    pub abc_limit: Segments,
     /// Pacing.
-    pub(crate) pacing: Pacing,
+    pub pacing: Pacing,
     /// Retransmission timeout.
-    pub(crate) rto: RtoBounds,
+    pub rto: RtoBounds,
     /// Initial sequence number.
-    pub(crate) initial_sequence: u32,
+    pub initial_sequence: u32,
     /// The timestamp clock at the start of the run.
-    pub(crate) initial_timestamp: u32,
+    pub initial_timestamp: u32,
 }
 
 impl Default for Config {

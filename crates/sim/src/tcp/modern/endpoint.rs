@@ -18,10 +18,11 @@ use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
+use crate::tcp::ns2::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names of RFC 9293")]
+#[allow(missing_docs, dead_code, reason = "the names of RFC 9293; the engine needs no states, tests do")]
 pub(crate) enum State {
     Listen,
     SynSent,
@@ -81,6 +82,7 @@ impl Endpoint {
     }
 
     /// Bytes that the application can read.
+    #[allow(dead_code, reason = "the engine needs no states; tests do")]
     pub(crate) fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -92,6 +94,7 @@ impl Endpoint {
     }
 
     /// The state.
+    #[allow(dead_code, reason = "the engine needs no states; tests do")]
     pub(crate) fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,
@@ -131,6 +134,26 @@ impl Endpoint {
     /// Smoothed and smallest round-trip time, and the retransmission timeout.
     pub(crate) fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
         self.sender.timing()
+    }
+
+    /// How the first slow start ended.
+    pub(crate) fn slow_start_exit(&self) -> &SlowStartExit {
+        &self.sender.exit
+    }
+
+    /// The last round-trip time measured.
+    pub(crate) fn latest_rtt(&self) -> Option<Duration> {
+        self.sender.rtt.latest()
+    }
+
+    /// Bytes written and not yet sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
+    /// Whether the peer's FIN has arrived, and all before it.
+    pub(crate) fn has_heard_fin(&self) -> bool {
+        self.receiver.is_finished()
     }
 
     /// Takes a segment. Then [`Endpoint::poll_transmit`] gives what to send.

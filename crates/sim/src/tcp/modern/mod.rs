@@ -2,6 +2,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `connection` | both ends of a flow, as the engine drives them |
 //! | `endpoint` | one end of a connection: wiring, states, closing |
 //! | `handshake` | opening, and what is agreed on |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
@@ -13,6 +14,7 @@
 
 mod acks;
 pub(crate) mod config;
+pub(crate) mod connection;
 pub(crate) mod endpoint;
 mod handshake;
 mod pacing;

@@ -59,6 +59,7 @@ impl DeliveryRate {
     }
 
     /// Bytes delivered so far.
+    #[cfg(test)]
     pub(super) fn delivered(&self) -> u64 {
         self.now.delivered
     }

@@ -11,6 +11,7 @@ use super::config::Recovery;
 use super::prr::{Progress, Prr};
 use super::rack::Conditions;
 use super::sender::{Force, Phase, Sender};
+use crate::tcp::ns2::ExitReason;
 
 /// Duplicate ACKs, or SACKed segments, that mean loss (RFC 5681 §3.2, RFC 6675 §2).
 const DUP_THRESH: u32 = 3;
@@ -83,6 +84,7 @@ impl Sender {
     /// Tells the control of congestion.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         self.counters.reductions += 1;
+        self.note_exit(now, cause);
         let rwnd = self.edge.saturating_sub(self.snd_una) as f64 / self.smss as f64;
         self.control.on_congestion(&CongestionEvent {
             now,
@@ -96,6 +98,21 @@ impl Sender {
         self.cwr = self.ecn;
         self.cwr_point = self.snd_nxt;
         self.note_window();
+    }
+
+    /// Notes how slow start has ended, and when a loss was first noticed.
+    fn note_exit(&mut self, now: Instant, cause: Cause) {
+        if !self.exit.happened() {
+            let reason = match cause {
+                Cause::DupAck => ExitReason::Loss,
+                Cause::Timeout => ExitReason::Timeout,
+                Cause::EcnCe => ExitReason::Mark,
+            };
+            self.exit.note(reason, now, self.control.window().cwnd);
+        }
+        if cause != Cause::EcnCe {
+            self.exit.note_loss(now);
+        }
     }
 
     /// Ends recovery if all that was outstanding when it began is acknowledged.

@@ -103,11 +103,6 @@ impl Scoreboard {
         self.sacked.highest()
     }
 
-    /// The first unacknowledged segment.
-    pub(super) fn first(&self) -> Option<&SentSegment> {
-        self.segments.front()
-    }
-
     /// The last segment sent.
     pub(super) fn last(&self) -> Option<&SentSegment> {
         self.segments.back()

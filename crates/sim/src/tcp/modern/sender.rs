@@ -23,6 +23,7 @@ use super::segment::BASE_HEADER;
 use super::timers::Timers;
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::tcp::ns2::SlowStartExit;
 
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +143,8 @@ pub(super) struct Sender {
     /// What the ACK under way delivers; kept for its memory.
     pub(super) delivered: Vec<SentSegment>,
     pub(super) counters: Counters,
+    /// How the first slow start ended.
+    pub(super) exit: SlowStartExit,
 }
 
 impl Sender {
@@ -184,6 +187,7 @@ impl Sender {
             cwr: false,
             delivered: Vec::new(),
             counters: Counters::default(),
+            exit: SlowStartExit::default(),
         }
     }
 
@@ -221,7 +225,7 @@ impl Sender {
 
     /// Bytes written and not yet sent, a FIN included.
     pub(super) fn unsent(&self) -> u64 {
-        self.end() - self.snd_nxt
+        self.end() - self.snd_nxt.max(1)
     }
 
     /// The next segment to send, if there is one.
