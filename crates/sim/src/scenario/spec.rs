@@ -363,7 +363,6 @@ static FLOW: &[Key] = &[
         Fallback::Text("ns2"),
         "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35; modern is a byte-stream TCP as today's systems have it.",
     ),
-    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
     key(
         "recovery",
         Kind::Word(&["tahoe", "reno", "newreno", "sack"]),
@@ -417,4 +416,5 @@ static FLOW: &[Key] = &[
         Fallback::Absent("composed of the four parts above"),
         "Set by the Python API when the congestion control is a Python object, instead of the four parts.",
     ),
+    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
 ];

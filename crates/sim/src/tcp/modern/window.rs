@@ -1,13 +1,14 @@
 //! The receive window: what is offered, and how large the buffer behind it is.
 //!
-//! An autotuned buffer follows the application (dynamic right-sizing): once in a round trip, twice what the application has read in it,
-//! and 16 segments more, is the least that the buffer shall hold. Twice, because a sender in slow start sends in the next round trip twice
-//! what it sent in this. The buffer never shrinks. The receiver's round-trip time is the least that timestamps have shown, or without
-//! these the least time in which a window of data arrived.
+//! An autotuned buffer follows the application (dynamic right-sizing): once in a round trip, four times what the application has read in
+//! it, and 16 segments more, is the least that the buffer shall hold. Four times, because a sender in slow start sends twice as much in the
+//! next round trip, at whose start it has yet to hear of the new window, and twice that in the one after it. The buffer never shrinks. The
+//! receiver's round-trip time is smoothed (RFC 6298's gain) from what timestamps show, or without these from the times in which a window of
+//! data arrived; the least of them would not do, since where a queue grows, a window sized for the empty path would hold back the sender.
 //!
 //! ## References
 //! RFC 9293 §3.8.6.2.2 (silly windows), §3.8.6 (a window does not shrink); RFC 7323 §2.3 (scaling); Fisk & Feng, *Dynamic right-sizing in
-//! TCP*, 2001.
+//! TCP*, 2001 (with a factor of two).
 
 use ackclock_core::units::{Duration, Instant};
 
@@ -15,7 +16,9 @@ use super::config::ReceiveBuffer;
 
 /// Largest window scale (RFC 7323 §2.3).
 const MAX_SCALE: u8 = 14;
-/// Segments by which an autotuned buffer exceeds twice the data of a round trip.
+/// What an autotuned buffer holds of the data of a round trip.
+const FACTOR: u64 = 4;
+/// Segments by which it holds more.
 const HEADROOM: u64 = 16;
 
 /// Measures the application's rate.
@@ -98,10 +101,11 @@ impl ReceiveWindow {
         (self.buffer / 2).min(self.mss).max(1)
     }
 
-    /// A round trip took at most `rtt`, by timestamps.
+    /// A round trip took `rtt`.
     pub(super) fn measure(&mut self, rtt: Duration) {
         if let Some(tuning) = &mut self.tuning {
-            tuning.rtt = Some(tuning.rtt.map_or(rtt, |least| least.min(rtt)));
+            let smooth = |srtt: Duration| Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
+            tuning.rtt = Some(tuning.rtt.map_or(rtt, smooth));
         }
     }
 
@@ -126,7 +130,7 @@ impl ReceiveWindow {
         if tuning.rtt.is_none_or(|rtt| now.since(began) < rtt) {
             return;
         }
-        let wanted = 2 * (read - before) + HEADROOM * self.mss;
+        let wanted = FACTOR * (read - before) + HEADROOM * self.mss;
         self.buffer = self.buffer.max(wanted.min(tuning.max));
         tuning.began = (now, read);
     }
@@ -163,15 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn the_buffer_grows_to_twice_what_is_read_in_a_round_trip() {
+    fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
         let buffer = ReceiveBuffer::Autotuned { initial: 65_536, max: 1 << 20 };
         let mut window = ReceiveWindow::new(buffer, 1000, true);
-        window.measure(Duration::from_millis(120));
-        window.measure(Duration::from_millis(100));
+        window.measure(Duration::from_millis(108));
+        window.measure(Duration::from_millis(44));
         window.read(at(100), 100_001);
-        assert_eq!(window.buffer, 2 * 100_001 + 16_000);
+        assert_eq!(window.buffer, 4 * 100_001 + 16_000);
         window.read(at(150), 900_001);
-        assert_eq!(window.buffer, 2 * 100_001 + 16_000, "the round trip is not over");
+        assert_eq!(window.buffer, 4 * 100_001 + 16_000, "the round trip is not over");
         window.read(at(200), 1_000_001);
         assert_eq!(window.buffer, 1 << 20, "the largest");
         window.read(at(300), 1_000_002);
