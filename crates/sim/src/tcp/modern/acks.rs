@@ -138,7 +138,7 @@ impl Sender {
         // An ACK with a D-SACK answers a duplicate, whose timestamp is not echoed (RFC 7323 §4.3): its echo is as old as the original.
         let sample = first.or_else(|| echoed.filter(|_| change.acked > 0 && change.dsack.is_none()));
         if let Some(sample) = sample {
-            self.rtt.measure(sample, self.flight_segments().div_ceil(2));
+            self.rtt.measure(sample);
             self.tlp.measure();
         }
         if change.acked > 0 {

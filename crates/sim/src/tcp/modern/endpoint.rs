@@ -228,7 +228,7 @@ impl Endpoint {
         match self.handshake.complete(now, echo, self.config.initial_timestamp) {
             Some(rtt) => {
                 self.sender.rtt.end_backoff();
-                self.sender.rtt.measure(rtt, 1);
+                self.sender.rtt.measure(rtt);
                 self.sender.tlp.measure();
             }
             None => self.sender.rtt.restart_after_lost_syn(),
