@@ -126,9 +126,10 @@ impl Endpoint {
         &*self.sender.control
     }
 
-    /// What the sender counted.
+    /// What the sender counted, SYNs included.
     pub(crate) fn counters(&self) -> Counters {
-        self.sender.counters
+        let (counters, syns) = (self.sender.counters, u64::from(self.handshake.syns()));
+        Counters { sent: counters.sent + syns, retransmitted: counters.retransmitted + syns.saturating_sub(1), ..counters }
     }
 
     /// Smoothed and smallest round-trip time, and the retransmission timeout.

@@ -147,6 +147,11 @@ impl Handshake {
         (self.stage, self.deadline) = (Stage::Reset, None);
     }
 
+    /// SYNs or SYN-ACKs sent.
+    pub(super) fn syns(&self) -> u32 {
+        self.sent
+    }
+
     /// Whether a SYN or SYN-ACK had to be sent again.
     pub(super) fn syn_lost(&self) -> bool {
         self.sent > 1
