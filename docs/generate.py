@@ -1,4 +1,4 @@
-"""Writes the reference pages, docs/reference/*.md, from the program itself; with --check it says which are out of date.
+"""Writes the reference pages and ackclock/model.py from the program itself; with --check it says which are out of date.
 
 usage: python docs/generate.py [--check]
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import modelpages
 import polars
 from typer.models import OptionInfo
 
@@ -24,6 +25,7 @@ from ackclock.cli.app import app
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent / "reference"
+MODULE = Path(__file__).resolve().parents[1] / "python" / "ackclock" / "model.py"
 MADE = "<!-- Made by docs/generate.py; change the program, not this page. -->"
 # What the quantities with these first and last units are called.
 QUANTITIES = {
@@ -44,9 +46,10 @@ def main() -> int:
     if unknown := [word for word in sys.argv[1:] if word not in known]:
         print(f"unknown argument {unknown[0]}; usage: python docs/generate.py [--check]", file=sys.stderr)
         return 2
-    pages = {name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
-    stale = {path.name for path in FOLDER.glob("*.md")} - pages.keys()
-    differing = [name for name, text in pages.items() if not _same(FOLDER / name, text, show=check)]
+    pages = {FOLDER / name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
+    pages[MODULE] = modelpages.source()
+    stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
+    differing = [path for path, text in pages.items() if not _same(path, text, show=check)]
     if check:
         for name in sorted(stale):
             print(f"docs/reference/{name}: no page of that name is made any more", file=sys.stderr)
@@ -56,8 +59,8 @@ def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     for name in stale:
         (FOLDER / name).unlink()
-    for name in differing:
-        (FOLDER / name).write_text(pages[name], encoding="utf-8")
+    for path in differing:
+        path.write_text(pages[path], encoding="utf-8")
     print(f"{len(pages)} pages, {len(differing)} of them changed")
     return 0
 
@@ -67,7 +70,7 @@ def _same(path: Path, text: str, *, show: bool) -> bool:
     if there == text:
         return True
     if show:
-        name = f"docs/reference/{path.name}"
+        name = path.relative_to(FOLDER.parents[1]).as_posix()
         difference = difflib.unified_diff(
             there.splitlines(), text.splitlines(), f"{name} as committed", f"{name} as made now", lineterm="", n=1
         )
@@ -360,7 +363,9 @@ def _noun(kind: polars.DataType) -> str:
     return "whole numbers" if kind.is_integer() else "numbers" if kind.is_float() else "texts"
 
 
-PAGES: dict[str, Callable[[], str]] = {"parts.md": parts, "scenario.md": scenario, "cli.md": cli, "tables.md": tables}
+PAGES: dict[str, Callable[[], str]] = {
+    "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "cli.md": cli, "tables.md": tables,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main())

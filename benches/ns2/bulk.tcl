@@ -5,13 +5,14 @@
 #             dumbbell   s_i - r1 - r2 - d_i with -flows flows that start evenly spread over the first second, or, with -seed, at
 #                        times drawn from a generator with that seed, which seeds ns-2's default generator too
 #   -agents A,B,...      the flows' agents, repeated cyclically, instead of -agent
+#   -vegas "variable value ..."  what is set on Vegas agents
 #   -queue DropTail      the bottleneck's queue, with -limit in its own way, and -queue_set "variable value ..."
 # Prints one line "flow ..." for each flow and one line "total ...". With -cwnd FILE it writes every change of cwnd and ssthresh.
 array set o {
     topology chain  agent Sack1  flows 1  time 250  size 1000  window 1000  iw 1  max_ssthresh 0
     rate 10Mb  delay 10ms  access 100Mb  access_delay 10ms  limit 50
     access_limit 0  loss 0  loss_position after  loss_seed 0  delayed_ack 0  set ""  cwnd ""  quiet 0
-    agents ""  seed 0  queue DropTail  queue_set ""  ecn 0
+    vegas ""  agents ""  seed 0  queue DropTail  queue_set ""  ecn 0
 }
 foreach {key value} $argv {
     set key [string range $key 1 end]
@@ -29,6 +30,7 @@ if {$o(iw) == "table"} {
 }
 Agent/TCP set ecn_ $o(ecn)
 foreach {variable value} $o(set) { Agent/TCP set $variable $value }
+foreach {variable value} $o(vegas) { Agent/TCP/Vegas set $variable $value }
 if {$o(agents) == ""} { set o(agents) $o(agent) }
 set agents [split $o(agents) ,]
 if {$o(seed)} { $defaultRNG seed $o(seed) }

@@ -1,4 +1,4 @@
-"""Makes ns2_runs.csv and ns2_queues.csv in crates/sim/tests/data: runs of ns-2.35 that the conformance tests reproduce.
+"""Makes ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data, which the conformance tests reproduce.
 
 Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
 """
@@ -24,6 +24,9 @@ BASE = {
     "loss_position": "after", "loss_seed": "0", "delayed_ack": "0", "window": "1000", "access_limit": "0", "set": "",
 }  # fmt: skip
 LINKS = [("0.3Mb", "10Mb"), ("10Mb", "100Mb")]
+
+VEGAS_COLUMNS = ["delay", "size", "vegas", *COLUMNS]
+VEGAS_BASE = BASE | {"agent": "Vegas", "delay": "10ms", "size": "1000", "vegas": "", "time": "100"}
 
 
 # Six flows over one bottleneck: name of the set-up, ns-2's queue and what is set on it, whether flows use ECN.
@@ -88,6 +91,28 @@ def runs() -> Iterator[dict[str, str]]:
         yield {"agent": agent, "access": access, "access_limit": limit}
 
 
+def vegas_runs() -> Iterator[dict[str, str]]:
+    """Yield the settings of the runs with Vegas that go beyond the chain's table."""
+    for (rate, access), loss, seed in itertools.product(
+        LINKS, ["0.002", "0.01", "0.03", "0.1"], ["0", "12345678", "87654321"]
+    ):
+        yield {"rate": rate, "access": access, "loss": loss, "loss_seed": seed}
+    for window, loss, seed in itertools.product(["20", "32", "64"], ["0", "0.01", "0.03"], ["0", "7654321"]):
+        yield {"window": window, "loss": loss, "loss_seed": seed}
+    for size, delay, limit in itertools.product(["500", "1460"], ["3ms", "47ms"], ["6", "12"]):
+        yield {"rate": "2Mb", "size": size, "delay": delay, "limit": limit}
+        yield {"rate": "2Mb", "size": size, "delay": delay, "limit": limit, "loss": "0.005"}
+    for limits in ["v_alpha_ 2 v_beta_ 4", "v_alpha_ 2 v_beta_ 2 v_gamma_ 2", "v_alpha_ 4 v_beta_ 8 v_gamma_ 0"]:
+        yield {"vegas": limits, "limit": "20"}
+        yield {"vegas": limits, "limit": "20", "loss": "0.004"}
+    for iw, limit in itertools.product(["2", "3", "10"], ["8", "30"]):
+        yield {"iw": iw, "limit": limit}
+    for loss in ["0", "0.01"]:
+        yield {"delayed_ack": "1", "loss": loss}
+    # A lost SYN.
+    yield {"loss": "0.01", "loss_seed": "7"}
+
+
 def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
     """Run ns-2 once and yield the words of its lines."""
     script = str(Path(__file__).with_name("bulk.tcl"))
@@ -137,6 +162,8 @@ def main() -> None:
     ns = sys.argv[1] if len(sys.argv) > 1 else "ns"
     with ThreadPoolExecutor(2) as pool:
         write("ns2_runs.csv", COLUMNS, list(pool.map(lambda settings: measure(ns, settings), runs())))
+        vegas = pool.map(lambda settings: measure(ns, VEGAS_BASE | settings), vegas_runs())
+        write("ns2_vegas.csv", VEGAS_COLUMNS, list(vegas))
         cases = [(ns, setup, agents, seed) for setup in QUEUES for agents in MIXES for seed in (1, 2, 3)]
         queues = pool.map(lambda case: measure_queue(*case), cases)
         write("ns2_queues.csv", QUEUE_COLUMNS, list(itertools.chain.from_iterable(queues)))

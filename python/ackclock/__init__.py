@@ -8,8 +8,10 @@ Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pya
 without copying.
 """
 
+from ackclock import model
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
+from ackclock.crossing import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -26,6 +28,8 @@ __all__ = [
     "StoredResult",
     "__version__",
     "load",
+    "matrix",
+    "model",
     "read",
     "run",
     "run_many",

@@ -17,8 +17,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ackclock import curves, plot
+from ackclock import curves, heatmaps, plot
 from ackclock.intervals import Interval, interval, rounded
+from ackclock.library import Paper
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, matches
 
@@ -165,21 +166,14 @@ def _draw_map(
     axes: Axes, grid_and_labels: tuple[Any, list[str], list[str]], ends: tuple[float, float], chart: Mapping[str, Any]
 ) -> None:
     grid, xs, ys = grid_and_labels
-    low, high = ends
-    axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high if high > low else low + 1)
-    axes.set_xticks(range(len(xs)), xs, fontsize=8)
-    axes.set_yticks(range(len(ys)), ys, fontsize=8)
+    heatmaps.draw(axes, grid_and_labels, ends)
     axes.set_xlabel(chart["x"])
     axes.set_ylabel(chart["y"])
     bounds, mark = chart.get("bounds"), chart.get("mark", {})
     for (row, column), value in np.ndenumerate(grid):
-        if np.isnan(value):
-            continue
-        shade = "black" if high > low and (value - low) / (high - low) > 0.55 else "white"
-        axes.text(column, row, number(float(value), 2), ha="center", va="center", fontsize=8, color=shade)
         if bounds and bounds[0] <= value <= bounds[1]:
             axes.add_patch(_frame(column, row, 0.44, "white", 1.6))
-        if mark and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
+        if mark and not np.isnan(value) and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
             axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.4))
 
 
@@ -236,7 +230,7 @@ def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
     return None if value is None else value * chart.get("scale", 1)
 
 
-def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:
     """Give the rows of the chart's flow with what is drawn of it as ``value``.
 
     That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, whether it has

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,12 @@ class Kind:
     test: Callable[[object], bool]
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a TOML value is a finite number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def is_texts(value: object) -> bool:
+def is_texts(value: object) -> TypeGuard[list[str]]:
     """Whether a TOML value is a list of texts."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -36,7 +37,7 @@ TEXTS = Kind("a list of texts", lambda value: is_texts(value) and bool(value))
 TEXT_TABLE = Kind('a table of texts, as { loss = "0 %" }', is_text_table)
 TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
 NUMBER = Kind("a number", is_number)
-POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)  # type: ignore[operator]
+POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
 COUNT = Kind("a whole number, at least 1", lambda value: type(value) is int and value >= 1)
 
 
@@ -72,7 +73,7 @@ def one_of(*words: str) -> Kind:
 
 def some_of(*words: str) -> Kind:
     """Give the kind of a list of some words."""
-    return Kind(f"a list of {', '.join(words)}", lambda value: is_texts(value) and set(value) <= set(words))  # type: ignore[call-overload]
+    return Kind(f"a list of {', '.join(words)}", lambda value: is_texts(value) and set(value) <= set(words))
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -75,7 +75,7 @@ GROUPS = checks.Kind(
     'a list of groups, best first, as [["2"], ["1", "3"]]',
     lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
 )
-TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)  # type: ignore[operator]
+TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)
 KEYS = {
     "id": checks.TEXT,
     "text": checks.TEXT,

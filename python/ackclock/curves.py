@@ -65,11 +65,22 @@ def save(figure: Figure, path: str | Path) -> Path:
         If the format is another.
     """
     path = Path(path)
+    storage.write_bytes(path, encode(figure, image_format(path)))
+    return path
+
+
+def image_format(path: Path) -> str:
+    """Give the format that a name ends in.
+
+    Raises
+    ------
+    ValueError
+        If it is none of ours.
+    """
     kind = path.suffix.lstrip(".")
     if kind not in FORMATS:
         raise ValueError(f"{path}: unknown format {kind!r}; known: {', '.join(FORMATS)}")
-    storage.write_bytes(path, encode(figure, kind))
-    return path
+    return kind
 
 
 def encode(figure: Figure, kind: str) -> bytes:

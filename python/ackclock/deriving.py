@@ -31,9 +31,10 @@ def share(measured: Rows, _: Result) -> None:
     flows together in bits per second.
     """
     total = sum(row["delivered_bytes"] for row in measured)
+    total_bps = sum(row["goodput_bps"] for row in measured)
     for row in measured:
         row["share"] = row["delivered_bytes"] / total if total else None
-        row["total_bps"] = sum(other["goodput_bps"] for other in measured)
+        row["total_bps"] = total_bps
         row["rank"] = 1 + sum(other["delivered_bytes"] > row["delivered_bytes"] for other in measured)
 
 

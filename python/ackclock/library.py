@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ackclock import checks
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ackclock import checks, toml
 
 PAPER_FILE = "paper.toml"
 MEASURES = ("share", "eq7")
@@ -69,13 +63,13 @@ class Paper:
     def claims(self) -> dict[str, Any]:
         """The parsed ``claims.toml``; empty if there is none."""
         path = self.folder / "claims.toml"
-        return _read(path) if path.exists() else {}
+        return toml.read(path) if path.exists() else {}
 
     @property
     def notes(self) -> str:
         """Its README: what it leaves open, and what was chosen."""
         path = self.folder / "README.md"
-        return _text(path) if path.exists() else ""
+        return toml.read_text(path) if path.exists() else ""
 
 
 def folders() -> list[Path]:
@@ -128,23 +122,9 @@ def _places() -> dict[str, Path]:
 
 
 def _load(folder: Path) -> Paper:
-    document = _read(folder / PAPER_FILE)
+    document = toml.read(folder / PAPER_FILE)
     check_paper(document, str(folder / PAPER_FILE))
     return Paper(folder.name, folder, document["title"], document["reference"], document)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
 
 
 def _is_spread(value: object) -> bool:

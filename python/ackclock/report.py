@@ -143,7 +143,7 @@ def write(outcome: Outcome, directory: Path) -> Report:
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
     table = polars.DataFrame(outcome.rows, infer_schema_length=None)
-    storage.write_bytes(directory / "runs.parquet", _parquet(table))
+    storage.write_parquet(directory / "runs.parquet", table)
     verdicts = finite([judgement.to_dict() for judgement in judgements])
     storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
     (directory / "figures").mkdir(exist_ok=True)
@@ -151,17 +151,9 @@ def write(outcome: Outcome, directory: Path) -> Report:
     charted = charts.draw_all(outcome, directory / "figures")
     context = _context(outcome, judgements, (drawn, charted), table)
     for ending in ("md", "html"):
-        storage.write_text(directory / f"report.{ending}", _render(f"report.{ending}.j2", context))
+        storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
     return Report(judgements, directory / "report.html")
-
-
-def _parquet(table: polars.DataFrame) -> bytes:
-    import io
-
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    return buffer.getvalue()
 
 
 def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
@@ -223,16 +215,18 @@ def _context(
         "manifest": manifest(outcome.plan),
         "readings": [_summary(metric, group) for metric, group in grouped.items()],
         "claims": _claim_rows(judgements, anchors),
-        "sheets": [
-            (title, f"figures/{path.name}", base64.b64encode(path.read_bytes()).decode(), name)
-            for title, path, name in images
-        ],
+        "sheets": [(title, f"figures/{path.name}", embedded(path), name) for title, path, name in images],
         "charts": [chart for chart in charted if chart.rows],
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # Of a paper that compares flows, what they got stands beside its charts.
         "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
         "notes": paper.notes,
     }
+
+
+def embedded(image: Path) -> str:
+    """Give an image as text for an HTML file."""
+    return base64.b64encode(image.read_bytes()).decode()
 
 
 def metric_name(metric: str) -> str:
@@ -346,7 +340,8 @@ def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str
     ]
 
 
-def _render(name: str, context: Mapping[str, Any]) -> str:
+def render(name: str, context: Mapping[str, Any]) -> str:
+    """Fill in a template."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -168,7 +168,7 @@ def write_parquet(path: Path, table: polars.DataFrame) -> None:
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
-    """Write the manifest: what made a result, and of which kind (``run``, ``sweep`` or ``paper``) it is."""
+    """Write the manifest: what made a result, and of which kind (``run``, ``sweep``, ``paper`` or ``matrix``) it is."""
     manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
     write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 

@@ -151,6 +151,7 @@ def test_no_page_is_left_out_of_the_index() -> None:
     assert [page for page in pages if f"({page})" not in index] == []
 
 
-def test_the_guide_to_queues_shows_the_scenario_that_is_there() -> None:
-    shown = [block.text for block in blocks(DOCS / "guides" / "queues.md") if block.words == ["toml", "aqm.toml"]]
-    assert shown == [(ROOT / "scenarios" / "aqm.toml").read_text(encoding="utf-8")]
+@pytest.mark.parametrize(("guide", "scenario"), [("queues.md", "aqm.toml"), ("congestion-control.md", "cubic.toml")])
+def test_a_guide_shows_the_scenario_that_is_there(guide: str, scenario: str) -> None:
+    shown = [block.text for block in blocks(DOCS / "guides" / guide) if block.words == ["toml", scenario]]
+    assert shown == [(ROOT / "scenarios" / scenario).read_text(encoding="utf-8")]

@@ -34,7 +34,7 @@ pub struct Ack {
     /// Segments by which it counts for growth: 1 where every ACK counts alike (ns-2), or the acknowledged segments within the limit of
     /// appropriate byte counting (RFC 3465). The host decides; a growth rule multiplies by it.
     pub counted: Segments,
-    /// Segments outstanding after it.
+    /// Segments outstanding after it; where the sender went back, only those that it has sent again.
     pub flight_size: u32,
     /// Round-trip time of the segment that caused it, where it was measured.
     pub rtt: Option<Duration>,
@@ -77,6 +77,10 @@ pub struct CongestionEvent {
     pub flight_size: u32,
     /// Whether the host's recovery starts over from one segment (Tahoe after duplicate ACKs; every host after a timeout).
     pub restart: bool,
+    /// Window from which it starts over, in segments: the loss window of RFC 5681 §3.1, which is 1; Vegas' 2.
+    pub loss_window: Segments,
+    /// Whether the missing segment had already been sent again: its retransmission was lost too.
+    pub resent: bool,
     /// Smallest round-trip time so far.
     pub min_rtt: Option<Duration>,
 }

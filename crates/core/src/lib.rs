@@ -1,10 +1,11 @@
-//! The parts of Ackclock: congestion controls, queue disciplines, loss models.
+//! The parts of Ackclock: congestion controls, queue disciplines, loss models; and analytic models.
 //!
 //! This crate has no clock, no I/O and no threads. The simulator, runs on a real kernel and other stacks drive the same parts through
 //! the traits in [`cc`], [`qdisc`] and [`loss`], and learn which parts exist from [`registry`].
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "the documents' numbers are exact, and so must ours be"))]
 
+pub mod analytic;
 pub mod cc;
 pub mod events;
 pub mod loss;

@@ -1,8 +1,10 @@
 //! Every part there is: its name, its parameters with defaults and bounds, and how to build it.
 //!
 //! From here come the names a scenario may use, its JSON Schema, `ackclock list`, the reference pages and the tests that every part
-//! gets for free. To add a part, write its file in the axis' folder and add its name to the axis below: one file, one line.
+//! gets for free. To add a part, write its file in the axis' folder and add its name to the axis below: one file, one line. Analytic
+//! models are registered the same way; they are no parts of a scenario, but have parameters, pages and tests like them.
 
+use crate::analytic::Model;
 use crate::qdisc::Limit;
 
 /// What values a parameter takes, and in which unit.
@@ -20,6 +22,8 @@ pub enum Kind {
     Duration,
     /// An amount of data; built with bytes.
     Size,
+    /// A data rate; built with bits per second.
+    Rate,
     /// A probability; built with 0 to 1, written in percent.
     Probability,
     /// Real numbers, in rising or falling order or none, as the parameter says.
@@ -226,24 +230,44 @@ pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Opt
     entries.iter().copied().find(|entry| entry.name == name)
 }
 
-/// Declares the files of an axis, and the tables of their entries.
-macro_rules! axis {
-    ($folder:literal, $part:ty: $($file:ident),+ $(,)?) => {
+/// Declares the files of a folder, and the tables of their entries.
+macro_rules! files {
+    ($folder:literal, $entry:ty: $($file:ident),+ $(,)?) => {
         $(pub mod $file;)+
-        /// Every part of this axis, in the order in which listings show them.
-        pub static ENTRIES: &[&crate::registry::Entry<$part>] = &[$(&$file::ENTRY),+];
+        /// Every entry of this folder, in the order in which listings show them.
+        pub static ENTRIES: &[&$entry] = &[$(&$file::ENTRY),+];
 
-        /// Describes every part of this axis.
+        /// Describes every entry of this folder.
         pub fn describe() -> Vec<crate::registry::Description> {
-            let headers = [$(include_str!(concat!($folder, "/", stringify!($file), ".rs"))),+];
-            ENTRIES.iter().zip(headers).map(|(entry, header)| crate::registry::describe(entry, header)).collect()
+            let sources = [$(include_str!(concat!($folder, "/", stringify!($file), ".rs"))),+];
+            ENTRIES.iter().zip(sources).map(|(entry, source)| entry.describe(source)).collect()
         }
     };
 }
 
-fn describe<P: ?Sized>(entry: &'static Entry<P>, source: &'static str) -> Description {
+/// Declares the files of an axis, and the tables of their entries.
+macro_rules! axis {
+    ($folder:literal, $part:ty: $($file:ident),+ $(,)?) => {
+        files! { $folder, crate::registry::Entry<$part>: $($file),+ }
+    };
+}
+
+impl<P: ?Sized> Entry<P> {
+    fn describe(&'static self, source: &'static str) -> Description {
+        Description { name: self.name, summary: self.summary, reference: self.reference, params: self.params, header: header(source) }
+    }
+}
+
+impl Model {
+    fn describe(&'static self, source: &'static str) -> Description {
+        Description { name: self.name, summary: self.summary, reference: self.reference, params: self.params, header: header(source) }
+    }
+}
+
+/// The opening comment of a file.
+fn header(source: &'static str) -> &'static str {
     let end = source.lines().take_while(|line| line.starts_with("//!")).map(|line| line.len() + 1).sum();
-    Description { name: entry.name, summary: entry.summary, reference: entry.reference, params: entry.params, header: &source[..end] }
+    &source[..end]
 }
 
 /// Windows with which a connection starts.
@@ -266,6 +290,8 @@ pub mod slow_start {
         limited_ns2,
         staged,
         queue_aware,
+        hystart_pp,
+        vegas,
     }
 }
 
@@ -278,6 +304,9 @@ pub mod avoidance {
         polynomial,
         exponential,
         bandwidth_ratio,
+        cubic,
+        veno,
+        vegas,
     }
 }
 
@@ -317,6 +346,21 @@ pub mod qdisc {
 pub mod loss {
     axis! { "loss", dyn crate::loss::LossModel:
         bernoulli,
+    }
+}
+
+/// Analytic models.
+#[path = "analytic"]
+pub mod analytic {
+    files! { "analytic", crate::analytic::Model:
+        mathis,
+        pftk,
+        response,
+        bdp,
+        rbt,
+        rounds,
+        sliding_window,
+        arq,
     }
 }
 

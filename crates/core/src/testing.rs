@@ -25,7 +25,16 @@ pub(crate) const ACK: Ack = Ack {
 /// Congestion with `window` in force.
 pub(crate) fn congestion(cause: Cause, window: Segments) -> CongestionEvent {
     let restart = cause == Cause::Timeout;
-    CongestionEvent { now: Instant::ZERO, cause, window, flight_size: window as u32, restart, min_rtt: None }
+    CongestionEvent {
+        now: Instant::ZERO,
+        cause,
+        window,
+        flight_size: window as u32,
+        restart,
+        loss_window: 1.0,
+        resent: false,
+        min_rtt: None,
+    }
 }
 
 /// A handshake for segments of `smss` bytes.

@@ -6,13 +6,14 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use ackclock_core::analytic;
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
 use ackclock_core::registry::{Default, Description, Kind, Param, Params, axes, loss, qdisc};
 use ackclock_core::rng::Generator;
 use common::{Op, Parts, Transport, buildable};
 use proptest::prelude::*;
 
-/// Every part with the folder of its file.
+/// Every part and model with the folder of its file.
 fn parts() -> impl Iterator<Item = (&'static str, Description)> {
     let folder = |axis| match axis {
         "queue" => "qdisc",
@@ -23,7 +24,8 @@ fn parts() -> impl Iterator<Item = (&'static str, Description)> {
         "loss_response" => "cc/loss_response",
         other => panic!("no folder is known for the axis {other}"),
     };
-    axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)))
+    let parts = axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)));
+    parts.chain(analytic::describe().into_iter().map(|model| ("analytic", model)))
 }
 
 fn is_snake_case(name: &str) -> bool {
@@ -33,7 +35,7 @@ fn is_snake_case(name: &str) -> bool {
 
 #[test]
 fn names_are_unique_and_in_snake_case() {
-    for (axis, parts) in axes() {
+    for (axis, parts) in axes().into_iter().chain([("analytic", analytic::describe())]) {
         let names: BTreeSet<&str> = parts.iter().map(|part| part.name).collect();
         assert_eq!(names.len(), parts.len(), "{axis} has two parts of one name");
         for part in parts {
@@ -103,7 +105,7 @@ fn every_default_is_of_its_kind_and_within_bounds() {
                 (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers | Kind::Bool),
                 (Kind::Integer, Default::Number(number)) => within(number) && number.fract() == 0.0,
                 (Kind::Probability, Default::Number(number)) => within(number) && param.bounds.0 >= 0.0 && param.bounds.1 <= 1.0,
-                (Kind::Segments | Kind::Number | Kind::Duration | Kind::Size, Default::Number(number)) => within(number),
+                (Kind::Segments | Kind::Number | Kind::Duration | Kind::Size | Kind::Rate, Default::Number(number)) => within(number),
                 _ => false,
             };
             assert!(sound, "{folder}/{}: {} = {:?} is no {:?} in {:?}", part.name, param.name, param.default, param.kind, param.bounds);
@@ -119,6 +121,37 @@ fn every_part_builds_or_says_why_not() {
     assert!(buildable(loss_response::ENTRIES).len() >= loss_response::ENTRIES.len());
     assert!(buildable(qdisc::ENTRIES).len() >= qdisc::ENTRIES.len());
     assert!(buildable(loss::ENTRIES).len() >= loss::ENTRIES.len());
+}
+
+#[test]
+fn every_model_declares_what_it_gives() {
+    for model in analytic::ENTRIES {
+        let outputs: BTreeSet<&str> = model.outputs.iter().map(|output| output.name).collect();
+        assert_eq!(outputs.len(), model.outputs.len(), "{} has two outputs of one name", model.name);
+        assert!(outputs.iter().copied().all(is_snake_case), "{}", model.name);
+        // Tables have a column for each.
+        assert!(model.params.iter().all(|param| !outputs.contains(param.name)), "{}: an output is called like a parameter", model.name);
+        assert!(model.outputs.iter().all(|output| !output.doc.is_empty()), "{}", model.name);
+        let axis = model.params.iter().find(|param| param.name == model.axis);
+        let axis = axis.unwrap_or_else(|| panic!("{}: its axis is no parameter", model.name));
+        assert!(!matches!(axis.kind, Kind::Word(_) | Kind::Numbers | Kind::Bool | Kind::Limit | Kind::ByteLimit), "{}", model.name);
+        let values = (model.evaluate)(&Params::defaults(model.params)).unwrap();
+        assert_eq!(values.len(), outputs.len(), "{}", model.name);
+        assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);
+    }
+}
+
+#[test]
+fn every_model_bears_the_ends_of_its_bounds() {
+    for model in analytic::ENTRIES.iter().filter(|model| !model.simulated) {
+        for params in common::settings(model.params) {
+            let values = (model.evaluate)(&params).unwrap();
+            assert_eq!(values.len(), model.outputs.len(), "{}: {params:?}", model.name);
+            assert!(!values[0].is_nan(), "{}: {params:?} gives {values:?}", model.name);
+            let again = (model.evaluate)(&params).unwrap();
+            assert!(values.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()), "{}: {params:?}", model.name);
+        }
+    }
 }
 
 /// Drives two controls of the same parts through the same events and checks what must hold after each. `usual` says whether all

@@ -1,5 +1,6 @@
 //! `ackclock._core`: scenarios in, Arrow tables out. The public Python API stands on top of it.
 
+mod analytic;
 mod control;
 mod run;
 mod scenario;
@@ -26,6 +27,8 @@ fn registry() -> String {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::analytic::{evaluate, models, read_parameter, trace_rounds};
     #[pymodule_export]
     use super::control::{PyAck, PyCongestionEvent, PyEstablished};
     #[pymodule_export]

@@ -139,6 +139,7 @@ const fn recovery_name(flow: &FlowSpec) -> &'static str {
         Recovery::Reno => "reno",
         Recovery::NewReno => "newreno",
         Recovery::Sack => "sack",
+        Recovery::Vegas => "vegas",
     }
 }
 

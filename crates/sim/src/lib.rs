@@ -1,6 +1,7 @@
 //! The engine of Ackclock: scenarios, a deterministic packet-level simulator, TCP endpoints, traces.
 #![forbid(unsafe_code)]
 
+pub mod analytic;
 mod app;
 pub mod engine;
 mod net;

@@ -6,21 +6,20 @@ use std::fs::File;
 use std::io::Read;
 
 use ackclock_core::registry::Value;
-use ackclock_core::units::Duration;
+use ackclock_core::units::{Bytes, Duration};
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
-use common::{ACCESS, BOTTLENECK, Row, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows};
+use ackclock_sim::scenario::{ControlSpec, GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
+use common::{
+    ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows,
+};
 
 #[test]
 fn every_row_of_the_chain_table() {
     let mut failures = Vec::new();
     let mut compared = 0;
     for row in rows(include_str!("data/ns2_chain.csv")) {
-        if row.get("agent") == "Vegas" {
-            continue;
-        }
         let initial_window = if row.get("iw") == "rfc3390" { ns2_table() } else { fixed(1.0) };
-        let control = ns2_control(initial_window, part("standard"));
+        let control = agent_control(recovery(row.get("agent")), initial_window, part("standard"));
         let queue = row.get("ifq").parse().unwrap();
         let scenario = chain(rate(row.get("bw")), rate(row.get("access")), queue, host(recovery(row.get("agent"))), control);
         let result = run(&scenario, &mut || false).unwrap();
@@ -61,13 +60,14 @@ fn every_row_of_the_chain_table() {
         }
         compared += 1;
     }
-    assert_eq!(compared, 96);
+    assert_eq!(compared, 120);
     assert!(failures.is_empty(), "{} of {compared} rows differ:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// The scenario of a row of `ns2_runs.csv`.
 fn further_run(row: &Row<'_>) -> Scenario {
-    let mut host = host(recovery(row.get("agent")));
+    let recovery = recovery(row.get("agent"));
+    let mut host = host(recovery);
     host.delayed_ack = row.get("delayed_ack") == "1";
     host.rwnd = row.get("window").parse().unwrap();
     host.initial_ssthresh = f64::from(host.rwnd);
@@ -92,7 +92,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
         "0" => part("standard"),
         segments => part_with("limited_ns2", vec![("max_ssthresh", Value::Number(segments.parse().unwrap()))]),
     };
-    let control = ns2_control(initial_window, slow_start);
+    let control = agent_control(recovery, initial_window, slow_start);
     let mut scenario = chain(rate(row.get("rate")), rate(row.get("access")), row.get("limit").parse().unwrap(), host, control);
     let access_limit = row.get("access_limit").parse().unwrap();
     if access_limit > 0 {
@@ -113,12 +113,45 @@ fn further_run(row: &Row<'_>) -> Scenario {
     scenario
 }
 
+/// The scenario of a row of `ns2_vegas.csv`.
+fn vegas_run(row: &Row<'_>) -> Scenario {
+    let mut scenario = further_run(row);
+    scenario.duration = Duration::from_millis(100_000);
+    scenario.flows[0].host.packet_size = Bytes(row.get("size").parse().unwrap());
+    let delay = Duration::from_millis(row.get("delay").trim_end_matches("ms").parse().unwrap());
+    for link in &mut scenario.links[BOTTLENECK..BOTTLENECK + 2] {
+        link.delay = delay;
+    }
+    let ControlSpec::Composed(parts) = &mut scenario.flows[0].control else { panic!("Vegas is composed") };
+    let words: Vec<&str> = row.get("vegas").split_whitespace().collect();
+    for pair in words.chunks(2) {
+        let (name, value) = (pair[0].trim_start_matches("v_").trim_end_matches('_'), pair[1].parse().unwrap());
+        for part in [&mut parts.slow_start, &mut parts.avoidance] {
+            for (_, slot) in part.params.0.iter_mut().filter(|(param, _)| *param == name) {
+                *slot = Value::Number(value);
+            }
+        }
+    }
+    scenario
+}
+
+#[test]
+fn vegas_with_losses_and_other_settings() {
+    // Ten runs part from ns-2, all with a loss rate of 3 % or more but one with a lost SYN: see docs/concepts/host-ns2.md.
+    compare(include_str!("data/ns2_vegas.csv"), vegas_run, 73, 10);
+}
+
 #[test]
 fn further_runs_with_losses_and_other_settings() {
+    compare(include_str!("data/ns2_runs.csv"), further_run, 140, 0);
+}
+
+/// Compares every row of a table of single flows over the chain, of which at most `parting` may differ.
+fn compare(table: &str, scenario: impl Fn(&Row<'_>) -> Scenario, least: usize, parting: usize) {
     let mut failures = Vec::new();
     let mut compared = 0;
-    for row in rows(include_str!("data/ns2_runs.csv")) {
-        let result = run(&further_run(&row), &mut || false).unwrap();
+    for row in rows(table) {
+        let result = run(&scenario(&row), &mut || false).unwrap();
         let (flow, link) = (&result.flows[0], &result.links[BOTTLENECK]);
         let checks = [
             ("bytes", flow.delivered_bytes),
@@ -137,8 +170,8 @@ fn further_runs_with_losses_and_other_settings() {
         }
         compared += 1;
     }
-    assert!(compared > 100);
-    assert!(failures.is_empty(), "{} of {compared} runs differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(compared >= least);
+    assert!(failures.len() <= parting, "{} of {compared} runs differ:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// A reference trace: time in 10 µs, cwnd in 1/1000 segment, ssthresh.

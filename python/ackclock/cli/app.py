@@ -159,6 +159,62 @@ def paper(
         paper_command(name, quick=quick, out=out, jobs=jobs)
 
 
+def _part_option(axis: str) -> object:
+    return typer.Option(metavar="PARTS", help=f"Parts on the axis {axis}, parted by commas; by default all.")
+
+
+@app.command()
+def matrix(
+    slow_start: Annotated[Optional[list[str]], _part_option("slow_start")] = None,  # noqa: UP045
+    avoidance: Annotated[Optional[list[str]], _part_option("avoidance")] = None,  # noqa: UP045
+    loss_response: Annotated[Optional[list[str]], _part_option("loss_response")] = None,  # noqa: UP045
+    recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,  # noqa: UP045
+    path: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="PATHS", help="Names of paths, or files, parted by commas; see `ackclock list paths`."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Every combination is run with the seeds from 1 to this.")] = 3,
+    duration: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="TIME", help="Duration of every run instead of the path's, as in '10 s'."),
+    ] = None,
+    baseline: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="AXIS=PART",
+            help="What the others are compared with, as in avoidance=cubic; repeatable; "
+            "on the other axes a scenario's defaults.",
+        ),
+    ] = None,
+    sort: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="METRIC",
+            help="Rank by goodput_bps, completion_s, loss_rate, queue_delay_s, jain or taken; "
+            "by default by completion_s where flows end, else by goodput_bps.",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best of a large matrix are shown.")] = 3,
+    out: OutOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Cross every slow start, avoidance, loss response and recovery on paths that disagree."""
+    with plain_errors():
+        from ackclock.cli.matrix import matrix_command
+
+        parts = {
+            "slow_start": slow_start,
+            "avoidance": avoidance,
+            "loss_response": loss_response,
+            "recovery": recovery,
+        }
+        matrix_command(
+            parts, path or [], seeds=seeds, duration=duration, baseline=baseline or [], sort=sort, top=top, out=out,
+            json_output=json, jobs=jobs,
+        )  # fmt: skip
+
+
 @app.command()
 def plot(
     directory: Annotated[Path, typer.Argument(help="What `ackclock run --out` wrote.")],
@@ -185,6 +241,50 @@ def plot(
         from ackclock.cli.plots import plot_command
 
         plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, out=out)
+
+
+@app.command()
+def model(
+    name: Annotated[Optional[str], typer.Argument(help="A model; without one all are listed.")] = None,  # noqa: UP045
+    param: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="A parameter: a value, as in rtt='20 ms'; several, as in b=1,2; or a range, as in loss=0.1%..10% or "
+            "loss=0.1%..10%:50 for 50 values; repeatable.",
+        ),
+    ] = None,
+    output: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Only this output; repeatable. With --over the first rate, unless named."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON in SI units instead of tables.")] = False,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Draw the outputs over the parameter that has a range: png, svg or pdf."),
+    ] = None,
+    over: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIRECTORY", help="Compare with what `ackclock run --out` wrote, and draw with --plot."),
+    ] = None,
+    x: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--x",
+            metavar="[PARAM=]COLUMN",
+            help="With --over: the label or column of x, and the parameter that it is; by default what fits.",
+        ),
+    ] = None,
+    y: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--y", metavar="COLUMN", help="With --over: the measured column; by default goodput_bps."),
+    ] = None,
+) -> None:
+    """Compute an analytic model, over a range of a parameter or through measured points; without a name list them."""
+    with plain_errors():
+        from ackclock.cli.models import model_command
+
+        model_command(name, param or [], outputs=output or [], json_output=json, plot=plot, over=over, x=x, y=y)
 
 
 @app.command("list")

@@ -8,13 +8,15 @@ from typing import Any
 
 from ackclock import _core, library
 from ackclock.cli import output
+from ackclock.paths import shipped
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:
     """List the parts of one axis with their parameters, the papers, or all in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
-    everything = {**axes, "papers": papers}
+    paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
+    everything = {**axes, "papers": papers, "paths": paths}
     if axis is not None and axis not in everything:
         near = difflib.get_close_matches(axis, everything, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ";"

@@ -1,9 +1,11 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
-use crate::cc::{Avoidance, CongestionControl, InitialWindow, LOSS_WINDOW, LossResponse, Phase, SlowStart, Step, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
 use crate::units::{Instant, Segments};
 
+/// Smallest congestion window: the loss window of RFC 5681 §3.1.
+const LOSS_WINDOW: Segments = 1.0;
 /// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
 /// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
 const MARKED_WINDOW: Segments = 1.0 / 1024.0;
@@ -48,7 +50,9 @@ impl Composed {
 
     fn avoid(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
-        let floor = self.window.cwnd + ack.counted * self.slow_start.floor(&self.window);
+        let least = ack.counted * self.slow_start.floor(&self.window);
+        // Without a floor an avoidance may shrink the window (Vegas).
+        let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
 }
@@ -56,6 +60,10 @@ impl Composed {
 impl CongestionControl for Composed {
     fn on_established(&mut self, event: &Established) {
         self.window.cwnd = self.initial_window.segments(event).max(LOSS_WINDOW);
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.avoidance.on_sent(sent);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -73,6 +81,9 @@ impl CongestionControl for Composed {
                 self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
+            Step::Leave(window) => {
+                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+            }
         }
     }
 
@@ -88,7 +99,8 @@ impl CongestionControl for Composed {
             None => self.avoidance.respond(event, &self.window),
         };
         let cwnd = if event.restart || event.cause == Cause::Timeout {
-            self.loss_response.as_ref().map_or(LOSS_WINDOW, |part| part.restart(&response)).max(LOSS_WINDOW)
+            let restart = self.loss_response.as_ref().map_or(event.loss_window, |part| part.restart(event, &response));
+            restart.max(LOSS_WINDOW)
         } else {
             response.cwnd.max(if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW })
         };
@@ -96,14 +108,26 @@ impl CongestionControl for Composed {
         self.avoidance.on_reduction(event, &self.window);
     }
 
+    fn on_recovery_end(&mut self, _now: Instant) {
+        let window = self.avoidance.on_recovery_end(&self.window);
+        // A mark may have left less than a segment, which recovery does not change.
+        let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
+        self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+    }
+
     fn on_spurious(&mut self, _now: Instant) {
         if let Some(before) = self.before_reduction.take() {
+            self.avoidance.on_spurious(&self.window);
             self.window = Window { cwnd: self.window.cwnd.max(before.cwnd), ssthresh: before.ssthresh };
         }
     }
 
     fn deflate(&mut self, by: Segments) {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
+    }
+
+    fn inflate(&mut self, by: Segments) {
+        self.window.cwnd += by;
     }
 
     fn window(&self) -> Window {
@@ -140,7 +164,7 @@ mod tests {
     use super::*;
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
     use crate::registry::{Params, Value};
-    use crate::testing::{ACK, build, congestion, established};
+    use crate::testing::{ACK, build, congestion, established, internal};
     use crate::units::Duration;
 
     /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
@@ -279,6 +303,38 @@ mod tests {
         control.deflate(5.0);
         control.on_spurious(Instant::ZERO);
         assert_eq!(control.window().cwnd, 15.0, "there is nothing left to undo");
+    }
+
+    #[test]
+    fn an_avoidance_hears_of_what_was_spurious_and_of_what_is_sent() {
+        /// Counts what it hears, and the window before it is restored.
+        #[derive(Debug, Default)]
+        struct Listening {
+            sent: f64,
+            spurious: Segments,
+        }
+        impl Avoidance for Listening {
+            fn on_ack(&mut self, _ack: &Ack, window: &Window) -> Segments {
+                window.cwnd
+            }
+            fn on_sent(&mut self, _sent: &Sent) {
+                self.sent += 1.0;
+            }
+            fn on_spurious(&mut self, window: &Window) {
+                self.spurious += window.cwnd;
+            }
+            fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+                out("sent", self.sent);
+                out("spurious", self.spurious);
+            }
+        }
+        let mut control = Composed { avoidance: Box::new(Listening::default()), ..standard(20.0, 10.0) };
+        control.on_sent(&Sent { now: Instant::ZERO, flight_size: 1, retransmission: false });
+        control.on_spurious(Instant::ZERO);
+        control.on_congestion(&congestion(Cause::DupAck, 20.0));
+        control.on_spurious(Instant::ZERO);
+        control.on_spurious(Instant::ZERO);
+        assert_eq!(["sent", "spurious"].map(|name| internal(|out| control.internals(out), name)), [1.0, 10.0]);
     }
 
     #[test]

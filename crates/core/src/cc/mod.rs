@@ -6,6 +6,7 @@
 pub(crate) mod bandwidth;
 mod composed;
 pub(crate) mod nonlinear;
+pub(crate) mod vegas;
 
 pub use composed::Composed;
 
@@ -15,9 +16,6 @@ use std::fmt::Debug;
 
 use crate::events::{Ack, CongestionEvent, Established, Sent};
 use crate::units::{Instant, Rate, Segments};
-
-/// Smallest congestion window, and the window after a timeout: the loss window of RFC 5681 §3.1.
-pub(crate) const LOSS_WINDOW: Segments = 1.0;
 
 /// The congestion window and the slow start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +45,8 @@ pub enum Step {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
+    /// Leave slow start with this window and threshold.
+    Leave(Window),
 }
 
 /// What simulator, kernel runs and other stacks drive.
@@ -67,6 +67,8 @@ pub trait CongestionControl: Debug + Send + Sync {
     fn on_spurious(&mut self, _now: Instant) {}
     /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
     fn deflate(&mut self, _by: Segments) {}
+    /// Duplicate ACKs add `by` segments to the window, in a recovery that inflates the window itself (Vegas').
+    fn inflate(&mut self, _by: Segments) {}
     /// The window now.
     fn window(&self) -> Window;
     /// The rate at which to pace, where the control paces.
@@ -116,8 +118,16 @@ pub trait Avoidance: Debug + Send + Sync {
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
         loss_response::halve::halve(event.window)
     }
+    /// A segment was sent.
+    fn on_sent(&mut self, _sent: &Sent) {}
     /// The window was reduced to `window`, by whichever response.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// The last reduction was spurious; `window` is the window before it is restored.
+    fn on_spurious(&mut self, _window: &Window) {}
+    /// The window with which recovery ends; the one it has, unless the algorithm has another.
+    fn on_recovery_end(&mut self, window: &Window) -> Window {
+        *window
+    }
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -128,10 +138,10 @@ pub trait LossResponse: Debug + Send + Sync {
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after congestion.
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window;
-    /// The window instead, where the host starts over (after a timeout, and Tahoe after duplicate ACKs): one segment (RFC 5681 §3.1) unless
-    /// the algorithm has another. `reduced` is what [`LossResponse::respond`] gave.
-    fn restart(&self, _reduced: &Window) -> Segments {
-        LOSS_WINDOW
+    /// The window instead, where the host starts over (after a timeout, and Tahoe after duplicate ACKs): the host's loss window, unless the
+    /// algorithm has another. `reduced` is what [`LossResponse::respond`] gave.
+    fn restart(&self, event: &CongestionEvent, _reduced: &Window) -> Segments {
+        event.loss_window
     }
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}

@@ -88,7 +88,17 @@ impl Transport {
                 };
                 let window = (cwnd + f64::from(inflation)).min(RWND);
                 let (now, min_rtt) = (self.now, self.min_rtt);
-                self.control.on_congestion(&CongestionEvent { now, cause, window, flight_size, restart: timeout || restart, min_rtt });
+                let restart = timeout || restart;
+                self.control.on_congestion(&CongestionEvent {
+                    now,
+                    cause,
+                    window,
+                    flight_size,
+                    restart,
+                    loss_window: 1.0,
+                    resent: inflation % 2 == 1,
+                    min_rtt,
+                });
                 return (window, 0.0);
             }
             Op::Spurious => self.control.on_spurious(self.now),
@@ -151,7 +161,7 @@ fn extremes(param: &Param) -> Vec<Value> {
 }
 
 /// Parameters for an entry: its defaults, then each parameter at its extremes.
-fn settings(declared: &[Param]) -> Vec<Params> {
+pub(crate) fn settings(declared: &[Param]) -> Vec<Params> {
     let defaults = Params::defaults(declared);
     let mut all = vec![defaults.clone()];
     for param in declared {

@@ -70,8 +70,8 @@ impl Flow {
         } else {
             let sack = host.recovery == Recovery::Sack;
             let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
-            let wire = host.packet_size.0 as u16 + HEADER;
-            Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver: Receiver::new(sack, delay, wire, spec.start) }
+            let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
+            Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
         };
         Ok(Self { hosts, armed: [None; 2], due: [Due::default(); 2], dropped: 0, first_overshoot_losses: 0 })
     }

@@ -18,6 +18,7 @@ use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, NS2_KEYS, ROOT};
 use crate::scenario::topology::{self, Network, part};
 use crate::scenario::unit::{Measure, Quantity};
 use crate::scenario::value::Node;
+use crate::tcp::packet::HEADER;
 
 /// Largest data in a packet of a `modern` host, in bytes.
 const MODERN_PACKET: u64 = 65_443;
@@ -206,6 +207,7 @@ fn host(table: &Record) -> Ns2Host {
     Ns2Host {
         recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
         packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
+        header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
         rwnd,
         initial_ssthresh: match table.quantity("initial_ssthresh") {
             Some(Quantity::Real(_, segments)) => segments,
@@ -270,8 +272,13 @@ pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
     [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
 
 /// Recoveries with their names in a scenario.
-pub(crate) const RECOVERIES: [(&str, Recovery); 4] =
-    [("tahoe", Recovery::Tahoe), ("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)];
+pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
+    ("tahoe", Recovery::Tahoe),
+    ("reno", Recovery::Reno),
+    ("newreno", Recovery::NewReno),
+    ("sack", Recovery::Sack),
+    ("vegas", Recovery::Vegas),
+];
 
 fn control(table: &Record) -> ComposedSpec {
     let chosen = |axis| table.part(axis).map(part);

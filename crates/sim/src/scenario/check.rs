@@ -430,7 +430,8 @@ impl Choice {
     }
 }
 
-fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
+/// Checks that a number is within the bounds of `param`.
+pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
     let (low, high) = param.bounds;
     if (low..=high).contains(&number) {
         return Ok(());
@@ -440,6 +441,7 @@ fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
         registry::Kind::Duration => " s",
         registry::Kind::Limit | registry::Kind::ByteLimit => "",
         registry::Kind::Size => " B",
+        registry::Kind::Rate => " bit/s",
         _ => part::unit(param).unwrap_or_default(),
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };

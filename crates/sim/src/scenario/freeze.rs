@@ -162,6 +162,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
 fn put_ns2(table: &mut Map<String, Json>, host: &Ns2Host) {
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     put("recovery", json!(RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name)));
+    put("header", json!(format!("{} B", host.header.0)));
     put("rwnd", json!(format!("{} packets", host.rwnd)));
     put("delayed_ack", json!(host.delayed_ack));
     put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));

@@ -3,17 +3,17 @@
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
 mod build;
-mod check;
-mod error;
+pub(crate) mod check;
+pub(crate) mod error;
 mod freeze;
 mod model;
-mod part;
+pub(crate) mod part;
 mod route;
 mod schema;
 mod spec;
 mod sweep;
 mod topology;
-mod unit;
+pub(crate) mod unit;
 mod value;
 
 use std::collections::BTreeMap;

@@ -130,8 +130,9 @@ pub struct FlowSpec {
 impl FlowSpec {
     /// Size of a full data packet with headers.
     pub(crate) fn wire_size(&self) -> Bytes {
-        let options = self.modern.as_ref().map_or(0, |host| u64::from(host.mss) - self.host.packet_size.0);
-        Bytes(self.host.packet_size.0 + u64::from(HEADER) + options)
+        // Timestamps count in the announced segment size.
+        let modern = self.modern.as_ref().map(|host| u64::from(host.mss) + u64::from(HEADER));
+        Bytes(modern.unwrap_or(u64::from(self.host.wire_size())))
     }
 }
 
@@ -140,8 +141,10 @@ impl FlowSpec {
 pub struct Ns2Host {
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Data in a packet, without the 40 bytes of headers.
+    /// Data in a packet, without headers.
     pub packet_size: Bytes,
+    /// Headers in every data packet; an ACK has 40 bytes of them in any case.
+    pub header: Bytes,
     /// Receiver's window in packets.
     pub rwnd: u32,
     /// First slow start threshold in segments; infinite: none. ns-2's is the receiver's window.
@@ -177,6 +180,20 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements with a pipe (RFC 3517, as ns-2's Sack1).
     Sack,
+    /// Timeouts of fine grain (Brakmo & Peterson 1995, as ns-2's Vegas).
+    Vegas,
+}
+
+impl Ns2Host {
+    /// Size of a data packet in bytes, with headers.
+    pub(crate) const fn wire_size(&self) -> u16 {
+        (self.packet_size.0 + self.header.0) as u16
+    }
+
+    /// Size of the SYN in bytes: headers alone, or, where packets have none, as a data packet.
+    pub(crate) const fn syn_size(&self) -> u16 {
+        if self.header.0 == 0 { self.wire_size() } else { self.header.0 as u16 }
+    }
 }
 
 /// Builds a congestion control that is not in the registry; called once for each flow.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{self, Description, Kind, Param, Params, Value};
-use ackclock_core::units::Duration;
+use ackclock_core::units::{Duration, Rate};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::model::PartSpec;
@@ -130,6 +130,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         Kind::Duration => Some(&unit::TIME),
         Kind::Probability => Some(&unit::PROBABILITY),
         Kind::Size => Some(&unit::SIZE),
+        Kind::Rate => Some(&unit::RATE),
         Kind::Limit | Kind::ByteLimit => Some(&unit::LIMIT),
         Kind::Number | Kind::Integer | Kind::Numbers | Kind::Bool | Kind::Word(_) => None,
     }
@@ -157,6 +158,9 @@ fn write(value: &Value, kind: Kind) -> Json {
         (Value::Number(number), Kind::Probability) => json!(unit::write_probability(*number)),
         (Value::Number(number), Kind::Integer) => json!(*number as i64),
         (Value::Number(bytes), Kind::Size) => json!(format!("{bytes} B")),
+        (Value::Number(rate), Kind::Rate) => {
+            json!(Rate::from_bits_per_sec(*rate as u64).map_or_else(|| "0 bit/s".to_owned(), unit::write_rate))
+        }
         (Value::Number(number), _) => json!(number),
         (Value::Numbers(numbers), _) => json!(numbers),
         (Value::Word(word), _) => json!(word),
@@ -195,7 +199,8 @@ pub fn registry_json() -> Json {
     Json::Object(axes.collect())
 }
 
-fn describe(part: &Description) -> Json {
+/// What a listing says of a part or model.
+pub(crate) fn describe(part: &Description) -> Json {
     let params: Vec<Json> = part.params.iter().map(describe_param).collect();
     let header: Vec<&str> = part.header.lines().map(|line| line.trim_start_matches("//!")).collect();
     json!({
@@ -219,6 +224,7 @@ fn describe_param(param: &Param) -> Json {
         Kind::Limit | Kind::ByteLimit => ("limit", None),
         Kind::Bool => ("bool", None),
         Kind::Size => ("size", None),
+        Kind::Rate => ("rate", None),
     };
     json!({
         "name": param.name,

@@ -276,8 +276,9 @@ static TOPOLOGIES: &[Variant] = &[
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
 /// Keys of a flow that say nothing to a `modern` host.
-pub(crate) const NS2_KEYS: [&str; 10] = [
+pub(crate) const NS2_KEYS: [&str; 11] = [
     "recovery",
+    "header",
     "rwnd",
     "delayed_ack",
     "delayed_ack_timeout",
@@ -365,15 +366,21 @@ static FLOW: &[Key] = &[
     ),
     key(
         "recovery",
-        Kind::Word(&["tahoe", "reno", "newreno", "sack"]),
+        Kind::Word(&["tahoe", "reno", "newreno", "sack", "vegas"]),
         Fallback::Text("sack"),
-        "Loss recovery: fast retransmit only; RFC 2581; RFC 6582; RFC 3517 as ns-2's Sack1.",
+        "Loss recovery: fast retransmit only; RFC 2581; RFC 6582; RFC 3517 as ns-2's Sack1; timeouts of fine grain as ns-2's Vegas.",
     ),
     key(
         "packet_size",
         Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")),
         Fallback::Text("1000 B"),
-        "Data in a packet, without the 40 bytes of headers.",
+        "Data in a packet, without the headers.",
+    ),
+    key(
+        "header",
+        Kind::Quantity(&unit::SIZE, from("0 B", "40 B")),
+        Fallback::Text("40 B"),
+        "Headers in a data packet; the SYN is nothing else or, without any, as large as a data packet. ns-2's Vegas has 0 B.",
     ),
     key(
         "rwnd",

@@ -9,7 +9,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
-use crate::tcp::packet::{HEADER, MAX_SACK_BLOCKS, Packet, SackBlocks};
+use crate::tcp::packet::{MAX_SACK_BLOCKS, Packet, SackBlocks};
 
 /// An ACK the receiver wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,14 @@ pub(crate) struct Receiver {
     /// When the last packet was delivered in order.
     pub(crate) delivered_at: Instant,
     checkpoints: Checkpoints,
+    /// Bytes of the SYN, and of a data packet with headers.
+    syn_size: u16,
     packet_size: u16,
 }
 
 impl Receiver {
     /// A receiver of packets of `packet_size` bytes with headers, for a flow that starts at `start`.
-    pub(crate) fn new(sack: bool, delay: Option<Duration>, packet_size: u16, start: Instant) -> Self {
+    pub(crate) fn new(sack: bool, delay: Option<Duration>, (syn_size, packet_size): (u16, u16), start: Instant) -> Self {
         Self {
             next: 0,
             blocks: VecDeque::new(),
@@ -62,6 +64,7 @@ impl Receiver {
             delivered_bytes: 0,
             delivered_at: start,
             checkpoints: Checkpoints::new(start),
+            syn_size,
             packet_size,
         }
     }
@@ -111,7 +114,7 @@ impl Receiver {
     fn deliver(&mut self, now: Instant, before: u32) {
         let syn = u64::from(before == 0);
         let packets = u64::from(self.next - before) - syn;
-        self.delivered_bytes += packets * u64::from(self.packet_size) + syn * u64::from(HEADER);
+        self.delivered_bytes += packets * u64::from(self.packet_size) + syn * u64::from(self.syn_size);
         self.delivered_at = now;
     }
 
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn every_other_segment_lost() {
         // RFC 2018 §4, case 3: the second, fourth, sixth and eighth (of eight) segments are lost.
-        let mut receiver = Receiver::new(true, None, 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(true, None, (40, 1040), Instant::ZERO);
         assert_eq!(receive(&mut receiver, 0), (1, vec![]));
         assert_eq!(receive(&mut receiver, 2), (1, vec![(2, 3)]));
         assert_eq!(receive(&mut receiver, 4), (1, vec![(4, 5), (2, 3)]));
@@ -199,7 +202,7 @@ mod tests {
 
     #[test]
     fn delivered_bytes_count_as_ns2s_sink() {
-        let mut receiver = Receiver::new(false, None, 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(false, None, (40, 1040), Instant::ZERO);
         for seq in [0, 1, 3, 2, 2] {
             receive(&mut receiver, seq);
         }
@@ -210,7 +213,7 @@ mod tests {
     #[test]
     fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), 1040, Instant::ZERO);
+        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
         let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &Packet::data(0, seq, 1040, at(0)));
         assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN at once");
         assert_eq!(receive(&mut receiver, 10, 1), None);

@@ -11,6 +11,9 @@ use ackclock_sim::scenario::{
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
 pub(crate) const CHAIN_CLOCK_PHASE: Duration = Duration::from_nanos(5_558_807);
 
+/// The same for Vegas, which draws one number more.
+pub(crate) const VEGAS_CLOCK_PHASE: Duration = Duration::from_nanos(142_047);
+
 /// A part with its defaults.
 pub(crate) fn part(name: &'static str) -> PartSpec {
     PartSpec { name, params: Params(Vec::new()) }
@@ -42,11 +45,25 @@ pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> Con
     ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance: part("reno"), loss_response: None })
 }
 
+/// The parts of the congestion control of ns-2's agent with this recovery; `slow_start` is that of all but Vegas.
+pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
+    if recovery == Recovery::Vegas {
+        let number = |name, value| (name, Value::Number(value));
+        let rule = || ("rule", Value::Word("ns2".to_owned()));
+        let slow_start = part_with("vegas", vec![number("gamma", 1.0), number("alpha", 1.0), rule()]);
+        let avoidance = part_with("vegas", vec![number("alpha", 1.0), number("beta", 3.0), rule()]);
+        return ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response: None });
+    }
+    ns2_control(initial_window, slow_start)
+}
+
 /// An ns-2 host with its defaults, but a window of 1000 packets.
 pub(crate) fn host(recovery: Recovery) -> Ns2Host {
+    let vegas = recovery == Recovery::Vegas;
     Ns2Host {
         recovery,
         packet_size: Bytes(1000),
+        header: Bytes(if vegas { 0 } else { 40 }),
         rwnd: 1000,
         initial_ssthresh: 1000.0,
         delayed_ack: false,
@@ -54,7 +71,7 @@ pub(crate) fn host(recovery: Recovery) -> Ns2Host {
         ecn: false,
         limited_transmit: true,
         clock_granularity: Duration::from_millis(10),
-        clock_phase: CHAIN_CLOCK_PHASE,
+        clock_phase: if vegas { VEGAS_CLOCK_PHASE } else { CHAIN_CLOCK_PHASE },
         min_rto: Duration::from_millis(200),
         initial_rto: Duration::from_millis(3000),
         max_rto: Duration::from_millis(60_000),
@@ -117,6 +134,7 @@ pub(crate) fn recovery(agent: &str) -> Recovery {
         "Reno" => Recovery::Reno,
         "Newreno" => Recovery::NewReno,
         "Sack1" => Recovery::Sack,
+        "Vegas" => Recovery::Vegas,
         other => panic!("no agent {other}"),
     }
 }

@@ -68,8 +68,8 @@ impl LossResponse for ReturnToThreshold {
         Window { cwnd: (base - 1.0 / event.window).max(1.0), ssthresh }
     }
 
-    fn restart(&self, reduced: &Window) -> Segments {
-        if self.from_one { 1.0 } else { reduced.cwnd }
+    fn restart(&self, event: &CongestionEvent, reduced: &Window) -> Segments {
+        if self.from_one { event.loss_window } else { reduced.cwnd }
     }
 }
 
@@ -105,8 +105,9 @@ mod tests {
     fn a_host_that_starts_over_keeps_the_threshold_unless_told_otherwise() {
         let restart = |word: &str| {
             let mut part = build(&ENTRY, &[("restart", Value::Word(word.to_owned()))]).unwrap();
-            let reduced = part.respond(&congestion(Cause::Timeout, 40.0), &window(40.0));
-            part.restart(&reduced)
+            let event = congestion(Cause::Timeout, 40.0);
+            let reduced = part.respond(&event, &window(40.0));
+            part.restart(&event, &reduced)
         };
         assert_eq!([restart("threshold"), restart("one")], [19.975, 1.0]);
     }

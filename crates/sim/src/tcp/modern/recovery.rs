@@ -92,6 +92,9 @@ impl Sender {
             window: self.control.window().cwnd.min(rwnd),
             flight_size: self.flight_segments(),
             restart: cause == Cause::Timeout,
+            // RFC 5681 §3.1.
+            loss_window: 1.0,
+            resent: self.board.segment_at(self.snd_una).is_some_and(|segment| segment.retransmitted),
             min_rtt: self.rtt.min(),
         });
         // RFC 3168 §6.1.2: the receiver is told of every reduction.

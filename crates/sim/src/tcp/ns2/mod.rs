@@ -12,6 +12,7 @@ mod reno;
 mod sack;
 mod slow_start_exit;
 mod tahoe;
+mod vegas;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
@@ -20,7 +21,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use crate::app::Bulk;
 use crate::scenario::{Ns2Host, Recovery};
-use crate::tcp::packet::{HEADER, Packet, SackBlocks};
+use crate::tcp::packet::{Packet, SackBlocks};
 use crate::tcp::rto::{Rto, RtoConfig};
 
 use marking::Marking;
@@ -89,6 +90,8 @@ struct State {
     dupacks: u32,
     /// Inflation of the window by duplicate ACKs (Reno, NewReno).
     inflation: u32,
+    /// What is missing to the control's smallest window (Vegas after two losses: nothing may go until the timer expires).
+    shortfall: Segments,
     /// One past the highest segment sent when loss was last noticed.
     recovery_point: u32,
     /// The last sign of congestion since the last full recovery.
@@ -106,8 +109,12 @@ struct State {
     round: u64,
     round_end: u32,
     bulk: Bulk,
+    /// Window after a timeout.
+    loss_window: Segments,
     syn_lost: bool,
+    smss: Bytes,
     data_size: u16,
+    syn_size: u16,
     flow: u32,
     counters: Counters,
     exit: SlowStartExit,
@@ -133,6 +140,8 @@ impl Sender {
             rwnd: host.rwnd,
             dupacks: 0,
             inflation: 0,
+            shortfall: 0.0,
+            loss_window: if host.recovery == Recovery::Vegas { vegas::LOSS_WINDOW } else { 1.0 },
             recovery_point: 1,
             last_cause: None,
             retransmit: None,
@@ -147,12 +156,14 @@ impl Sender {
             round_end: 0,
             bulk,
             syn_lost: false,
-            data_size: host.packet_size.0 as u16 + HEADER,
+            smss: host.packet_size,
+            data_size: host.wire_size(),
+            syn_size: host.syn_size(),
             flow,
             counters: Counters { cwnd_max: window.cwnd, ..Counters::default() },
             exit: SlowStartExit::default(),
         };
-        Self { state, policy: Policy::new(host.recovery) }
+        Self { state, policy: Policy::new(host) }
     }
 
     /// Takes an ACK. Then [`Sender::poll_transmit`] gives what to send.
@@ -161,7 +172,7 @@ impl Sender {
         state.permit = Permit::None;
         let rtt = now.since(packet.sent);
         state.min_rtt = Some(state.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        let segment = Segment { seq: packet.seq, rtt, sack, ecn_echo: packet.echo() };
+        let segment = Segment { seq: packet.seq, rtt: Some(rtt), sack, ecn_echo: packet.echo() };
         if segment.ecn_echo {
             state.hear_of_mark(now, segment.seq);
         }
@@ -176,7 +187,7 @@ impl Sender {
             return;
         }
         self.policy.on_timeout(state);
-        if state.snd_una == state.snd_max {
+        if state.snd_una == state.snd_max && state.shortfall == 0.0 {
             state.wake();
         } else {
             state.expire(now);
@@ -185,23 +196,28 @@ impl Sender {
 
     /// The next packet to send, if there is one.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        let seq = self.next(now)?;
+        self.policy.on_sent(now, seq);
+        Some(self.state.output(now, seq))
+    }
+
+    fn next(&mut self, now: Instant) -> Option<u32> {
         let state = &mut self.state;
         if let Some(seq) = state.retransmit.take() {
-            return Some(state.output(now, seq));
+            return Some(seq);
         }
-        let seq = match state.permit {
-            Permit::None => return None,
-            Permit::Pipe => self.policy.next_by_pipe(state, now)?,
+        match state.permit {
+            Permit::None => None,
+            Permit::Pipe => self.policy.next_by_pipe(state, now),
             Permit::LimitedTransmit => {
                 state.permit = Permit::None;
-                state.next_by_limited_transmit(now)?
+                state.next_by_limited_transmit(now)
             }
             Permit::Window(left) => {
                 state.permit = if left > 1 { Permit::Window(left - 1) } else { Permit::None };
-                state.next_by_window(now)?
+                state.next_by_window(now)
             }
-        };
-        Some(state.output(now, seq))
+        }
     }
 
     /// When [`Sender::handle_timeout`] is due.
@@ -248,7 +264,8 @@ impl Sender {
 /// An ACK as the policies see it.
 struct Segment<'a> {
     seq: u32,
-    rtt: Duration,
+    /// Round-trip time, where it was measured.
+    rtt: Option<Duration>,
     sack: &'a SackBlocks,
     /// Whether it echoes a mark (ECE).
     ecn_echo: bool,
@@ -257,7 +274,7 @@ struct Segment<'a> {
 impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
     fn window_in_force(&self) -> Segments {
-        (self.window.cwnd + f64::from(self.inflation)).min(f64::from(self.rwnd))
+        (self.window.cwnd - self.shortfall + f64::from(self.inflation)).min(f64::from(self.rwnd))
     }
 
     /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
@@ -303,7 +320,7 @@ impl State {
         self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
-            return Packet::data(self.flow, seq, HEADER, now).with_echo(self.ecn.capable);
+            return Packet::data(self.flow, seq, self.syn_size, now).with_echo(self.ecn.capable);
         }
         let mut packet = Packet::data(self.flow, seq, self.data_size, now);
         if self.ecn.capable {
@@ -347,7 +364,7 @@ impl State {
         }
         self.deadline = None;
         // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
-        if self.snd_una < self.snd_max || self.window.cwnd < 1.0 && self.is_available(now) {
+        if self.snd_una < self.snd_max || self.window_in_force() < 1.0 && self.is_available(now) {
             self.restart_timer(now);
         }
     }
@@ -358,9 +375,22 @@ impl State {
         let acked = segment.seq - self.snd_una;
         self.acknowledge(now, segment);
         if first {
-            let smss = Bytes(u64::from(self.data_size - HEADER));
-            self.control.on_established(&Established { now, smss, syn_lost: self.syn_lost });
-        } else if segment.ecn_echo {
+            self.establish(now);
+        } else {
+            self.grow(now, acked, segment);
+        }
+        self.read_window();
+    }
+
+    /// Opens the initial window.
+    fn establish(&mut self, now: Instant) {
+        self.control.on_established(&Established { now, smss: self.smss, syn_lost: self.syn_lost });
+        self.read_window();
+    }
+
+    /// Lets the window grow, unless the ACK echoes a mark.
+    fn grow(&mut self, now: Instant, acked: u32, segment: &Segment<'_>) {
+        if segment.ecn_echo {
             // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
             self.control.on_ack_in_recovery(&self.ack(now, acked, segment));
         } else {
@@ -382,8 +412,8 @@ impl State {
             now,
             acked,
             counted: 1.0,
-            flight_size: self.snd_max - self.snd_una,
-            rtt: Some(segment.rtt),
+            flight_size: self.snd_nxt - self.snd_una,
+            rtt: segment.rtt,
             srtt: self.rto.srtt(),
             min_rtt: self.min_rtt,
             delivery_rate: None,
@@ -408,12 +438,19 @@ impl State {
     /// Reduces the window. `restart`: the recovery starts over from one segment.
     fn reduce(&mut self, now: Instant, cause: Cause, restart: bool) {
         self.counters.reductions += 1;
+        self.tell_congestion(now, cause, restart, false);
+    }
+
+    /// Tells the control of congestion. `resent`: the missing segment had been sent again before.
+    fn tell_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
         let event = CongestionEvent {
             now,
             cause,
             window: self.window_in_force(),
             flight_size: self.snd_max - self.snd_una,
             restart,
+            loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
+            resent,
             min_rtt: self.min_rtt,
         };
         // A lost SYN says nothing about slow start, which has not begun.
@@ -449,6 +486,7 @@ impl State {
             self.counters.timeouts += 1;
             self.reduce(now, Cause::Timeout, true);
         }
+        self.shortfall = 0.0;
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
         self.reset_timer(now);
@@ -478,12 +516,13 @@ impl State {
 
 /// The policies by name.
 impl Policy {
-    fn new(recovery: Recovery) -> Self {
-        match recovery {
+    fn new(host: &Ns2Host) -> Self {
+        match host.recovery {
             Recovery::Tahoe => Self::Tahoe,
             Recovery::Reno => Self::Reno,
             Recovery::NewReno => Self::NewReno(reno::Partial::default()),
             Recovery::Sack => Self::Sack(Box::default()),
+            Recovery::Vegas => Self::Vegas(Box::new(vegas::Vegas::new(host.rwnd))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ackclock_core::units::Instant;
 
-use super::{DUP_THRESH, Permit, Segment, State, reno, sack, tahoe};
+use super::{DUP_THRESH, Permit, Segment, State, reno, sack, tahoe, vegas};
 
 /// One of the recoveries, with its state.
 #[derive(Debug)]
@@ -11,6 +11,7 @@ pub(super) enum Policy {
     Reno,
     NewReno(reno::Partial),
     Sack(Box<sack::Sack>),
+    Vegas(Box<vegas::Vegas>),
 }
 
 impl Policy {
@@ -21,6 +22,7 @@ impl Policy {
             Self::Reno => reno::handle_ack(state, now, segment),
             Self::NewReno(partial) => partial.handle_ack(state, now, segment),
             Self::Sack(sack) => sack.handle_ack(state, now, segment),
+            Self::Vegas(vegas) => vegas.handle_ack(state, now, segment),
         }
     }
 
@@ -33,6 +35,14 @@ impl Policy {
                 state.dupacks = 0;
             }
             Self::Sack(sack) => sack.on_timeout(state),
+            Self::Vegas(vegas) => vegas.on_timeout(state),
+        }
+    }
+
+    /// Segment `seq` is about to be sent.
+    pub(super) fn on_sent(&mut self, now: Instant, seq: u32) {
+        if let Self::Vegas(vegas) = self {
+            vegas.on_sent(now, seq);
         }
     }
 

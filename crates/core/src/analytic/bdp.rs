@@ -1,0 +1,119 @@
+//! Buffers: the bandwidth-delay product, how large a buffer should be, and what a smaller one costs.
+//! ## What it does
+//! Gives the bandwidth-delay product; the buffer by the rule of thumb, C·RTT, and divided by √n for n flows that are not in step; and the
+//! share of the link that one AIMD flow uses with a buffer of any size, from the areas of its sawtooth.
+//! ## References
+//! Villamizar & Song, *High performance TCP in ANSNET*, 1994 (rule of thumb); Appenzeller, Keslassy & `McKeown`, *Sizing router buffers*,
+//! 2004, §2 (one flow: C·RTT keeps the link busy) and §3 (C·RTT/√n).
+//! ## Differs from the document
+//! Utilisation is ours, for a fluid: the window grows by one packet a round trip between beta·(BDP + B) and BDP + B. Below the BDP a round
+//! trip takes RTT and the link idles; above it the queue makes it longer and the link is busy. With halving, B = 0 gives 3/4, B = BDP 1.
+//! ## Parameters
+//! `buffer`: one BDP, by the rule of thumb. `rate`: 10 Mbit/s and `rtt`: 100 ms, without queueing, are examples. `packet_size`: 1040 B, on
+//! the wire: the scenario's packets with their headers. `flows`: 1. `beta`: 0.5, the share of the window that is kept at a loss.
+
+use crate::analytic::{Model, Output, output, params};
+use crate::registry::{Default, Kind, Param, Params};
+
+/// This model in the registry.
+pub static ENTRY: Model = Model {
+    name: "bdp",
+    summary: "bandwidth-delay product, buffer sizes, and the utilisation of one AIMD flow",
+    reference: "Appenzeller, Keslassy & McKeown, Sizing router buffers, 2004",
+    params: &[
+        Param {
+            name: "buffer",
+            kind: Kind::Segments,
+            default: Default::Auto,
+            bounds: (0.0, 1e12),
+            doc: "buffer in packets; auto: one bandwidth-delay product",
+        },
+        Param { name: "rate", kind: Kind::Rate, default: Default::Number(1e7), bounds: (1.0, 1e15), doc: "rate of the bottleneck" },
+        Param { doc: "round-trip time without queueing", ..params::RTT },
+        Param { default: Default::Number(1040.0), doc: "a packet on the wire, headers included", ..params::PACKET_SIZE },
+        params::whole("flows", 1.0, (1.0, 1e9), "flows that share the buffer, not in step"),
+        params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that the flow keeps at a loss"),
+    ],
+    outputs: OUTPUTS,
+    axis: "buffer",
+    simulated: false,
+    evaluate: |params| Ok(evaluate(params)),
+};
+
+const OUTPUTS: &[Output] = &[
+    output("bdp", "B", "bandwidth-delay product"),
+    output("bdp_packets", "packets", "bandwidth-delay product"),
+    output("rule_of_thumb", "packets", "buffer that keeps one flow that halves from idling the link"),
+    output("sqrt_n", "packets", "the rule of thumb divided by the square root of the number of flows"),
+    output("utilisation", "", "share of the link that one AIMD flow uses with this buffer"),
+    output("full_buffer", "packets", "smallest buffer with which one AIMD flow uses all of the link"),
+];
+
+fn evaluate(params: &Params) -> Vec<f64> {
+    let bytes = params.number("rate") * params.number("rtt") / 8.0;
+    let (bdp, beta) = (bytes / params.number("packet_size"), params.number("beta"));
+    let buffer = params.number_or_auto("buffer").unwrap_or(bdp);
+    // beta·(BDP + B) ≥ BDP.
+    let full = if beta == 0.0 { f64::INFINITY } else { bdp * (1.0 - beta) / beta };
+    vec![bytes, bdp, bdp, bdp / libm::sqrt(params.number("flows")), utilisation(buffer / bdp, beta), full]
+}
+
+/// Share of the link used with a buffer of so many bandwidth-delay products; windows and times are multiples of the BDP and of RTT.
+fn utilisation(buffer: f64, beta: f64) -> f64 {
+    let (top, bottom) = (1.0 + buffer, beta * (1.0 + buffer));
+    if bottom >= 1.0 {
+        return 1.0;
+    }
+    // One round trip brings one packet: W packets are sent while the window grows from W to W + 1.
+    let sent = (top * top - bottom * bottom) / 2.0;
+    // Below the BDP every round trip takes RTT; above it W/C, in which the link sends W packets.
+    let time = (1.0 - bottom) + (top * top - 1.0) / 2.0;
+    sent / time
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analytic::compute;
+    use crate::testing::assert_close;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_points() {
+        let path = [("rate", 1e7), ("rtt", 0.06), ("packet_size", 1000.0), ("flows", 100.0)];
+        let at = |name| compute(&ENTRY, &path, name);
+        assert_close(at("bdp"), 75_000.0, 1e-9);
+        assert_close(at("bdp_packets"), 75.0, 1e-12);
+        assert_close(at("rule_of_thumb"), 75.0, 1e-12);
+        assert_close(at("sqrt_n"), 7.5, 1e-12);
+        assert_eq!(at("utilisation"), 1.0);
+        let without = compute(&ENTRY, &[("buffer", 0.0)], "utilisation");
+        assert_close(without, 0.75, 1e-12);
+        // Appenzeller §1: a line of 10 Gb/s and 250 ms need 2.5 Gbit.
+        assert_close(compute(&ENTRY, &[("rate", 1e10), ("rtt", 0.25)], "bdp") * 8.0, 2.5e9, 1e-3);
+    }
+
+    #[test]
+    fn utilisation_by_counting_rounds() {
+        // BDP 1000 packets, buffer 200, beta 0.5: 600 to 1200 in steps of one packet a round trip.
+        let (bdp, mut sent, mut time) = (1000.0_f64, 0.0, 0.0);
+        for window in 600..1200 {
+            let window = f64::from(window) + 0.5;
+            sent += window;
+            time += window.max(bdp);
+        }
+        let settings = [("rate", 8e6), ("rtt", 1.0), ("packet_size", 1000.0), ("buffer", 200.0)];
+        assert_close(compute(&ENTRY, &settings, "utilisation"), sent / time, 1e-6);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_larger_buffer_never_hurts(buffer in 0.0..5.0_f64, more in 0.0..1.0_f64, beta in 0.0..0.99_f64) {
+            let (small, large) = (utilisation(buffer, beta), utilisation(buffer + more, beta));
+            prop_assert!(large >= small - 1e-12 && small > 0.0 && large <= 1.0);
+            prop_assert_eq!(utilisation(1.0 / beta.max(1e-3) - 1.0 + 1e-9, beta.max(1e-3)), 1.0);
+        }
+    }
+}

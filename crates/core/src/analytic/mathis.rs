@@ -1,0 +1,85 @@
+//! Mathis: throughput of congestion avoidance by the square root of the loss rate.
+//! ## What it does
+//! Windows form a sawtooth between W/2 and W that loses one packet each cycle. Hence a mean window of C/√p packets, and a throughput of
+//! packet size · C/(RTT·√p), as long as nothing but losses limits the window and no timeout occurs.
+//! ## References
+//! Mathis, Semke, Mahdavi & Ott, *The macroscopic behavior of the TCP congestion avoidance algorithm*, 1997, equation 3 and §2: C = √(3/2)
+//! when every packet is acknowledged, √(3/4) with delayed ACKs, for periodic loss; with random loss the paper's table has 1.31 and 0.93.
+//! ## Differs from the document
+//! C for any number b of packets per ACK is √(3/(2b)), which gives the paper's two values.
+//! ## Parameters
+//! `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B, the scenario's, are examples. `b`: 1, every packet is acknowledged. `constant`: by
+//! `b`; 1 gives the formula as some papers print it, among them the one that proposes returning to the threshold (`rbt`).
+
+use crate::analytic::{Model, Output, output, params};
+use crate::registry::{Default, Kind, Param, Params};
+
+/// This model in the registry.
+pub static ENTRY: Model = Model {
+    name: "mathis",
+    summary: "throughput by the square root of the loss rate, without timeouts",
+    reference: "Mathis, Semke, Mahdavi & Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, equation 3",
+    params: &[
+        params::LOSS,
+        params::RTT,
+        params::PACKET_SIZE,
+        params::B,
+        Param {
+            name: "constant",
+            kind: Kind::Number,
+            default: Default::Auto,
+            bounds: (1e-6, 1e6),
+            doc: "C; auto: √(3/(2b)), that is 1.22 for b = 1",
+        },
+    ],
+    outputs: OUTPUTS,
+    axis: "loss",
+    simulated: false,
+    evaluate: |params| Ok(evaluate(params)),
+};
+
+const OUTPUTS: &[Output] =
+    &[output("throughput", "bit/s", "packet size · C/(RTT·√p)"), output("window", "packets", "mean window, C/√p"), output("c", "", "C")];
+
+fn evaluate(params: &Params) -> Vec<f64> {
+    let constant = params.number_or_auto("constant").unwrap_or_else(|| libm::sqrt(1.5 / params.number("b")));
+    let window = constant / libm::sqrt(params.number("loss"));
+    // Mathis eq. 3.
+    let throughput = 8.0 * params.number("packet_size") * window / params.number("rtt");
+    vec![throughput, window, constant]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analytic::compute;
+    use crate::testing::assert_close;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_papers_constants() {
+        assert_close(compute(&ENTRY, &[], "c"), 1.22, 0.005);
+        assert_close(compute(&ENTRY, &[("b", 2.0)], "c"), 0.87, 0.005);
+        assert_eq!(compute(&ENTRY, &[("constant", 1.0), ("b", 2.0)], "c"), 1.0);
+    }
+
+    #[test]
+    fn throughput_by_hand() {
+        // 1500 B · 1/(0.0249 s · 0.1) = 602 409.6 B/s.
+        let settings = [("loss", 0.01), ("rtt", 0.0249), ("packet_size", 1500.0), ("constant", 1.0)];
+        assert_close(compute(&ENTRY, &settings, "throughput"), 8.0 * 602_409.638_554, 1e-3);
+        assert_eq!(compute(&ENTRY, &[("loss", 0.0)], "throughput"), f64::INFINITY);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn scales_with_its_dimensions(loss in 1e-9..1.0_f64, rtt in 1e-4..10.0_f64, size in 1.0..1e5_f64, k in 0.1..10.0_f64) {
+            let at = |loss, rtt, size| compute(&ENTRY, &[("loss", loss), ("rtt", rtt), ("packet_size", size)], "throughput");
+            let base = at(loss, rtt, size);
+            prop_assert!((at(loss, k * rtt, k * size) / base - 1.0).abs() < 1e-12);
+            prop_assert!((at(loss / (k * k), rtt, size) / base / k - 1.0).abs() < 1e-12);
+        }
+    }
+}

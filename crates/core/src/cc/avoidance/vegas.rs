@@ -1,0 +1,162 @@
+//! Vegas' congestion avoidance: keeps a few segments in queues.
+//! ## What it does
+//! Once in a round trip it compares the throughput expected without queues with the actual one; their difference times the round-trip
+//! time without queues is how many segments wait. Below `alpha` the window grows by a segment in the next round trip, above `beta` it
+//! shrinks by one at once. At congestion it takes a quarter of the window, or half if the retransmission was lost too.
+//! ## References
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1 and §3.2; ns-2.35's Vegas, read off its
+//! runs.
+//! ## Differs from the document
+//! With `rule = "ns2"` as ns-2.35, of which the publication says nothing: the backlog is rounded to whole segments before it is compared,
+//! so that a window grows up to half a segment below `alpha` and shrinks from half a segment above `beta`; the ACK that ends a round counts
+//! for the next one; a round of one segment sets the round-trip time without queues anew; a window more than 2 segments above what is
+//! outstanding does not grow; windows are cut to whole segments at congestion, by one at least, and the threshold is 2 after recovery.
+//! With `rule = "published"` none of this.
+//! ## Parameters
+//! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4).
+//! `rule`: "ns2" or "published".
+
+use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
+use crate::cc::{Avoidance, Window, loss_response};
+use crate::events::{Ack, Cause, CongestionEvent};
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Avoidance> = Entry {
+    name: "vegas",
+    summary: "keeps alpha to beta segments in queues, by the round-trip time",
+    reference: "Brakmo & Peterson 1995, §3.2; ns-2.35's Vegas",
+    params: &[
+        ALPHA,
+        Param {
+            name: "beta",
+            kind: Kind::Segments,
+            default: Default::Number(3.0),
+            bounds: (0.0, 1e9),
+            doc: "segments in queues above which the window shrinks, at least alpha; ns-2's default",
+        },
+        RULE,
+    ],
+    build,
+};
+
+fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
+    let (alpha, beta) = (params.number("alpha"), params.number("beta"));
+    if beta < alpha {
+        return Err(format!("beta is {beta} segments but alpha is {alpha}: beta must not be below alpha"));
+    }
+    Ok(Box::new(Vegas { backlog: Backlog::new(params), alpha, beta, shrinks: false, increment: 0.0 }))
+}
+
+/// Vegas' congestion avoidance.
+#[derive(Debug)]
+pub struct Vegas {
+    backlog: Backlog,
+    alpha: Segments,
+    beta: Segments,
+    /// This round found too much waiting.
+    shrinks: bool,
+    /// Growth per ACK in this round.
+    increment: Segments,
+}
+
+impl Avoidance for Vegas {
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        if let Some(diff) = self.backlog.observe(ack) {
+            let avoiding = window.cwnd >= window.ssthresh;
+            self.shrinks = avoiding && diff > self.beta;
+            self.increment = if avoiding && diff < self.alpha { 1.0 / window.cwnd } else { 0.0 };
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        let mut cwnd = window.cwnd;
+        if std::mem::take(&mut self.shrinks) {
+            cwnd = (cwnd - 1.0).max(MIN_WINDOW);
+        }
+        if self.backlog.may_grow(ack, window) { cwnd + ack.counted * self.increment } else { cwnd }
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        if event.cause == Cause::Timeout {
+            return loss_response::halve::halve(event.window);
+        }
+        let share = if event.resent { 0.5 } else { 0.25 };
+        let cwnd = if self.backlog.ns2 {
+            let whole = libm::floor(event.window);
+            whole - if event.resent { libm::ceil(whole * share) } else { libm::floor(whole * share).max(1.0) }
+        } else {
+            event.window * (1.0 - share)
+        };
+        let cwnd = cwnd.max(MIN_WINDOW).min(event.window);
+        // The threshold stays, for a loss in slow start says nothing about where to leave it.
+        let ssthresh = if window.ssthresh.is_finite() { window.ssthresh } else { cwnd };
+        Window { cwnd, ssthresh: if self.backlog.ns2 { ssthresh } else { cwnd } }
+    }
+
+    fn on_recovery_end(&mut self, window: &Window) -> Window {
+        Window { ssthresh: if self.backlog.ns2 { MIN_WINDOW } else { window.ssthresh }, ..*window }
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.backlog.internals(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, congestion};
+    use crate::units::{Duration, Instant};
+
+    /// The window after each of `acks` ACKs with `flight_size` outstanding: the first at 100 ms, the others at `rtt`.
+    fn windows(rtt: u64, cwnd: Segments, acks: u64) -> Segments {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let mut window = Window { cwnd, ssthresh: 2.0 };
+        for index in 0..acks {
+            let millis = if index == 0 { 100 } else { rtt };
+            let now = Instant::from_nanos(1_000_000 * (100 + index));
+            let ack = Ack { now, rtt: Some(Duration::from_millis(millis)), flight_size: cwnd as u32 - 1, ..ACK };
+            part.observe(&ack, &window);
+            window.cwnd = part.on_ack(&ack, &window);
+        }
+        window.cwnd
+    }
+
+    #[test]
+    fn grows_by_a_segment_in_a_round_trip_without_queues() {
+        assert!((windows(100, 10.0, 10) - 11.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn shrinks_by_one_when_more_than_beta_wait_and_rests_in_between() {
+        // The first round grows to 11; then 10 − 10·100/180 = 4.4 or 10 − 10·100/125 = 2 segments wait.
+        assert!((windows(180, 10.0, 11) - 10.0).abs() < 1e-9);
+        assert!((windows(125, 10.0, 21) - 11.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn takes_a_quarter_and_half_if_the_retransmission_was_lost_too() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let window = Window { cwnd: 35.02, ssthresh: 2.0 };
+        let mut cut = |force, resent| part.respond(&CongestionEvent { resent, ..congestion(Cause::DupAck, force) }, &window).cwnd;
+        // ns-2: 35 − 8, 25 − 12 down to 12, 3 − 1, and never below 2.
+        assert_eq!([cut(35.02, false), cut(25.27, true), cut(3.0, false), cut(2.0, false)], [27.0, 12.0, 2.0, 2.0]);
+        let mut part = build(&ENTRY, &[("rule", Value::Word("published".to_owned()))]).unwrap();
+        assert_eq!(part.respond(&congestion(Cause::DupAck, 10.0), &window).cwnd, 7.5);
+    }
+
+    #[test]
+    fn recovery_ends_with_a_threshold_of_two_in_ns2() {
+        let window = Window { cwnd: 9.0, ssthresh: 50.0 };
+        assert_eq!(build(&ENTRY, &[]).unwrap().on_recovery_end(&window), Window { cwnd: 9.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn beta_below_alpha_is_refused() {
+        let refused = build(&ENTRY, &[("alpha", Value::Number(5.0))]);
+        assert_eq!(refused.unwrap_err(), "beta is 3 segments but alpha is 5: beta must not be below alpha");
+    }
+}

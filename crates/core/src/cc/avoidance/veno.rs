@@ -1,0 +1,200 @@
+//! Veno: Reno that takes a loss for a random one when few of its packets are queued.
+//! ## What it does
+//! Estimates, like Vegas, how many of its packets wait in queues (the backlog N). While N is below `beta` it grows as Reno does, from there
+//! on half as fast. A loss while N is below `beta` is taken for random and costs a fifth of the window, any other one half of it.
+//! ## References
+//! Fu & Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE JSAC 21(2), 2003, §III.
+//! ## Differs from the document
+//! Written from what the literature agrees on about the paper, whose text was not at hand. RTT is the host's smoothed round-trip time.
+//! `BaseRTT` is the smallest since the last loss, as the paper has it so that it follows changes of route and traffic;
+//! `reset_base_rtt = false` takes the connection's smallest, as Vegas does. A mark (ECN), of which the paper does not speak, is a sign of
+//! congestion whatever the backlog, and halves the window. Reduced is the window in force.
+//! ## Parameters
+//! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: on.
+//!
+//! Its quantities in traces are `base_rtt` in seconds and the backlog `N` in segments.
+
+use crate::cc::loss_response::halve::{halve, reduced_to};
+use crate::cc::{Avoidance, Window};
+use crate::events::{Ack, Cause, CongestionEvent};
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::units::{Duration, Segments};
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn Avoidance> = Entry {
+    name: "veno",
+    summary: "Reno that grows half as fast with a backlog, and loses a fifth at a loss without one",
+    reference: "Fu & Liew, IEEE JSAC 21(2), 2003",
+    params: &[
+        Param {
+            name: "beta",
+            kind: Kind::Segments,
+            default: Default::Number(3.0),
+            bounds: (0.0, 1e9),
+            doc: "backlog from which the path is taken for congested; the paper's",
+        },
+        Param {
+            name: "random_loss_factor",
+            kind: Kind::Number,
+            default: Default::Number(0.8),
+            bounds: (0.1, 1.0),
+            doc: "what a random loss leaves of the window; the paper's 4/5",
+        },
+        Param {
+            name: "reset_base_rtt",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 0.0),
+            doc: "whether BaseRTT is the smallest round-trip time since the last loss instead of the connection's",
+        },
+    ],
+    build: |params| {
+        Ok(Box::new(Veno {
+            beta: params.number("beta"),
+            random_loss_factor: params.number("random_loss_factor"),
+            reset_base_rtt: params.flag("reset_base_rtt"),
+            base_rtt: None,
+            n: None,
+            skipped: false,
+        }))
+    },
+};
+
+/// Veno.
+#[derive(Debug)]
+pub struct Veno {
+    beta: Segments,
+    random_loss_factor: f64,
+    reset_base_rtt: bool,
+    /// Smallest round-trip time, since the last loss or ever.
+    base_rtt: Option<Duration>,
+    /// The backlog N; `None` while a round-trip time is unknown.
+    n: Option<Segments>,
+    /// Whether the last ACK counted for nothing.
+    skipped: bool,
+}
+
+/// Fu & Liew §III.A: N = (Expected − Actual)·BaseRTT with Expected = cwnd/BaseRTT and Actual = cwnd/RTT.
+fn backlog(cwnd: Segments, base_rtt: Duration, rtt: Duration) -> Segments {
+    // A smoothed time lags: it may be below BaseRTT just after that has started over.
+    if rtt > base_rtt { cwnd * (1.0 - base_rtt.as_secs_f64() / rtt.as_secs_f64()) } else { 0.0 }
+}
+
+impl Avoidance for Veno {
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        self.base_rtt = [self.base_rtt, ack.rtt].into_iter().flatten().min();
+        self.n = self.base_rtt.zip(ack.srtt).map(|(base_rtt, rtt)| backlog(window.cwnd, base_rtt, rtt));
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
+        // Fu & Liew §III.B: with a backlog only every other ACK counts.
+        self.skipped = self.n.is_some_and(|n| n >= self.beta) && !self.skipped;
+        if self.skipped { window.cwnd } else { window.cwnd + ack.counted / window.cwnd }
+    }
+
+    fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
+        // Fu & Liew §III.C: a loss seen by duplicate ACKs may be random; the answer to a timeout is Reno's.
+        let random = event.cause == Cause::DupAck && self.n.is_some_and(|n| n < self.beta);
+        if random { reduced_to(event.window * self.random_loss_factor) } else { halve(event.window) }
+    }
+
+    fn on_reduction(&mut self, event: &CongestionEvent, _window: &Window) {
+        if self.reset_base_rtt && event.cause != Cause::EcnCe {
+            self.base_rtt = None;
+        }
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(base_rtt) = self.base_rtt {
+            out("base_rtt", base_rtt.as_secs_f64());
+        }
+        if let Some(n) = self.n {
+            out("N", n);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close, build, congestion, internal, window};
+    use proptest::prelude::*;
+
+    fn veno(set: &[(&str, Value)]) -> Box<dyn Avoidance> {
+        build(&ENTRY, set).unwrap()
+    }
+
+    /// An ACK with these round-trip times in milliseconds.
+    fn ack(rtt: u64, srtt: u64) -> Ack {
+        Ack { rtt: Some(Duration::from_millis(rtt)), srtt: Some(Duration::from_millis(srtt)), ..ACK }
+    }
+
+    /// Veno that has seen a smallest round-trip time of 100 ms, with `n` packets queued of a window of 20.
+    fn queued(n: u64, set: &[(&str, Value)]) -> Box<dyn Avoidance> {
+        let mut part = veno(set);
+        // N = 20·(1 − 100/RTT).
+        part.observe(&ack(100, 2000 / (20 - n)), &window(20.0));
+        part
+    }
+
+    #[test]
+    fn the_backlog_by_hand() {
+        // Expected = 20/0.1 s, Actual = 20/0.125 s, their difference in 0.1 s.
+        assert_close(internal(|out| queued(4, &[]).internals(out), "N"), 4.0, 1e-9);
+        assert_eq!(backlog(20.0, Duration::from_millis(100), Duration::from_millis(90)), 0.0);
+    }
+
+    #[test]
+    fn every_ack_counts_without_a_backlog_and_every_other_one_with_it() {
+        let grown = |n, set: &[(&str, Value)]| {
+            let mut part = queued(n, set);
+            [(); 4].map(|()| 20.0 * (part.on_ack(&ACK, &window(20.0)) - 20.0)).map(f64::round)
+        };
+        assert_eq!(grown(2, &[]), [1.0; 4]);
+        assert_eq!(grown(4, &[]), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(grown(4, &[("beta", Value::Number(5.0))]), [1.0; 4]);
+        assert_eq!(queued(0, &[]).on_ack(&Ack { counted: 2.0, ..ACK }, &window(20.0)), 20.1, "byte counting");
+    }
+
+    #[test]
+    fn a_loss_without_a_backlog_costs_a_fifth_and_everything_else_a_half() {
+        let after = |n, cause| queued(n, &[]).respond(&congestion(cause, 20.0), &window(20.0));
+        assert_eq!(after(2, Cause::DupAck), Window { cwnd: 16.0, ssthresh: 16.0 });
+        assert_eq!(after(4, Cause::DupAck), Window { cwnd: 10.0, ssthresh: 10.0 });
+        assert_eq!([Cause::Timeout, Cause::EcnCe].map(|cause| after(2, cause).ssthresh), [10.0; 2]);
+        assert_eq!(veno(&[]).respond(&congestion(Cause::DupAck, 20.0), &window(20.0)).cwnd, 10.0, "nothing has been measured");
+        let mut mild = queued(2, &[("random_loss_factor", Value::Number(0.9))]);
+        assert_eq!(mild.respond(&congestion(Cause::DupAck, 20.0), &window(20.0)).cwnd, 18.0);
+    }
+
+    #[test]
+    fn base_rtt_starts_over_at_a_loss() {
+        let base_rtt = |cause, reset| {
+            let mut part = queued(4, &[("reset_base_rtt", Value::Bool(reset))]);
+            part.on_reduction(&congestion(cause, 20.0), &window(10.0));
+            part.observe(&ack(120, 125), &window(10.0));
+            part.observe(&ack(130, 125), &window(10.0));
+            internal(|out| part.internals(out), "base_rtt")
+        };
+        assert_eq!([Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(|cause| base_rtt(cause, true)), [0.12, 0.12, 0.1]);
+        assert_eq!(base_rtt(Cause::DupAck, false), 0.1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn between_half_of_reno_and_reno(rtts in prop::collection::vec((1..500_u64, 1..500_u64), 2..200), cwnd in 2.0..1e4_f64) {
+            let mut part = veno(&[]);
+            let counted: f64 = rtts.iter().map(|(rtt, srtt)| {
+                part.observe(&ack(*rtt, *srtt), &window(cwnd));
+                part.on_ack(&ACK, &window(cwnd)) - cwnd
+            }).sum::<f64>() * cwnd;
+            let acks = rtts.len() as f64;
+            prop_assert!(counted >= (acks / 2.0).floor() - 1e-6 * acks && counted <= acks * (1.0 + 1e-6), "{counted} of {acks}");
+            let left = part.respond(&congestion(Cause::DupAck, cwnd), &window(cwnd)).cwnd / cwnd;
+            prop_assert!([0.5, 0.8].iter().any(|factor| (left - factor).abs() < 1e-9), "{left}");
+        }
+    }
+}

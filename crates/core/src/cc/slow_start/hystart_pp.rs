@@ -1,0 +1,341 @@
+//! HyStart++: leaves slow start when round-trip times rise, after a few rounds of slower growth that check whether they do.
+//! ## What it does
+//! Doubles the window like standard slow start, until the smallest round-trip time of a round exceeds that of the round before by a
+//! threshold. Then Conservative Slow Start (CSS) grows a quarter as fast. If round-trip times fall below what they were at its start, slow
+//! start resumes; after `css_rounds` rounds `ssthresh` becomes `cwnd` and congestion avoidance begins.
+//! ## References
+//! RFC 9406 §4.2 and §4.3.
+//! ## Differs from the document
+//! N, the data that an ACK acknowledges, is what the host counts for growth: with `l` = 8 it is never limited where an ACK counts once.
+//! The ACK at which the phase changes already counts by the rule of the new one. After loss or a mark the window is what the loss response
+//! makes of it; RFC 9406 says that `ssthresh` becomes `cwnd` and leaves the reduction to the congestion control.
+//! ## Parameters
+//! `min_rtt_thresh`: 4 ms, `max_rtt_thresh`: 16 ms, `min_rtt_divisor`: 8, `n_rtt_sample`: 8, `css_growth_divisor`: 4, `css_rounds`: 5, all
+//! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity of those that do.
+//! `initial_only`: on, as recommended; later slow starts are standard.
+//!
+//! Its quantities in traces are `phase` (0: slow start, 1: CSS, 2: over) and, in seconds, `last_round_min_rtt` and
+//! `current_round_min_rtt`.
+
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::{Ack, CongestionEvent};
+use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::units::{Duration, Segments};
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "hystart_pp",
+    summary: "HyStart++: leaves when round-trip times rise, after rounds of slower growth",
+    reference: "RFC 9406",
+    params: &[
+        param("min_rtt_thresh", Kind::Duration, 0.004, (0.0, 1e3), "smallest rise of a round's smallest round-trip time that counts"),
+        param("max_rtt_thresh", Kind::Duration, 0.016, (0.0, 1e3), "rise that always counts"),
+        param("min_rtt_divisor", Kind::Number, 8.0, (1.0, 1e6), "between the two, the share of the round-trip time that counts: 1/8"),
+        param("n_rtt_sample", Kind::Integer, 8.0, (1.0, 1e6), "measurements in a round before it can decide"),
+        param("css_growth_divisor", Kind::Number, 4.0, (1.0, 1e6), "by how much CSS grows more slowly; at least 2 (RFC 9406 §4.3)"),
+        param("css_rounds", Kind::Integer, 5.0, (1.0, 1e6), "rounds of CSS, the one in which it begins included"),
+        param("l", Kind::Segments, 8.0, (1.0, 1e9), "most segments that an ACK counts for; 1e9 for a sender that paces"),
+        Param {
+            name: "initial_only",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 0.0),
+            doc: "whether slow starts after the connection's first are standard (RFC 9406 §4.3)",
+        },
+    ],
+    build: |params| Ok(Box::new(HystartPp::new(params))),
+};
+
+const fn param(name: &'static str, kind: Kind, default: f64, bounds: (f64, f64), doc: &'static str) -> Param {
+    Param { name, kind, default: Default::Number(default), bounds, doc }
+}
+
+/// Slow start as RFC 9406 modifies it.
+#[derive(Debug)]
+pub struct HystartPp {
+    min_rtt_thresh: Duration,
+    max_rtt_thresh: Duration,
+    min_rtt_divisor: f64,
+    n_rtt_sample: u32,
+    css_growth_divisor: f64,
+    css_rounds: u32,
+    l: Segments,
+    initial_only: bool,
+    phase: Phase,
+    /// The present round; `None` before a slow start's first.
+    round: Option<u64>,
+    last_round_min_rtt: Option<Duration>,
+    current_round_min_rtt: Option<Duration>,
+    rtt_sample_count: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    /// Conservative slow start, with the rounds that have ended in it.
+    Css {
+        css_baseline_min_rtt: Duration,
+        rounds: u32,
+    },
+    /// The rest is standard slow start.
+    Over,
+}
+
+impl HystartPp {
+    fn new(params: &Params) -> Self {
+        let duration = |name| Duration::from_secs_f64(params.number(name));
+        Self {
+            min_rtt_thresh: duration("min_rtt_thresh"),
+            max_rtt_thresh: duration("max_rtt_thresh"),
+            min_rtt_divisor: params.number("min_rtt_divisor"),
+            n_rtt_sample: params.number("n_rtt_sample") as u32,
+            css_growth_divisor: params.number("css_growth_divisor"),
+            css_rounds: params.number("css_rounds") as u32,
+            l: params.number("l"),
+            initial_only: params.flag("initial_only"),
+            phase: Phase::SlowStart,
+            round: None,
+            last_round_min_rtt: None,
+            current_round_min_rtt: None,
+            rtt_sample_count: 0,
+        }
+    }
+
+    /// A slow start has ended: the next one starts afresh, or is standard.
+    fn end(&mut self) {
+        self.phase = if self.initial_only { Phase::Over } else { Phase::SlowStart };
+        self.round = None;
+        self.last_round_min_rtt = None;
+        self.current_round_min_rtt = None;
+        self.rtt_sample_count = 0;
+    }
+
+    /// RFC 9406 §4.2: what happens at the start of each round.
+    fn begin_round(&mut self, round: u64) {
+        self.round = Some(round);
+        if let Phase::Css { rounds, .. } = &mut self.phase {
+            *rounds += 1;
+        }
+        self.last_round_min_rtt = self.current_round_min_rtt.take();
+        self.rtt_sample_count = 0;
+    }
+
+    /// RFC 9406 §4.2: `RttThresh`.
+    fn rtt_thresh(&self, last_round_min_rtt: Duration) -> Duration {
+        let share = Duration::from_secs_f64(last_round_min_rtt.as_secs_f64() / self.min_rtt_divisor);
+        share.min(self.max_rtt_thresh).max(self.min_rtt_thresh)
+    }
+
+    /// RFC 9406 §4.2: from slow start to CSS when delay has increased, and back when it has not.
+    fn change_phase(&mut self, current_round_min_rtt: Duration) {
+        match self.phase {
+            Phase::SlowStart => {
+                let rises = |last| current_round_min_rtt >= last + self.rtt_thresh(last);
+                if self.last_round_min_rtt.is_some_and(rises) {
+                    self.phase = Phase::Css { css_baseline_min_rtt: current_round_min_rtt, rounds: 0 };
+                }
+            }
+            Phase::Css { css_baseline_min_rtt, .. } => {
+                if current_round_min_rtt < css_baseline_min_rtt {
+                    self.phase = Phase::SlowStart;
+                }
+            }
+            Phase::Over => {}
+        }
+    }
+}
+
+impl SlowStart for HystartPp {
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        if self.phase == Phase::Over || window.cwnd >= window.ssthresh {
+            return;
+        }
+        if self.round != Some(ack.round) {
+            self.begin_round(ack.round);
+        }
+        let Some(curr_rtt) = ack.rtt else { return };
+        let current_round_min_rtt = self.current_round_min_rtt.map_or(curr_rtt, |least| least.min(curr_rtt));
+        self.current_round_min_rtt = Some(current_round_min_rtt);
+        self.rtt_sample_count += 1;
+        if self.rtt_sample_count >= self.n_rtt_sample {
+            self.change_phase(current_round_min_rtt);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+        match self.phase {
+            // RFC 9406 §4.2: cwnd + min(N, L·SMSS), and in CSS a share of that.
+            Phase::SlowStart => Step::Grow(ack.counted.min(self.l)),
+            Phase::Css { rounds, .. } if rounds < self.css_rounds => Step::Grow(ack.counted.min(self.l) / self.css_growth_divisor),
+            Phase::Css { .. } => {
+                self.end();
+                Step::Exit { ssthresh: window.cwnd }
+            }
+            Phase::Over => Step::Grow(ack.counted),
+        }
+    }
+
+    fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {
+        self.end();
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let phase = match self.phase {
+            Phase::SlowStart => 0.0,
+            Phase::Css { .. } => 1.0,
+            Phase::Over => 2.0,
+        };
+        out("phase", phase);
+        for (name, rtt) in [("last_round_min_rtt", self.last_round_min_rtt), ("current_round_min_rtt", self.current_round_min_rtt)] {
+            if let Some(rtt) = rtt {
+                out(name, rtt.as_secs_f64());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Cause;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, congestion, internal, window};
+    use proptest::prelude::*;
+
+    fn hystart(set: &[(&str, Value)]) -> Box<dyn SlowStart> {
+        build(&ENTRY, set).unwrap()
+    }
+
+    /// Lets `part` take the ACKs of round `round`, one for each round-trip time in milliseconds; gives its last step.
+    fn take(part: &mut dyn SlowStart, round: u64, rtts: impl IntoIterator<Item = u64>) -> Step {
+        let window = window(100.0);
+        let step = |rtt| {
+            let ack = Ack { round, rtt: Some(Duration::from_millis(rtt)), ..ACK };
+            part.observe(&ack, &window);
+            part.on_ack(&ack, &window)
+        };
+        rtts.into_iter().map(step).last().unwrap()
+    }
+
+    /// The same for eight ACKs with one round-trip time.
+    fn eight(part: &mut dyn SlowStart, round: u64, rtt: u64) -> Step {
+        take(part, round, [rtt; 8])
+    }
+
+    const FAST: Step = Step::Grow(1.0);
+    const SLOW: Step = Step::Grow(0.25);
+
+    #[test]
+    fn a_rise_by_an_eighth_between_4_and_16_milliseconds_counts() {
+        // The round before, and the least rise: an eighth, at least 4 ms, at most 16 ms.
+        for (last, rise) in [(10, 4), (32, 4), (80, 10), (128, 16), (500, 16)] {
+            for (more, step) in [(rise - 1, FAST), (rise, SLOW)] {
+                let mut part = hystart(&[]);
+                eight(&mut *part, 0, last);
+                assert_eq!(eight(&mut *part, 1, last + more), step, "{last} ms and {more} ms more");
+            }
+        }
+    }
+
+    #[test]
+    fn a_round_decides_by_its_least_of_eight_measurements() {
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 40);
+        assert_eq!(take(&mut *part, 1, [60; 7]), FAST, "seven are too few");
+        assert_eq!(take(&mut *part, 1, [60]), SLOW);
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 40);
+        assert_eq!(take(&mut *part, 1, [60, 60, 60, 44, 60, 60, 60, 60, 60]), FAST, "one of them is low");
+        let mut part = hystart(&[]);
+        part.observe(&Ack { round: 0, ..ACK }, &window(100.0));
+        assert_eq!(eight(&mut *part, 1, 60), FAST, "there is nothing to compare with");
+        let mut part = hystart(&[("n_rtt_sample", Value::Number(2.0))]);
+        take(&mut *part, 0, [40]);
+        assert_eq!(take(&mut *part, 1, [60; 2]), SLOW);
+    }
+
+    #[test]
+    fn five_rounds_of_css_and_out() {
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 40);
+        // CSS begins in round 1, which counts.
+        for round in 1..6 {
+            assert_eq!(eight(&mut *part, round, 60), SLOW, "round {round}");
+        }
+        assert_eq!(internal(|out| part.internals(out), "phase"), 1.0);
+        assert_eq!(take(&mut *part, 6, [60]), Step::Exit { ssthresh: 100.0 });
+        assert_eq!(internal(|out| part.internals(out), "phase"), 2.0);
+    }
+
+    #[test]
+    fn slow_start_resumes_when_the_rise_was_jitter() {
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 40);
+        assert_eq!(eight(&mut *part, 1, 60), SLOW);
+        assert_eq!(take(&mut *part, 2, [59; 7]), SLOW, "seven are too few");
+        assert_eq!(take(&mut *part, 2, [59]), FAST);
+        assert_eq!(internal(|out| part.internals(out), "last_round_min_rtt"), 0.06);
+        assert_eq!(internal(|out| part.internals(out), "current_round_min_rtt"), 0.059);
+        // It includes HyStart++: a rise is found again, from what the last round had, and all five rounds are due again.
+        for round in 3..8 {
+            assert_eq!(eight(&mut *part, round, 67), SLOW, "round {round}");
+        }
+        assert_eq!(take(&mut *part, 8, [67]), Step::Exit { ssthresh: 100.0 });
+    }
+
+    #[test]
+    fn byte_counting_up_to_l() {
+        let grown = |set: &[(&str, Value)], css| {
+            let mut part = hystart(set);
+            eight(&mut *part, 0, 40);
+            eight(&mut *part, 1, if css { 60 } else { 40 });
+            part.on_ack(&Ack { round: 1, counted: 20.0, ..ACK }, &window(100.0))
+        };
+        assert_eq!([grown(&[], false), grown(&[], true)], [Step::Grow(8.0), Step::Grow(2.0)]);
+        let paced = [("l", Value::Number(1e9)), ("css_growth_divisor", Value::Number(2.0))];
+        assert_eq!([grown(&paced, false), grown(&paced, true)], [Step::Grow(20.0), Step::Grow(10.0)]);
+    }
+
+    #[test]
+    fn later_slow_starts_are_standard_unless_asked() {
+        for (initial_only, step) in [(true, FAST), (false, SLOW)] {
+            let mut part = hystart(&[("initial_only", Value::Bool(initial_only))]);
+            eight(&mut *part, 0, 40);
+            part.on_congestion(&congestion(Cause::Timeout, 100.0), &window(100.0));
+            assert_eq!(eight(&mut *part, 1, 60), FAST, "the round before belongs to another slow start");
+            assert_eq!(eight(&mut *part, 2, 80), step);
+        }
+    }
+
+    #[test]
+    fn what_is_seen_in_congestion_avoidance_does_not_count() {
+        let mut part = hystart(&[]);
+        eight(&mut *part, 0, 40);
+        for _ in 0..8 {
+            let ack = Ack { round: 1, rtt: Some(Duration::from_millis(60)), ..ACK };
+            part.observe(&ack, &Window { cwnd: 100.0, ssthresh: 100.0 });
+        }
+        assert_eq!(internal(|out| part.internals(out), "phase"), 0.0);
+        assert_eq!(internal(|out| part.internals(out), "current_round_min_rtt"), 0.04);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn never_before_six_rounds_and_never_without_a_rise(rounds in prop::collection::vec(20..60_u64, 1..40)) {
+            let mut part = hystart(&[]);
+            let left = (0..rounds.len()).find(|round| {
+                eight(&mut *part, *round as u64, rounds[*round]);
+                internal(|out| part.internals(out), "phase") == 2.0
+            });
+            if let Some(round) = left {
+                // In the five rounds before it none fell below the first of them, which rose by at least 4 ms.
+                prop_assert!(round >= 6, "left in round {round}");
+                let css = &rounds[round - 5..round];
+                prop_assert!(css.iter().all(|rtt| *rtt >= css[0]), "{css:?}");
+                prop_assert!(css[0] >= rounds[round - 6] + 4, "{} after {}", css[0], rounds[round - 6]);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Vegas' slow start: doubles every other round trip and leaves when segments wait.
+//! ## What it does
+//! Grows by a segment per ACK in every other round trip and rests in between, so that each growth shows in the round-trip time. If at the
+//! start of a round in which it would grow more than `gamma` segments wait in queues (expected minus actual throughput, times the
+//! round-trip time without queues), it leaves slow start.
+//! ## References
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.3; ns-2.35's Vegas, read off its runs.
+//! ## Differs from the document
+//! With `rule = "ns2"` as ns-2.35, of which the publication says nothing: the backlog is rounded to whole segments before it is compared;
+//! leaving takes an eighth of the window and sets the threshold to 2; the ACK that ends a round counts for the next one; a round of one
+//! segment sets the round-trip time without queues anew; a window more than 2 segments above what is outstanding does not grow; and what
+//! was left of the avoidance's growth goes on after a timeout until the round ends. With `rule = "published"` none of this: the window
+//! stays as it is on leaving and becomes the threshold.
+//! ## Parameters
+//! `gamma`: 1 segment, ns-2's default and the "one router buffer" of the publication. `alpha`: 1 segment, as in the avoidance `vegas`; only
+//! for the growth left over after a timeout. `rule`: "ns2" or "published".
+
+use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
+use crate::cc::{SlowStart, Step, Window};
+use crate::events::Ack;
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::units::Segments;
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "vegas",
+    summary: "doubles every other round trip, leaves when segments wait in queues",
+    reference: "Brakmo & Peterson 1995, §3.3; ns-2.35's Vegas",
+    params: &[
+        Param {
+            name: "gamma",
+            kind: Kind::Segments,
+            default: Default::Number(1.0),
+            bounds: (0.0, 1e9),
+            doc: "segments in queues beyond which slow start ends; ns-2's default",
+        },
+        ALPHA,
+        RULE,
+    ],
+    build: |params| {
+        Ok(Box::new(Vegas {
+            backlog: Backlog::new(params),
+            gamma: params.number("gamma"),
+            alpha: params.number("alpha"),
+            grows: None,
+            leaves: false,
+            increment: 0.0,
+        }))
+    },
+};
+
+/// Share of the window that leaving takes.
+const LEAVING: Segments = 1.0 / 8.0;
+
+/// Vegas' slow start.
+#[derive(Debug)]
+pub struct Vegas {
+    backlog: Backlog,
+    gamma: Segments,
+    alpha: Segments,
+    /// Whether the last round of slow start was one that grows; the first is.
+    grows: Option<bool>,
+    /// This round found too much waiting.
+    leaves: bool,
+    /// Growth per ACK in this round.
+    increment: Segments,
+}
+
+impl SlowStart for Vegas {
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        let slow_start = window.cwnd < window.ssthresh;
+        match self.backlog.observe(ack) {
+            Some(diff) if slow_start => {
+                let grows = self.grows.is_none_or(|grew| !grew);
+                self.grows = Some(grows);
+                self.leaves = grows && diff > self.gamma;
+                self.increment = if grows && !self.leaves { 1.0 } else { 0.0 };
+            }
+            Some(diff) => {
+                self.grows = self.grows.or(Some(true));
+                self.increment = if self.backlog.ns2 && diff < self.alpha { 1.0 / window.cwnd } else { 0.0 };
+            }
+            // Growth stops at the threshold.
+            None if !slow_start && self.increment >= 1.0 => self.increment = 0.0,
+            None => {}
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
+        if std::mem::take(&mut self.leaves) {
+            return if self.backlog.ns2 {
+                let cwnd = (window.cwnd - window.cwnd * LEAVING).max(MIN_WINDOW);
+                Step::Leave(Window { cwnd, ssthresh: MIN_WINDOW })
+            } else {
+                Step::Exit { ssthresh: window.cwnd }
+            };
+        }
+        let grows = self.backlog.may_grow(ack, window);
+        Step::Grow(if grows { ack.counted * self.increment } else { 0.0 })
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("slow_start_diff", self.backlog.diff());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, build, window};
+    use crate::units::{Duration, Instant};
+
+    /// An ACK at which a round ends: one segment is outstanding, as far as this one tells.
+    fn ack(now: u64, rtt: u64, flight_size: u32) -> Ack {
+        Ack { now: Instant::from_nanos(1_000_000 * now), rtt: Some(Duration::from_millis(rtt)), flight_size, ..ACK }
+    }
+
+    #[test]
+    fn grows_in_every_other_round() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        let mut steps = Vec::new();
+        for round in 1..5 {
+            let ack = ack(100 * round, 100, 0);
+            part.observe(&ack, &window(2.0));
+            steps.push(part.on_ack(&ack, &window(2.0)));
+        }
+        assert_eq!(steps, [Step::Grow(1.0), Step::Grow(0.0), Step::Grow(1.0), Step::Grow(0.0)]);
+    }
+
+    #[test]
+    fn leaves_with_seven_eighths_when_segments_wait() {
+        for (rule, left) in [("ns2", Step::Leave(Window { cwnd: 14.0, ssthresh: 2.0 })), ("published", Step::Exit { ssthresh: 16.0 })] {
+            let mut part = build(&ENTRY, &[("rule", Value::Word(rule.to_owned()))]).unwrap();
+            // Rounds of 16 segments, the second and third with twice the round-trip time: 8 wait.
+            let mut last = Step::Grow(0.0);
+            for index in 0..50_u64 {
+                let ack = ack(100 + index, if index == 0 { 100 } else { 200 }, 15);
+                part.observe(&ack, &window(16.0));
+                last = part.on_ack(&ack, &window(16.0));
+                if !matches!(last, Step::Grow(_)) {
+                    break;
+                }
+            }
+            assert_eq!(last, left, "{rule}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What TCP Vegas measures: how many segments of the flow wait in queues, once in a round trip.
+//!
+//! ## References
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.2; ns-2.35's Vegas, read off its runs.
+
+use crate::cc::Window;
+use crate::events::Ack;
+use crate::registry::{Default, Kind, Param, Params};
+use crate::units::{Instant, Segments};
+
+/// Least backlog that Vegas wants.
+pub(crate) const ALPHA: Param = Param {
+    name: "alpha",
+    kind: Kind::Segments,
+    default: Default::Number(1.0),
+    bounds: (0.0, 1e9),
+    doc: "segments in queues below which the window grows; ns-2's default",
+};
+
+/// Whose Vegas it is.
+pub(crate) const RULE: Param = Param {
+    name: "rule",
+    kind: Kind::Word(&["ns2", "published"]),
+    default: Default::Word("ns2"),
+    bounds: (0.0, 0.0),
+    doc: "where both differ: ns-2.35's Vegas, or that of Brakmo & Peterson 1995",
+};
+
+/// Smallest window that Vegas leaves by itself, and its threshold once slow start is over.
+pub(crate) const MIN_WINDOW: Segments = 2.0;
+/// The window may be above what is outstanding by so much and still grow (ns-2).
+const UNUSED: Segments = 2.0;
+
+/// The backlog of one flow, and how it is measured.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    /// Whether ns-2's rules hold.
+    pub(crate) ns2: bool,
+    /// Segments acknowledged so far.
+    acked: u64,
+    /// The segment whose ACK ends the round, counted like `acked`, and when the round began.
+    end: u64,
+    begun: Instant,
+    /// Round-trip times of this round in seconds, summed, and how many.
+    sum: f64,
+    count: u32,
+    /// Round-trip time without queues, in seconds; infinite: not known.
+    base_rtt: f64,
+    /// Of the last round: its round-trip time in seconds and its backlog in segments.
+    rtt: f64,
+    diff: Segments,
+}
+
+impl Backlog {
+    /// Nothing measured yet.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self {
+            ns2: params.word("rule") == "ns2",
+            acked: 0,
+            end: 0,
+            begun: Instant::ZERO,
+            sum: 0.0,
+            count: 0,
+            base_rtt: f64::INFINITY,
+            rtt: 0.0,
+            diff: 0.0,
+        }
+    }
+
+    /// Takes an ACK; gives the backlog if a round ended with it.
+    pub(crate) fn observe(&mut self, ack: &Ack) -> Option<Segments> {
+        if ack.acked == 0 {
+            return None;
+        }
+        self.acked += u64::from(ack.acked);
+        if !self.ns2 {
+            self.sample(ack);
+        }
+        let ended = self.acked > self.end;
+        if ended {
+            self.end_round(ack);
+        }
+        if self.ns2 {
+            // The ACK that ends a round counts for the next one.
+            self.sample(ack);
+        }
+        ended.then_some(self.diff)
+    }
+
+    fn sample(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.as_secs_f64();
+            self.base_rtt = self.base_rtt.min(rtt);
+            self.sum += rtt;
+            self.count += 1;
+        }
+    }
+
+    fn end_round(&mut self, ack: &Ack) {
+        self.rtt = if self.count > 0 { self.sum / f64::from(self.count) } else { ack.now.since(self.begun).as_secs_f64() };
+        let next = self.acked + u64::from(ack.flight_size);
+        let sent = next - self.end.min(next);
+        // A round of one segment met no queue of the flow's own: a longer path shows.
+        let alone = self.ns2 && sent <= 1;
+        if self.rtt < self.base_rtt || alone {
+            self.base_rtt = self.rtt;
+        }
+        // Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
+        let waiting = f64::from(ack.flight_size) + 1.0 - if self.rtt > 0.0 { sent as f64 * self.base_rtt / self.rtt } else { 0.0 };
+        self.diff = if self.ns2 { libm::trunc(waiting + 0.5) } else { waiting };
+        (self.end, self.begun, self.sum, self.count) = (next, ack.now, 0.0, 0);
+    }
+
+    /// Whether the window is used well enough to grow.
+    pub(crate) fn may_grow(&self, ack: &Ack, window: &Window) -> bool {
+        !self.ns2 || window.cwnd <= f64::from(ack.flight_size) + 1.0 + UNUSED
+    }
+
+    /// The backlog of the last round.
+    pub(crate) fn diff(&self) -> Segments {
+        self.diff
+    }
+
+    /// For traces.
+    pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("diff", self.diff);
+        out("base_rtt", if self.base_rtt.is_finite() { self.base_rtt } else { 0.0 });
+        out("round_rtt", self.rtt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{ACK, assert_close};
+    use crate::units::Duration;
+
+    fn backlog(rule: &str) -> Backlog {
+        let mut params = Params::defaults(&[RULE]);
+        params.set("rule", Value::Word(rule.to_owned()));
+        Backlog::new(&params)
+    }
+
+    fn ack(millis: u64, flight_size: u32) -> Ack {
+        Ack { now: Instant::from_nanos(1_000_000 * (1000 + millis)), flight_size, rtt: Some(Duration::from_millis(millis)), ..ACK }
+    }
+
+    #[test]
+    fn ten_segments_in_a_round_trip_a_quarter_longer_than_without_queues() {
+        for (rule, expected) in [("ns2", 2.0), ("published", 2.0)] {
+            let mut backlog = backlog(rule);
+            backlog.observe(&ack(100, 9));
+            // A round of ten ACKs at 125 ms; the next one ends it: 10 − 10·100/125 = 2.
+            for _ in 0..9 {
+                assert_eq!(backlog.observe(&ack(125, 9)), None);
+            }
+            let ended = backlog.observe(&ack(125, 9)).unwrap();
+            // The first ACK's 100 ms count for this round by ns-2's rule: (100 + 9·125)/10 = 122.5 ms, 1.84 segments, rounded to 2.
+            assert_close(ended, expected, 1e-9);
+        }
+    }
+
+    #[test]
+    fn duplicate_acks_measure_nothing() {
+        let mut backlog = backlog("ns2");
+        assert_eq!(backlog.observe(&Ack { acked: 0, ..ack(50, 3) }), None);
+        assert!(backlog.base_rtt.is_infinite());
+    }
+
+    #[test]
+    fn a_round_of_one_segment_sets_the_base_anew() {
+        let mut backlog = backlog("ns2");
+        for millis in [100, 100, 300, 300, 300] {
+            backlog.observe(&ack(millis, 0));
+        }
+        assert_close(backlog.base_rtt, 0.3, 1e-12);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow_in_ns2() {
+        let window = |cwnd| Window { cwnd, ssthresh: 2.0 };
+        let (ns2, published) = (backlog("ns2"), backlog("published"));
+        assert!(ns2.may_grow(&ack(100, 19), &window(22.0)));
+        assert!(!ns2.may_grow(&ack(100, 19), &window(22.1)));
+        assert!(published.may_grow(&ack(100, 19), &window(30.0)));
+    }
+}

@@ -1,0 +1,268 @@
+//! Analytic models for callers that have texts and arrays: what there is, parameters read with their units, many points at once.
+
+use ackclock_core::analytic::rounds;
+pub use ackclock_core::analytic::rounds::Round;
+use ackclock_core::analytic::{self, Model, Output};
+use ackclock_core::registry::{Default, Kind, Param, Params, Value};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+
+use crate::scenario::check::in_bounds;
+use crate::scenario::error::{quoted, unknown};
+use crate::scenario::part;
+
+/// What a parameter is set to at the points of an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// One number for all points, or one for each: seconds, bits per second, bytes, probabilities from 0 to 1.
+    Numbers(Vec<f64>),
+    /// A word for all points.
+    Word(String),
+    /// Whether, for all points.
+    Bool(bool),
+}
+
+/// Every model: name, summary, reference, header, parameters, outputs, axis, and whether it is simulated.
+pub fn models_json() -> Json {
+    let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
+        let mut json = part::describe(&description);
+        let outputs = model.outputs.iter().map(|Output { name, unit, doc }| json!({ "name": name, "unit": unit, "doc": doc }));
+        json["outputs"] = outputs.collect();
+        json["axis"] = json!(model.axis);
+        json["simulated"] = json!(model.simulated);
+        json
+    });
+    models.collect()
+}
+
+/// The model `name`.
+///
+/// # Errors
+/// If there is none; the text says the nearest name.
+pub fn find(name: &str) -> Result<&'static Model, String> {
+    let known: Vec<&str> = analytic::ENTRIES.iter().map(|model| model.name).collect();
+    analytic::find(name).ok_or_else(|| unknown("model", name, &known))
+}
+
+fn find_param(model: &Model, name: &str) -> Result<&'static Param, String> {
+    let known: Vec<&str> = model.params.iter().map(|param| param.name).collect();
+    let found = model.params.iter().find(|param| param.name == name);
+    found.ok_or_else(|| format!("{}: {}", model.name, unknown("parameter", name, &known)))
+}
+
+/// Reads a text as a value of a parameter, with its unit; bounds are checked.
+///
+/// # Errors
+/// If there is no such model or parameter, or the text is no such value.
+pub fn read(model: &str, name: &str, text: &str) -> Result<Value, String> {
+    let model = find(model)?;
+    let param = find_param(model, name)?;
+    let value = read_value(param, text.trim()).and_then(|value| checked(param, value));
+    value.map_err(|problem| format!("{}: {name}: {problem}", model.name))
+}
+
+fn read_value(param: &Param, text: &str) -> Result<Value, String> {
+    if text == part::AUTO && param.default == Default::Auto {
+        return Ok(Value::Auto);
+    }
+    match param.kind {
+        Kind::Word(_) => Ok(Value::Word(text.to_owned())),
+        Kind::Bool => text.parse().map(Value::Bool).map_err(|_| format!("must be true or false, but is {}", quoted(text))),
+        kind => match part::dimension(kind) {
+            None => text.parse().map(Value::Number).map_err(|_| format!("must be a number, but is {}", quoted(text))),
+            Some(dimension) => {
+                let quantity = dimension.parse(text, dimension.unit)?;
+                part::value(kind, quantity).ok_or_else(|| format!("must be a number, but is {}", quoted(text)))
+            }
+        },
+    }
+}
+
+/// `value`, if it is one that `param` takes.
+fn checked(param: &Param, value: Value) -> Result<Value, String> {
+    match (&value, param.kind) {
+        (Value::Number(number), Kind::Integer) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
+        (Value::Number(_), Kind::Word(_) | Kind::Bool) => Err("must not be a number".to_owned()),
+        (Value::Number(number), _) => in_bounds(param, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number))),
+        (Value::Word(word), Kind::Word(words)) if !words.contains(&word.as_str()) => Err(unknown(param.name, word, words)),
+        (Value::Word(_), Kind::Word(_)) | (Value::Bool(_), Kind::Bool) => Ok(()),
+        (Value::Auto, _) if param.default == Default::Auto => Ok(()),
+        _ => Err("is of another kind".to_owned()),
+    }
+    .map(|()| value)
+}
+
+/// A number in the unit in which the bounds of `param` are written.
+fn shown(param: &Param, number: f64) -> f64 {
+    if param.kind == Kind::Probability { number * 100.0 } else { number }
+}
+
+/// Parameters of a model at every point.
+struct Points {
+    usual: Params,
+    varied: Vec<(&'static Param, Vec<f64>)>,
+}
+
+impl Points {
+    fn new(model: &Model, inputs: Vec<(String, Input)>, count: usize) -> Result<Self, String> {
+        let (mut usual, mut varied) = (Params::defaults(model.params), Vec::new());
+        for (name, input) in inputs {
+            let param = find_param(model, &name)?;
+            let problem = |problem| format!("{}: {name}: {problem}", model.name);
+            match input {
+                Input::Word(word) => usual.set(param.name, checked(param, Value::Word(word)).map_err(problem)?),
+                Input::Bool(value) => usual.set(param.name, checked(param, Value::Bool(value)).map_err(problem)?),
+                Input::Numbers(numbers) => {
+                    if numbers.len() != 1 && numbers.len() != count {
+                        return Err(problem(format!("has {} values for {count} points", numbers.len())));
+                    }
+                    numbers.iter().try_for_each(|number| checked(param, Value::Number(*number)).map(drop)).map_err(problem)?;
+                    varied.push((param, numbers));
+                }
+            }
+        }
+        Ok(Self { usual, varied })
+    }
+
+    /// The parameters at one point.
+    fn at(&self, params: &mut Params, point: usize) {
+        for (param, numbers) in &self.varied {
+            params.set(param.name, Value::Number(numbers[if numbers.len() == 1 { 0 } else { point }]));
+        }
+    }
+
+    /// The outputs at one point.
+    fn evaluate(&self, model: &Model, params: &mut Params, point: usize) -> Result<Vec<f64>, String> {
+        self.at(params, point);
+        (model.evaluate)(params).map_err(|problem| format!("{}: {problem}", model.name))
+    }
+}
+
+/// Evaluates a model at `count` points: for each output the numbers at all points.
+///
+/// Simulated models use up to `jobs` threads; what they give does not depend on it.
+///
+/// # Errors
+/// If there is no such model or parameter, or a value is none that it takes: what, and the nearest right thing.
+pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: usize) -> Result<Vec<Vec<f64>>, String> {
+    let model = find(model)?;
+    let points = Points::new(model, inputs, count)?;
+    // A closed form takes less time than a thread does to start.
+    let threads = if model.simulated { jobs.clamp(1, count.max(1)) } else { 1 };
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("no threads: {problem}"))?;
+    let at_points: Vec<Vec<f64>> = pool.install(|| {
+        (0..count)
+            .into_par_iter()
+            .map_init(|| points.usual.clone(), |params, point| points.evaluate(model, params, point))
+            .collect::<Result<_, _>>()
+    })?;
+    let mut outputs = vec![Vec::with_capacity(count); model.outputs.len()];
+    for values in at_points {
+        outputs.iter_mut().zip(values).for_each(|(output, value)| output.push(value));
+    }
+    Ok(outputs)
+}
+
+/// Every round of one run of the model `rounds`.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn trace_rounds(inputs: Vec<(String, Input)>) -> Result<Vec<Round>, String> {
+    let points = Points::new(&rounds::ENTRY, inputs, 1)?;
+    let mut params = points.usual.clone();
+    points.at(&mut params, 0);
+    Ok(rounds::trace(&params))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(name: &str, numbers: &[f64]) -> (String, Input) {
+        (name.to_owned(), Input::Numbers(numbers.to_vec()))
+    }
+
+    fn word(name: &str, word: &str) -> (String, Input) {
+        (name.to_owned(), Input::Word(word.to_owned()))
+    }
+
+    #[test]
+    fn texts_are_read_with_their_units() {
+        let read = |name, text| read("pftk", name, text).unwrap();
+        assert_eq!(read("loss", "2 %"), Value::Number(0.02));
+        assert_eq!(read("rtt", "20 ms"), Value::Number(0.02));
+        assert_eq!(read("packet_size", "1500 B"), Value::Number(1500.0));
+        assert_eq!(read("rwnd", "20 packets"), Value::Number(20.0));
+        assert_eq!(read("rwnd", "auto"), Value::Auto);
+        assert_eq!(read("b", "2"), Value::Number(2.0));
+        assert_eq!(super::read("rbt", "rate", "45 Mbit/s").unwrap(), Value::Number(45e6));
+        assert_eq!(super::read("rounds", "capped", "true").unwrap(), Value::Bool(true));
+        assert_eq!(super::read("rounds", "response", "threshold").unwrap(), Value::Word("threshold".to_owned()));
+    }
+
+    #[test]
+    fn mistakes_name_the_nearest_right_thing() {
+        let message = |model, name, text| read(model, name, text).unwrap_err();
+        assert!(message("matis", "loss", "1 %").starts_with("there is no model \"matis\"; did you mean \"mathis\"?"));
+        assert!(message("mathis", "los", "1 %").starts_with("mathis: there is no parameter \"los\"; did you mean \"loss\"?"));
+        assert_eq!(message("mathis", "loss", "0.01"), "mathis: loss: a probability needs a unit; did you mean \"0.01 %\"?");
+        assert_eq!(message("mathis", "loss", "101 %"), "mathis: loss: must be from 0 to 100 %, but is 101");
+        assert_eq!(message("rounds", "rounds", "2.5"), "rounds: rounds: must be a whole number, but is 2.5");
+        assert!(message("response", "law", "cubik").starts_with("response: law: there is no law \"cubik\"; did you mean \"cubic\"?"));
+        assert!(message("rounds", "capped", "yes").contains("must be true or false"));
+        assert!(message("mathis", "b", "auto").contains("must be a number"));
+        let message = |inputs| evaluate("response", inputs, 2, 1).unwrap_err();
+        assert_eq!(message(vec![numbers("loss", &[0.1, 2.0])]), "response: loss: must be from 0 to 100 %, but is 200");
+        assert_eq!(message(vec![numbers("loss", &[0.1; 3])]), "response: loss: has 3 values for 2 points");
+        assert!(message(vec![numbers("law", &[1.0])]).contains("must not be a number"));
+        assert!(message(vec![word("loss", "1 %")]).contains("is of another kind"));
+    }
+
+    #[test]
+    fn points_are_evaluated_one_by_one() {
+        let inputs = vec![numbers("loss", &[0.01, 0.04]), numbers("rtt", &[0.1]), word("law", "reno")];
+        let outputs = evaluate("response", inputs, 2, 1).unwrap();
+        assert!((outputs[0][0] / outputs[0][1] - 2.0).abs() < 1e-12);
+        assert_eq!(evaluate("mathis", vec![numbers("loss", &[])], 0, 1).unwrap(), vec![Vec::<f64>::new(); 3]);
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let inputs = || {
+            let seeds: Vec<f64> = (1..=40).map(f64::from).collect();
+            vec![numbers("seed", &seeds), numbers("loss", &[0.05]), numbers("rounds", &[500.0]), word("response", "threshold")]
+        };
+        let one = evaluate("rounds", inputs(), 40, 1).unwrap();
+        assert_eq!(one, evaluate("rounds", inputs(), 40, 3).unwrap());
+        assert!(one[0].windows(2).any(|pair| pair[0].to_bits() != pair[1].to_bits()));
+        let trace = trace_rounds(vec![
+            numbers("seed", &[7.0]),
+            numbers("loss", &[0.05]),
+            numbers("rounds", &[500.0]),
+            word("response", "threshold"),
+        ]);
+        assert_eq!(trace.unwrap()[499].window_rate.to_bits(), one[1][6].to_bits());
+    }
+
+    #[test]
+    fn the_listing_is_whole() {
+        let models = models_json();
+        let rbt = models.as_array().unwrap().iter().find(|model| model["name"] == "rbt").unwrap();
+        assert_eq!(rbt["axis"], "loss");
+        assert_eq!(rbt["outputs"].as_array().unwrap().len(), 15);
+        let rate = rbt["params"].as_array().unwrap().iter().find(|param| param["name"] == "rate").unwrap();
+        assert_eq!(
+            (rate["kind"].as_str(), rate["default"].as_str(), rate["unit"].as_str()),
+            (Some("rate"), Some("45 Mbit/s"), Some("Mbit/s"))
+        );
+        // What is shown as a default reads as the default.
+        for model in analytic::ENTRIES {
+            for param in model.params {
+                let text = part::default(param);
+                let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+                assert_eq!(read(model.name, param.name, &text), Ok(param.default.value()), "{}: {}", model.name, param.name);
+            }
+        }
+    }
+}

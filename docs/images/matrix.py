@@ -1,0 +1,15 @@
+"""Makes the picture of docs/guides/matrix.md, docs/images/matrix.png: python docs/images/matrix.py."""
+
+from pathlib import Path
+
+import ackclock
+from ackclock import plot
+
+found = ackclock.matrix(
+    slow_start=["standard", "limited", "staged"],
+    avoidance=["reno", "binomial", "polynomial", "exponential"],
+    loss_response="own",
+    recovery=["sack", "newreno", "tahoe"],
+    paths="long_fat",
+)
+plot.save(found.plot("long_fat"), Path(__file__).with_suffix(".png"))

@@ -1,0 +1,121 @@
+"""The command `matrix`."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock import checks, composing, crossing
+from ackclock.cli import output
+from ackclock.cli.runs import key_and_value
+from ackclock.crossing import Outcome, Plan, Stopped
+from ackclock.running import Interrupted
+from ackclock.scoring import METRICS
+
+if TYPE_CHECKING:
+    from ackclock.matrices import Matrix
+
+
+def matrix_command(
+    parts: Mapping[str, Sequence[str] | None],
+    where: Sequence[str],
+    *,
+    seeds: int,
+    duration: str | None,
+    baseline: Sequence[str],
+    sort: str | None,
+    top: int,
+    out: Path | None,
+    json_output: bool,
+    jobs: int | None,
+) -> None:
+    """Run a matrix, print its tables or JSON, and write the report."""
+    checks.words("--sort", "metric", [sort] if sort else [], METRICS)
+    chosen = {axis: composing.read_parts(axis, texts) for axis, texts in parts.items() if texts}
+    plan = _plan(chosen, where, seeds, duration, baseline)
+    output.note(
+        f"{len(plan.compositions):,} compositions on {', '.join(path.name for path in plan.paths)}; "
+        f"baseline: {plan.baseline.name}"
+    )
+    if plan.refused:
+        output.note(f"{len(plan.refused)} combinations cannot be and are left out; the first: {plan.refused[0]}")
+
+    from ackclock import crossreport
+    from ackclock.matrices import Matrix
+
+    known = crossreport.begin(out, plan) if out is not None else {}
+    outcome, stopped = _execute(plan, known, jobs)
+    matrix = Matrix(outcome)
+    report = None
+    if out is not None and stopped:
+        crossreport.keep(matrix, out, "interrupted")
+    elif out is not None:
+        output.note("drawing and writing the report")
+        report = crossreport.write(matrix, out, sort, top)
+    if outcome.measured:
+        _show(matrix, sort, top, json_output=json_output)
+    if stopped:
+        advice = "run the same command to go on" if out is not None else "with --out they are kept"
+        raise Interrupted(stopped.results, advice=advice)
+    if report is not None:
+        output.note(f"written to {out}: {report.name}, matrix.parquet, matrix.csv, runs.parquet, figures")
+
+
+def _plan(
+    chosen: Mapping[str, list[composing.PartSpec]],
+    where: Sequence[str],
+    seeds: int,
+    duration: str | None,
+    baseline: Sequence[str],
+) -> Plan:
+    base: dict[str, composing.PartSpec] = {}
+    for text in baseline:
+        axis, value = key_and_value(text, "--baseline", "avoidance=reno")
+        checks.words("--baseline", "axis", [axis], composing.AXES)
+        if axis in base:
+            raise ValueError(f"--baseline {text}: {axis} is given twice")
+        specs = composing.read_parts(axis, [value])
+        if len(specs) != 1:
+            raise ValueError(f"--baseline {text}: a baseline has one part on each axis")
+        base[axis] = specs[0]
+    names = [name.strip() for text in where for name in text.split(",")]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = crossing.plan(chosen, where=names or None, seeds=seeds, duration=duration, baseline=base)
+    for warning in caught:
+        output.note(str(warning.message))
+    return plan
+
+
+def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Outcome, Stopped | None]:
+    """Run; after Ctrl-C give what is finished, too."""
+    total = len({run.hash for run in plan.runs})
+    started = time.monotonic()
+    with output.progress("runs", total) as progress:
+        try:
+            outcome, stopped = crossing.execute(plan, known=known, jobs=jobs, progress=progress), None
+        except Stopped as caught:
+            outcome, stopped = caught.outcome, caught
+    new = len(outcome.measured) - outcome.reused
+    before = f", {outcome.reused:,} were there already" if outcome.reused else ""
+    output.note(f"{new:,} runs in {time.monotonic() - started:.1f} s{before}")
+    return outcome, stopped
+
+
+def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> None:
+    from ackclock import crosstables
+
+    if json_output:
+        output.data(matrix.table.to_dicts())
+        return
+    shown = crosstables.tables(matrix, sort, top)
+    for table in shown:
+        output.table(table.columns, table.rows, title=table.title, left=table.left)
+    count = len(matrix.plan.compositions)
+    if count > crosstables.MOST_ROWS:
+        output.note(
+            f"the best {top} and the worst of {count:,} on each path are shown; --json prints and --out keeps all"
+        )

@@ -1,0 +1,313 @@
+"""The command `model`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import modelling
+from ackclock.cli import output
+from ackclock.cli.runs import key_and_value
+from ackclock.cli.sweeps import MOST_ROWS
+
+if TYPE_CHECKING:
+    import polars
+
+    from ackclock.comparing import Measured
+
+POINTS = 25  # of a range that does not say how many
+MOST_POINTS = 1_000_000
+LINE_POINTS = 200  # of a line of theory
+SEED = "seed"
+
+
+def model_command(
+    name: str | None,
+    settings: Sequence[str],
+    *,
+    outputs: Sequence[str],
+    json_output: bool,
+    plot: Path | None,
+    over: Path | None,
+    x: str | None,
+    y: str | None,
+) -> None:
+    """List the models, compute one, or compare one with what was measured."""
+    if name is None:
+        _list(json_output=json_output)
+        return
+    entry = modelling.describe(name)
+    if plot is not None:
+        _check_format(plot)  # before what may take long
+    given = _settings(entry, settings)
+    chosen = _outputs(entry, outputs)
+    if over is not None:
+        _compare(entry, given, (over, x, y), (chosen[0] if outputs else _rate(entry), plot), json_output=json_output)
+        return
+    if x is not None or y is not None:
+        raise ValueError(f"{'--x' if x is not None else '--y'}: only with --over")
+    table = modelling.table(name, given)
+    varied = [key for key, values in given.items() if isinstance(values, list)]
+    if plot is not None:
+        _plot(entry, table, varied, (chosen, plot))
+    if json_output:
+        output.data({"model": name, "rows": _rows(table, [*given, *chosen])})
+    elif varied:
+        _show_table(entry, table, varied, chosen)
+    else:
+        _show_point(entry, table, chosen)
+    if plot is not None:
+        output.note(f"written to {plot}")
+
+
+def _check_format(path: Path) -> None:
+    from ackclock import curves
+
+    curves.image_format(path)
+
+
+def _list(*, json_output: bool) -> None:
+    entries = list(modelling.models().values())
+    if json_output:
+        output.data(entries)
+        return
+    lines = [[entry["name"], entry["summary"], entry["axis"], entry["reference"]] for entry in entries]
+    output.table(["name", "what it is", "over", "reference"], lines, left=4)
+
+
+def _settings(entry: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """Read KEY=VALUE: one value, or a list for `A,B,…` and `LOW..HIGH`."""
+    given: dict[str, Any] = {}
+    for text in texts:
+        key, value = key_and_value(text, "--param", "loss='1 %'")
+        if key in given:
+            raise ValueError(f"--param {key} is given twice")
+        parameter = next((known for known in entry["params"] if known["name"] == key), None)
+        if parameter is None:
+            modelling.read(entry["name"], key, value)  # says the nearest right name
+            raise ValueError(f"--param {key}: {entry['name']} has no such parameter")
+        given[key] = _values(entry["name"], parameter, value)
+    return {known["name"]: given[known["name"]] for known in entry["params"] if known["name"] in given}
+
+
+def _values(model: str, parameter: Mapping[str, Any], text: str) -> Any:  # noqa: ANN401 - what a parameter may be
+    name = parameter["name"]
+    if ".." in text:
+        return _range(model, parameter, text)
+    if "," in text:
+        return [modelling.read(model, name, part) for part in text.split(",")]
+    return modelling.read(model, name, text)
+
+
+def _range(model: str, parameter: Mapping[str, Any], text: str) -> list[float]:
+    """Give the numbers of LOW..HIGH[:COUNT]: in equal ratios, or in equal steps if LOW is 0; all whole numbers."""
+    name = parameter["name"]
+    problem = f"--param {name}={text}: expected LOW..HIGH or LOW..HIGH:COUNT"
+    ends, _, count = text.partition(":")
+    low, high = (modelling.read(model, name, end) for end in ends.split("..", 1))
+    if not all(isinstance(end, float) for end in (low, high)):
+        raise ValueError(f"{problem} of numbers")
+    if count and not (count.strip().isdecimal() and 2 <= int(count) <= MOST_POINTS):
+        raise ValueError(f"{problem}, with 2 to {MOST_POINTS:,} as COUNT")
+    if low >= high:
+        raise ValueError(f"{problem}, with LOW below HIGH")
+    if parameter["kind"] == "integer" and not count:
+        if high - low >= MOST_POINTS:
+            raise ValueError(f"{problem}, with at most {MOST_POINTS:,} numbers")
+        return [float(whole) for whole in range(int(low), int(high) + 1)]
+    points = int(count) if count else POINTS
+    spaced = _spaced(low, high, points)
+    if parameter["kind"] == "integer":
+        return [float(whole) for whole in dict.fromkeys(round(value) for value in spaced)]
+    return spaced
+
+
+def _spaced(low: float, high: float, points: int) -> list[float]:
+    inner = (
+        low + (high - low) * step / (points - 1) if low <= 0 else low * (high / low) ** (step / (points - 1))
+        for step in range(1, points - 1)
+    )
+    return [low, *inner, high]
+
+
+def _outputs(entry: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
+    known = [found["name"] for found in entry["outputs"]]
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"--output {name}: {entry['name']} gives no such number; known: {', '.join(known)}")
+    return list(wanted) or known
+
+
+def _rate(entry: Mapping[str, Any]) -> str:
+    """Choose the output that is usually measured: the first rate, else the first."""
+    rates = [found["name"] for found in entry["outputs"] if found["unit"] == "bit/s"]
+    return str((rates or [entry["outputs"][0]["name"]])[0])
+
+
+def _axis(entry: Mapping[str, Any], varied: Sequence[str], given: polars.DataFrame) -> str | None:
+    """Choose the parameter to draw over: the usual one if it varies, else the first number that does."""
+    numbers = [name for name in varied if given[name].dtype.is_numeric() and name != SEED]
+    return entry["axis"] if entry["axis"] in numbers else next(iter(numbers), None)
+
+
+def _plot(
+    entry: Mapping[str, Any], table: polars.DataFrame, varied: Sequence[str], what: tuple[Sequence[str], Path]
+) -> None:
+    outputs, path = what
+    x = _axis(entry, varied, table)
+    if x is None:
+        example = f"{entry['axis']}=LOW..HIGH"
+        raise ValueError(f"--plot {path}: nothing to draw over; give a range, as in --param {example}")
+    from ackclock import curves, modelplots
+
+    curves.save(modelplots.draw_table(entry["name"], table, varied, outputs, x), path)
+
+
+def _compare(
+    entry: Mapping[str, Any],
+    given: dict[str, Any],
+    where: tuple[Path, str | None, str | None],
+    what: tuple[str, Path | None],
+    *,
+    json_output: bool,
+) -> None:
+    """Show a model's output beside what was measured."""
+    from ackclock import comparing
+
+    directory, x, y = where
+    name, plot = what
+    unit = next(found["unit"] for found in entry["outputs"] if found["name"] == name)
+    points = comparing.measured(directory, entry["name"], x, y, unit)
+    if points.parameter in given:
+        raise ValueError(f"--param {points.parameter}: it is what {points.x} of {directory} says; leave it out")
+    varied = [key for key, values in given.items() if isinstance(values, list)]
+    if entry["simulated"] and SEED in varied:
+        raise ValueError("--param seed: one seed with --over; give it more rounds instead")
+    theory = comparing.theory(entry["name"], given, points)
+    if plot is not None:
+        _plot_comparison(entry, given, points, (name, plot))
+    rows = _compared(theory, varied, points, name)
+    if json_output:
+        output.data({"model": entry["name"], "output": name, "x": points.x, "y": points.y, "rows": rows})
+    else:
+        _show_comparison(entry, points, rows, (name, unit))
+    if plot is not None:
+        output.note(f"written to {plot}")
+
+
+def _plot_comparison(entry: Mapping[str, Any], given: dict[str, Any], points: Measured, what: tuple[str, Path]) -> None:
+    from ackclock import curves, modelplots
+
+    name, path = what
+    values = sorted({point.x for point in points.points})
+    # A simulated model has a point only where there is a measurement; a formula costs nothing.
+    line = values if entry["simulated"] or len(values) < 2 else _spaced(values[0], values[-1], LINE_POINTS)
+    table = modelling.table(entry["name"], {**given, points.parameter: line})
+    varied = [key for key, value in given.items() if isinstance(value, list)]
+    curves.save(modelplots.draw_comparison(entry["name"], name, table, varied, points), path)
+
+
+def _compared(theory: polars.DataFrame, varied: Sequence[str], points: Measured, name: str) -> list[dict[str, Any]]:
+    """Give a row for each measured point and each line of theory."""
+    rows = []
+    lines: dict[tuple[Any, ...], dict[float, float]] = {}
+    for row in theory.iter_rows(named=True):
+        lines.setdefault(tuple(row[key] for key in varied), {})[row[points.parameter]] = row[name]
+    for point in points.points:
+        for key, line in lines.items():
+            predicted = line[point.x]
+            rows.append(
+                {
+                    **dict(zip(points.labels, point.series, strict=True)),
+                    **dict(zip(varied, key, strict=True)),
+                    points.parameter: point.x,
+                    "runs": point.y.count,
+                    "mean": _finite(point.y.mean),
+                    "low": _finite(point.y.low),
+                    "high": _finite(point.y.high),
+                    "theory": _finite(predicted),
+                    "ratio": _finite(point.y.mean / predicted) if predicted else None,
+                }
+            )
+    return rows
+
+
+def _show_comparison(
+    entry: Mapping[str, Any], points: Measured, rows: Sequence[Mapping[str, Any]], what: tuple[str, str]
+) -> None:
+    if not rows:
+        output.note(f"nothing measured in the column {points.y}")
+        return
+    name, unit = what
+    words = [key for key in rows[0] if key not in (points.parameter, "runs", "mean", "low", "high", "theory", "ratio")]
+    titles = {
+        points.parameter: _titled(entry, points.parameter),
+        "mean": f"{points.y}",
+        "theory": f"{name} ({unit})" if unit else name,
+        "ratio": "measured/theory",
+    }
+    lines = [[_cell(entry, key, value) for key, value in row.items()] for row in rows[:MOST_ROWS]]
+    output.table([titles.get(key, key) for key in rows[0]], lines, left=len(words))
+    _tell_more(len(rows))
+
+
+def _show_point(entry: Mapping[str, Any], table: polars.DataFrame, outputs: Sequence[str]) -> None:
+    """Print the outputs one below the other."""
+    known = {found["name"]: found for found in entry["outputs"]}
+    lines = [[name, known[name]["doc"], known[name]["unit"], _plain(table[name][0])] for name in outputs]
+    output.table(["output", "meaning", "unit", "value"], lines, left=3)
+
+
+def _show_table(
+    entry: Mapping[str, Any], table: polars.DataFrame, varied: Sequence[str], outputs: Sequence[str]
+) -> None:
+    words = [name for name in varied if not table[name].dtype.is_numeric()]
+    order = [*words, *(name for name in varied if name not in words)]
+    # Rows of equal words stand together, words in the order in which they were given.
+    places = {name: table[name].unique(maintain_order=True).to_list() for name in words}
+    rows = sorted(table.iter_rows(named=True), key=lambda row: [places[name].index(row[name]) for name in words])
+    lines = [
+        [*(_cell(entry, name, row[name]) for name in order), *(_plain(row[name]) for name in outputs)]
+        for row in rows[:MOST_ROWS]
+    ]
+    units = {found["name"]: found["unit"] for found in entry["outputs"]}
+    titles = [f"{name} ({units[name]})" if units[name] else name for name in outputs]
+    output.table([*(_titled(entry, name) for name in order), *titles], lines, left=len(words))
+    _tell_more(len(table))
+
+
+def _tell_more(count: int) -> None:
+    if count > MOST_ROWS:
+        output.note(f"only the first {MOST_ROWS} of {count:,} rows are shown; --json prints all")
+
+
+def _titled(entry: Mapping[str, Any], name: str) -> str:
+    parameter = next(found for found in entry["params"] if found["name"] == name)
+    unit, _ = modelling.unit_of(parameter)
+    return f"{name} ({unit})" if unit else name
+
+
+def _cell(entry: Mapping[str, Any], name: str, value: Any) -> object:  # noqa: ANN401 - a cell of a table
+    """Give a cell: parameters in the unit in which people write them."""
+    parameter = next((found for found in entry["params"] if found["name"] == name), None)
+    if parameter is None or not isinstance(value, float):
+        return value
+    return _plain(modelling.unit_of(parameter)[1](value))
+
+
+def _plain(value: float) -> object:
+    return value if math.isfinite(value) else None if math.isnan(value) else "∞"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _rows(table: polars.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
+    chosen = table.select([name for name in dict.fromkeys(names) if name in table.columns])
+    return [
+        {name: _finite(value) if isinstance(value, float) else value for name, value in row.items()}
+        for row in chosen.iter_rows(named=True)
+    ]

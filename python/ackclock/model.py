@@ -1,0 +1,677 @@
+"""Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
+
+Every model is a function of keyword arguments. A quantity is a number in SI units (seconds, bit/s, bytes, 0 to 1), a
+text with its unit (``"20 ms"``), or an array or list of either; arrays broadcast, in one call of the compiled core.
+Models that are simulated take lists of values instead, and give a table with a row for every combination.
+
+>>> import ackclock
+>>> round(ackclock.model.mathis(loss="1 %", rtt="20 ms", packet_size="1000 B").throughput)
+4898979
+"""
+# Made by docs/generate.py from the registry in crates/core/src/registry.rs; change the models, not this file.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ackclock.modelling import Quantity, Values, evaluate, table, trace_rounds
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = [
+    "Bdp",
+    "Mathis",
+    "Pftk",
+    "Rbt",
+    "Response",
+    "SlidingWindow",
+    "arq",
+    "bdp",
+    "mathis",
+    "pftk",
+    "rbt",
+    "response",
+    "rounds",
+    "rounds_trace",
+    "sliding_window",
+]
+
+
+class Mathis(NamedTuple):
+    """What `mathis` gives."""
+
+    throughput: Values
+    """Packet size · C/(RTT·√p), in bit/s."""
+    window: Values
+    """Mean window, C/√p, in packets."""
+    c: Values
+    """C."""
+
+
+def mathis(
+    *,
+    loss: Quantity = "1 %",
+    rtt: Quantity = "100 ms",
+    packet_size: Quantity = "1000 B",
+    b: Quantity = 1.0,
+    constant: Quantity | None = None,
+) -> Mathis:
+    """Throughput by the square root of the loss rate, without timeouts.
+
+    Mathis, Semke, Mahdavi & Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, equation 3.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    packet_size
+        What a packet carries; the scenario's default; in bytes, or a text.
+    b
+        Packets that one ACK acknowledges: 1, or 2 with delayed ACKs; a number.
+    constant
+        C; None: √(3/(2b)), that is 1.22 for b = 1; a number.
+
+    Returns
+    -------
+    Mathis
+        ``throughput``, ``window``, ``c``: numbers, or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "mathis",
+        {
+            "loss": loss,
+            "rtt": rtt,
+            "packet_size": packet_size,
+            "b": b,
+            "constant": constant,
+        },
+    )
+    return Mathis(*outputs)
+
+
+class Pftk(NamedTuple):
+    """What `pftk` gives."""
+
+    throughput: Values
+    """Rate of sending by the full model, in bit/s."""
+    approximation: Values
+    """Rate of sending by the short formula, in bit/s."""
+    window: Values
+    """Mean window at the end of a cycle without limit, E[W], in packets."""
+    timeout_probability: Values
+    """Probability that a loss leads to a timeout, Q."""
+
+
+def pftk(
+    *,
+    loss: Quantity = "1 %",
+    rtt: Quantity = "100 ms",
+    packet_size: Quantity = "1000 B",
+    b: Quantity = 1.0,
+    rto: Quantity = "1 s",
+    rwnd: Quantity | None = None,
+) -> Pftk:
+    """Throughput of Reno with timeouts and a limited window.
+
+    Padhye, Firoiu, Towsley & Kurose, Modeling TCP throughput: a simple model and its empirical validation, 1998.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    packet_size
+        What a packet carries; the scenario's default; in bytes, or a text.
+    b
+        Packets that one ACK acknowledges: 1, or 2 with delayed ACKs; a number.
+    rto
+        First retransmission timeout, T0; in seconds, or a text.
+    rwnd
+        Largest window, W_max; None: no limit; in packets, or a text.
+
+    Returns
+    -------
+    Pftk
+        ``throughput``, ``approximation``, ``window``, ``timeout_probability``: numbers, or arrays of the common
+        shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "pftk",
+        {
+            "loss": loss,
+            "rtt": rtt,
+            "packet_size": packet_size,
+            "b": b,
+            "rto": rto,
+            "rwnd": rwnd,
+        },
+    )
+    return Pftk(*outputs)
+
+
+class Response(NamedTuple):
+    """What `response` gives."""
+
+    window: Values
+    """Mean window, in packets."""
+    throughput: Values
+    """Mean window times packet size per round-trip time, in bit/s."""
+    reno_ratio: Values
+    """Mean window over that of Reno at the same loss rate."""
+
+
+def response(
+    *,
+    loss: Quantity = "1 %",
+    law: Literal["reno", "aimd", "cubic", "highspeed"] = "reno",
+    rtt: Quantity = "100 ms",
+    packet_size: Quantity = "1000 B",
+    alpha: Quantity = 1.0,
+    beta: Quantity = 0.5,
+    c: Quantity = 0.4,
+    cubic_beta: Quantity = 0.7,
+) -> Response:
+    """Mean window and throughput of Reno, AIMD, CUBIC and HighSpeed by the loss rate.
+
+    RFC 9438 §5, RFC 3649 §5.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    law
+        Whose window.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    packet_size
+        What a packet carries; the scenario's default; in bytes, or a text.
+    alpha
+        Packets that aimd adds in a round trip; a number.
+    beta
+        Share of the window that aimd keeps at a loss; a number.
+    c
+        How fast cubic grows, C, in packets per second cubed; a number.
+    cubic_beta
+        Share of the window that cubic keeps at a loss; a number.
+
+    Returns
+    -------
+    Response
+        ``window``, ``throughput``, ``reno_ratio``: numbers, or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "response",
+        {
+            "loss": loss,
+            "law": law,
+            "rtt": rtt,
+            "packet_size": packet_size,
+            "alpha": alpha,
+            "beta": beta,
+            "c": c,
+            "cubic_beta": cubic_beta,
+        },
+    )
+    return Response(*outputs)
+
+
+class Bdp(NamedTuple):
+    """What `bdp` gives."""
+
+    bdp: Values
+    """Bandwidth-delay product, in B."""
+    bdp_packets: Values
+    """Bandwidth-delay product, in packets."""
+    rule_of_thumb: Values
+    """Buffer that keeps one flow that halves from idling the link, in packets."""
+    sqrt_n: Values
+    """The rule of thumb divided by the square root of the number of flows, in packets."""
+    utilisation: Values
+    """Share of the link that one AIMD flow uses with this buffer."""
+    full_buffer: Values
+    """Smallest buffer with which one AIMD flow uses all of the link, in packets."""
+
+
+def bdp(
+    *,
+    buffer: Quantity | None = None,
+    rate: Quantity = "10 Mbit/s",
+    rtt: Quantity = "100 ms",
+    packet_size: Quantity = "1040 B",
+    flows: Quantity = 1,
+    beta: Quantity = 0.5,
+) -> Bdp:
+    """Bandwidth-delay product, buffer sizes, and the utilisation of one AIMD flow.
+
+    Appenzeller, Keslassy & McKeown, Sizing router buffers, 2004.
+
+    Parameters
+    ----------
+    buffer
+        Buffer in packets; None: one bandwidth-delay product; in packets, or a text.
+    rate
+        Rate of the bottleneck; in bit/s, or a text.
+    rtt
+        Round-trip time without queueing; in seconds, or a text.
+    packet_size
+        A packet on the wire, headers included; in bytes, or a text.
+    flows
+        Flows that share the buffer, not in step; a whole number.
+    beta
+        Share of the window that the flow keeps at a loss; a number.
+
+    Returns
+    -------
+    Bdp
+        ``bdp``, ``bdp_packets``, ``rule_of_thumb``, ``sqrt_n``, ``utilisation``, ``full_buffer``: numbers, or
+        arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "bdp",
+        {
+            "buffer": buffer,
+            "rate": rate,
+            "rtt": rtt,
+            "packet_size": packet_size,
+            "flows": flows,
+            "beta": beta,
+        },
+    )
+    return Bdp(*outputs)
+
+
+class Rbt(NamedTuple):
+    """What `rbt` gives."""
+
+    rtt: Values
+    """Round-trip time, RTD (equation 3), in s."""
+    required_buffer: Values
+    """RBS (equation 4), in B."""
+    throughput_loss: Values
+    """THR with losses (equation 5), in bit/s."""
+    throughput_window: Values
+    """THR without losses (equation 6), in bit/s."""
+    throughput: Values
+    """The smaller of both, in bit/s."""
+    st: Values
+    """When the window reaches ssthresh, in s."""
+    pt: Values
+    """When the loss comes, in s."""
+    peak: Values
+    """Window at the loss, P, in B."""
+    ste: Values
+    """Where RBT starts on the line of slow start, in s."""
+    window_standard: Values
+    """Mean window of SSCCM in a period, in B."""
+    window_rbt: Values
+    """Mean window of RBT in a period, in B."""
+    gain: Values
+    """RBT over SSCCM, windows integrated."""
+    gain_printed: Values
+    """RBT over SSCCM, equation 10 to the letter."""
+    gain_weighted: Values
+    """RBT over SSCCM, windows times t integrated."""
+    gain_first_printed: Values
+    """RBT over SSCCM, only the first integrand as printed."""
+
+
+def rbt(
+    *,
+    loss: Quantity = "1 %",
+    distance_km: Quantity = 1000.0,
+    segment: Quantity = "1540 B",
+    mss: Quantity = "1500 B",
+    ssthresh: Quantity = "65536 B",
+    rwnd: Quantity = "65536 B",
+    rate: Quantity = "45 Mbit/s",
+) -> Rbt:
+    """Return Back to Threshold by its closed forms: table 2, and the gain in every reading.
+
+    Preveze, A novel method for performance improvement of slow start congestion control method, 2019, equations 3
+    to 11.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    distance_km
+        Length of the path in kilometres; a number.
+    segment
+        M of table 2: what the window grows by; in bytes, or a text.
+    mss
+        MSS of equation 5; in bytes, or a text.
+    ssthresh
+        S: threshold at which slow start ends; in bytes, or a text.
+    rwnd
+        Receiver's window; in bytes, or a text.
+    rate
+        Rate of the line, for the required buffer; in bit/s, or a text.
+
+    Returns
+    -------
+    Rbt
+        ``rtt``, ``required_buffer``, ``throughput_loss``, ``throughput_window``, ``throughput``, ``st``, ``pt``,
+        ``peak``, ``ste``, ``window_standard``, ``window_rbt``, ``gain``, ``gain_printed``, ``gain_weighted``,
+        ``gain_first_printed``: numbers, or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "rbt",
+        {
+            "loss": loss,
+            "distance_km": distance_km,
+            "segment": segment,
+            "mss": mss,
+            "ssthresh": ssthresh,
+            "rwnd": rwnd,
+            "rate": rate,
+        },
+    )
+    return Rbt(*outputs)
+
+
+def rounds(
+    *,
+    loss: Quantity = "1 %",
+    seed: Quantity = 1,
+    rounds: Quantity = 1000,
+    warmup: Quantity = 0,
+    response: Literal["restart", "threshold", "window"] | Sequence[str] = "restart",
+    packet_size: Quantity = "1500 B",
+    ssthresh: Quantity = "65536 B",
+    rwnd: Quantity = "65536 B",
+    capped: bool = False,
+    rtt: Quantity = "24900 us",
+    rate: Quantity = "45 Mbit/s",
+    ack_size: Quantity = "40 B",
+    jobs: int | None = None,
+) -> polars.DataFrame:
+    """One packet per round trip: SSCCM and Return Back to Threshold as a chain, by simulation.
+
+    Preveze, A novel method for performance improvement of slow start congestion control method, 2019, §3 and §4.
+
+    Every parameter takes one value or a list of values; each combination is simulated, on all processors.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    seed
+        Seed of the run; a whole number.
+    rounds
+        Rounds of the run that count; a whole number.
+    warmup
+        Rounds before them; a whole number.
+    response
+        Window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7).
+    packet_size
+        MSS; in bytes, or a text.
+    ssthresh
+        First threshold; in bytes, or a text.
+    rwnd
+        Receiver's window; in bytes, or a text.
+    capped
+        Whether the window is at most rwnd.
+    rtt
+        Round-trip time: the length of a round; in seconds, or a text.
+    rate
+        Rate of the line; in bit/s, or a text.
+    ack_size
+        Size of an ACK; in bytes, or a text.
+    jobs
+        Threads; by default one per processor. Results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each combination, with all parameters that are not None, and the outputs:
+        ``window``, mean of cwnd over rounds, in B; ``window_rate``, mean of cwnd per round-trip time, in bit/s;
+        ``acked_window_rate``, the same, cwnd of lost rounds counted as nothing, in bit/s; ``packet_rate``, packets
+        acknowledged times MSS per second, in bit/s; ``net_rate``, numerator of equation 1 per second: packets that
+        arrived less their ACKs, in bit/s; ``utilisation``, equation 1, of what the line can carry in that time;
+        ``equation_2``, equation 2, in bit/s; ``acked``, rounds without loss, in packets; ``lost``, rounds with
+        loss, in packets.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense.
+    """
+    return table(
+        "rounds",
+        {
+            "loss": loss,
+            "seed": seed,
+            "rounds": rounds,
+            "warmup": warmup,
+            "response": response,
+            "packet_size": packet_size,
+            "ssthresh": ssthresh,
+            "rwnd": rwnd,
+            "capped": capped,
+            "rtt": rtt,
+            "rate": rate,
+            "ack_size": ack_size,
+        },
+        jobs,
+    )
+
+
+def rounds_trace(
+    *,
+    loss: Quantity = "1 %",
+    seed: Quantity = 1,
+    rounds: Quantity = 1000,
+    warmup: Quantity = 0,
+    response: Literal["restart", "threshold", "window"] = "restart",
+    packet_size: Quantity = "1500 B",
+    ssthresh: Quantity = "65536 B",
+    rwnd: Quantity = "65536 B",
+    capped: bool = False,
+    rtt: Quantity = "24900 us",
+    rate: Quantity = "45 Mbit/s",
+    ack_size: Quantity = "40 B",
+) -> polars.DataFrame:
+    """Give every round of one run of `rounds`, whose means it has in its last row.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    seed
+        Seed of the run; a whole number.
+    rounds
+        Rounds of the run that count; a whole number.
+    warmup
+        Rounds before them; a whole number.
+    response
+        Window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7).
+    packet_size
+        MSS; in bytes, or a text.
+    ssthresh
+        First threshold; in bytes, or a text.
+    rwnd
+        Receiver's window; in bytes, or a text.
+    capped
+        Whether the window is at most rwnd.
+    rtt
+        Round-trip time: the length of a round; in seconds, or a text.
+    rate
+        Rate of the line; in bit/s, or a text.
+    ack_size
+        Size of an ACK; in bytes, or a text.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``, and
+        the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, ``packet_rate``.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense.
+    """
+    return trace_rounds(
+        {
+            "loss": loss,
+            "seed": seed,
+            "rounds": rounds,
+            "warmup": warmup,
+            "response": response,
+            "packet_size": packet_size,
+            "ssthresh": ssthresh,
+            "rwnd": rwnd,
+            "capped": capped,
+            "rtt": rtt,
+            "rate": rate,
+            "ack_size": ack_size,
+        }
+    )
+
+
+class SlidingWindow(NamedTuple):
+    """What `sliding_window` gives."""
+
+    stop_and_wait: Values
+    """Efficiency of stop-and-wait."""
+    go_back_n: Values
+    """Efficiency of Go-Back-N."""
+    go_back_n_exact: Values
+    """Efficiency of Go-Back-N, slots after a loss used."""
+    selective_repeat: Values
+    """Efficiency of selective repeat."""
+
+
+def sliding_window(
+    *,
+    loss: Quantity = "1 %",
+    a: Quantity = 10.0,
+    window: Quantity = 7,
+) -> SlidingWindow:
+    """Efficiency of stop-and-wait, Go-Back-N and selective repeat.
+
+    Tanenbaum & Wetherall, Computer networks, §3.4; Stallings, Data and computer communications.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    a
+        One-way delay of the path over the time to send a frame; a number.
+    window
+        Frames that may be unacknowledged; a whole number.
+
+    Returns
+    -------
+    SlidingWindow
+        ``stop_and_wait``, ``go_back_n``, ``go_back_n_exact``, ``selective_repeat``: numbers, or arrays of the
+        common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "sliding_window",
+        {
+            "loss": loss,
+            "a": a,
+            "window": window,
+        },
+    )
+    return SlidingWindow(*outputs)
+
+
+def arq(
+    *,
+    loss: Quantity = "1 %",
+    seed: Quantity = 1,
+    scheme: Literal["stop_and_wait", "go_back_n", "selective_repeat"] | Sequence[str] = "selective_repeat",
+    a: Quantity = 10.0,
+    window: Quantity = 7,
+    span: Literal["outstanding", "sequence"] | Sequence[str] = "outstanding",
+    slots: Quantity = 100000,
+    jobs: int | None = None,
+) -> polars.DataFrame:
+    """Stop-and-wait, Go-Back-N and selective repeat over a lossy channel, by simulation.
+
+    Tanenbaum & Wetherall, Computer networks, §3.4.
+
+    Every parameter takes one value or a list of values; each combination is simulated, on all processors.
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
+    seed
+        Seed of the run; a whole number.
+    scheme
+        How the sender repeats.
+    a
+        One-way delay of the path over the time to send a frame; 2a is whole; a number.
+    window
+        Frames that may be unacknowledged; stop-and-wait has one; a whole number.
+    span
+        What the window of selective repeat limits: frames without acknowledgement, or how far numbers may be apart.
+    slots
+        Slots of the run; a whole number.
+    jobs
+        Threads; by default one per processor. Results do not depend on it.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each combination, with all parameters that are not None, and the outputs:
+        ``efficiency``, share of slots whose frame the receiver took; ``taken``, frames that the receiver took, in
+        frames; ``sent``, frames sent, repetitions included, in frames; ``lost``, frames lost by the channel, in
+        frames.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense.
+    """
+    return table(
+        "arq",
+        {
+            "loss": loss,
+            "seed": seed,
+            "scheme": scheme,
+            "a": a,
+            "window": window,
+            "span": span,
+            "slots": slots,
+        },
+        jobs,
+    )

@@ -1,0 +1,334 @@
+"""Analytic models: the functions, the command, and theory beside what was measured."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import typing
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ackclock
+from ackclock import _core, model, modelling
+
+from .conftest import Cli
+
+CLOSED = [name for name, entry in modelling.models().items() if not entry["simulated"]]
+SIMULATED = [name for name, entry in modelling.models().items() if entry["simulated"]]
+
+LOSSY = """\
+duration = "40 s"
+
+[topology.bottleneck]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = "unlimited"
+
+[flow]
+recovery = "sack"
+
+[sweep]
+"topology.bottleneck.loss" = ["0.3 %", "1 %"]
+seed = { from = 1, to = 4 }
+"""
+
+
+@pytest.fixture(scope="session")
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stored sweep over the loss rate, as the command line writes it."""
+    import subprocess
+    import sys
+
+    folder = tmp_path_factory.mktemp("lossy")
+    (folder / "lossy.toml").write_text(LOSSY)
+    command = [sys.executable, "-m", "ackclock", "run", "lossy.toml", "--out", "stored"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True, timeout=300)
+    return folder / "stored"
+
+
+# the functions
+
+
+def test_a_function_for_every_model() -> None:
+    for name, entry in modelling.models().items():
+        function = getattr(model, name)
+        parameters = [parameter["name"] for parameter in entry["params"]]
+        extra = ["jobs"] if entry["simulated"] else []
+        assert list(inspect.signature(function).parameters) == parameters + extra
+        assert all(f"    {parameter}\n" in function.__doc__ for parameter in parameters)
+        assert name in model.__all__
+
+
+def test_the_printed_numbers_of_table_2() -> None:
+    found = model.rbt(loss="1 %")
+    assert f"{found.rtt:.4f} {found.st:.4f} {found.pt:.3f} {found.peak:.0f} {found.ste:.4f}" == (
+        "0.0249 1.0331 2.486 67651 1.0325"
+    )
+    assert found.gain == pytest.approx(1.2599, abs=5e-5)
+
+
+def test_numbers_and_texts_are_the_same() -> None:
+    assert model.mathis(loss=0.02, rtt=0.02, packet_size=1500) == model.mathis(
+        loss="2 %", rtt="20 ms", packet_size="1500 B"
+    )
+    assert model.mathis(loss=0.0).throughput == math.inf
+    assert isinstance(model.mathis().throughput, float)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_arrays_broadcast_in_one_call(name: str) -> None:
+    function = getattr(model, name)
+    axis = modelling.describe(name)["axis"]
+    values = np.array([[0.005], [0.01]])
+    other = next(p["name"] for p in modelling.describe(name)["params"] if p["kind"] == "number")
+    found = function(**{axis: values, other: [1.0, 2.0, 3.0] if other != "beta" else [0.1, 0.5, 0.9]})
+    assert all(output.shape == (2, 3) for output in found)
+    one = function(**{axis: 0.01, other: 2.0 if other != "beta" else 0.5})
+    assert all(array[1, 1] == number or math.isnan(number) for array, number in zip(found, one, strict=True))
+
+
+def test_texts_in_lists() -> None:
+    found = model.pftk(loss=["1 %", "4 %"], rtt="40 ms", rwnd="20 packets").throughput
+    assert np.array_equal(found, model.pftk(loss=np.array([0.01, 0.04]), rtt=0.04, rwnd=20).throughput)
+
+
+@given(st.floats(1e-6, 1.0), st.floats(1.0, 4.0))
+def test_more_losses_are_slower(loss: float, factor: float) -> None:
+    both = np.array([loss, min(1.0, factor * loss)])
+    for rate in (model.mathis(loss=both).throughput, model.pftk(loss=both).throughput):
+        assert isinstance(rate, np.ndarray)
+        assert rate[1] <= rate[0] * (1 + 1e-9)
+
+
+def test_empty_arrays_give_empty_arrays() -> None:
+    assert model.mathis(loss=np.empty((0, 3))).throughput.shape == (0, 3)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: model.mathis(loss=2), "mathis: loss: must be from 0 to 100 %, but is 200"),
+        (lambda: model.mathis(loss=[0.1, math.nan]), "mathis: loss: must be from 0 to 100 %, but is NaN"),
+        (lambda: model.mathis(rtt="20"), 'mathis: rtt: a time needs a unit; did you mean "20 s"?'),
+        (lambda: model.mathis(loss=[0.1, 0.2], rtt=[1, 2, 3]), "do not broadcast: loss (2,), rtt (3,)"),
+        (lambda: model.mathis(loss=object()), "neither a number nor an array of numbers"),  # type: ignore[arg-type]
+        (lambda: model.mathis(loss=True), "mathis: loss: is of another kind"),
+        (lambda: model.response(law="cubik"), 'there is no law "cubik"; did you mean "cubic"?'),  # type: ignore[arg-type]
+        (lambda: model.rounds(rounds=2.5), "rounds: rounds: must be a whole number, but is 2.5"),
+        (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
+        (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
+        (lambda: modelling.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+        (lambda: modelling.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+    ],
+)
+def test_mistakes_say_what_is_right(call: typing.Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        call()
+    assert message in str(raised.value)
+
+
+def test_rounds_gives_a_row_for_each_combination() -> None:
+    table = model.rounds(loss=["1 %", "10 %"], seed=range(1, 4), response=["restart", "threshold"], rounds=500)
+    assert table.shape[0] == 12
+    assert table["loss"].to_list() == [0.01] * 6 + [0.1] * 6
+    assert table["response"].to_list() == ["restart", "threshold"] * 6
+    assert table["acked"].to_list() == [500 - lost for lost in table["lost"].to_list()]
+    one = model.rounds(loss=0.1, seed=2, response="threshold", rounds=500)
+    same = table.filter((table["loss"] == 0.1) & (table["seed"] == 2) & (table["response"] == "threshold"))
+    assert same["window_rate"].to_list() == one["window_rate"].to_list()
+
+
+def test_threads_change_nothing() -> None:
+    def some(jobs: int) -> polars.DataFrame:
+        return model.rounds(loss=[0.01, 0.05, 0.1], seed=range(1, 30), rounds=300, jobs=jobs)
+
+    assert some(1).equals(some(5))
+
+
+def test_a_trace_ends_at_the_means() -> None:
+    trace = model.rounds_trace(loss="10 %", rounds=100, seed=3, response="threshold")
+    means = model.rounds(loss="10 %", rounds=100, seed=3, response="threshold")
+    assert trace.shape == (100, 8)
+    assert trace["window_rate"][-1] == means["window_rate"][0]
+    assert trace["cwnd"].mean() == pytest.approx(means["window"][0])
+    assert trace["acked"].sum() == means["acked"][0]
+    assert trace["time"][-1] == pytest.approx(100 * 0.0249)
+
+
+def test_arq_is_as_efficient_as_its_closed_form() -> None:
+    for scheme in ("stop_and_wait", "go_back_n", "selective_repeat"):
+        table = model.arq(scheme=scheme, loss="10 %", a=2, window=7, slots=20_000, seed=range(1, 21))
+        values = table["efficiency"].to_numpy()
+        exact = getattr(model.sliding_window(loss="10 %", a=2, window=7), scheme)
+        assert abs(values.mean() - exact) < 5 * values.std(ddof=1) / math.sqrt(20) + 1e-3
+
+
+# the command
+
+
+def test_model_lists(cli: Cli) -> None:
+    done = cli("model")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(modelling.models())
+    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(modelling.models())
+
+
+@pytest.mark.parametrize("name", [*CLOSED, *SIMULATED])
+def test_every_model_computes(cli: Cli, name: str) -> None:
+    done = cli("model", name)
+    assert done.returncode == 0, done.stderr
+    assert all(output["name"] in done.stdout for output in modelling.describe(name)["outputs"])
+
+
+def test_model_prints_json_in_si_units(cli: Cli) -> None:
+    done = cli("model", "mathis", "--param", "loss=1%,4%", "--param", "rtt=20 ms", "--json")
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["loss"] for row in rows] == [0.01, 0.04]
+    assert [row["rtt"] for row in rows] == [0.02, 0.02]
+    assert rows[0]["throughput"] == pytest.approx(2 * rows[1]["throughput"])
+    lossless = json.loads(cli("model", "mathis", "--param", "loss=0 %", "--json").stdout)
+    assert lossless["rows"][0]["throughput"] is None
+    assert "∞" in cli("model", "mathis", "--param", "loss=0 %").stdout
+
+
+def test_a_range_has_equal_ratios(cli: Cli) -> None:
+    done = cli("model", "mathis", "--param", "loss=0.1%..10%:3", "--json")
+    assert [row["loss"] for row in json.loads(done.stdout)["rows"]] == pytest.approx([0.001, 0.01, 0.1])
+    done = cli("model", "mathis", "--param", "loss=0.1%..10%", "--json")
+    assert len(json.loads(done.stdout)["rows"]) == 25
+    done = cli("model", "bdp", "--param", "buffer=0 packets..100 packets:5", "--json")
+    assert [row["buffer"] for row in json.loads(done.stdout)["rows"]] == [0, 25, 50, 75, 100]
+    done = cli("model", "rounds", "--param", "seed=1..4", "--param", "rounds=50", "--json")
+    assert [row["seed"] for row in json.loads(done.stdout)["rows"]] == [1, 2, 3, 4]
+
+
+def test_words_make_curves_and_tables(cli: Cli, tmp_path: Path) -> None:
+    words, loss = "law=reno,cubic,highspeed", "loss=0.001%..1%:7"
+    done = cli("model", "response", "--param", words, "--param", loss, "--output", "window", "--plot", "w.svg")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("cubic") == 7
+    assert done.stdout.index("reno") < done.stdout.index("cubic") < done.stdout.index("highspeed")
+    drawn = (tmp_path / "w.svg").read_text()
+    assert drawn.count("<!-- window, law") == 3
+    for ending in ("png", "pdf"):
+        assert cli("model", "rbt", "--param", "loss=0.1%..2%:5", "--plot", f"r.{ending}").returncode == 0
+        assert (tmp_path / f"r.{ending}").stat().st_size > 1000
+
+
+def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
+    arguments = ["--param", "seed=1..5", "--param", "loss=1%,10%", "--output", "window_rate", "--plot", "s.svg"]
+    done = cli("model", "rounds", "--param", "response=restart,threshold", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "s.svg").read_text().count("<!-- window_rate, response") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["matis"], "there is no model 'matis'; did you mean 'mathis'?"),
+        (["mathis", "--param", "los=1%"], 'no parameter "los"; did you mean "loss"?'),
+        (["mathis", "--param", "loss"], "expected KEY=VALUE, as in loss='1 %'"),
+        (["mathis", "--param", "loss=0.01"], 'a probability needs a unit; did you mean "0.01 %"?'),
+        (["mathis", "--param", "loss=1%", "--param", "loss=2%"], "--param loss is given twice"),
+        (["mathis", "--param", "loss=10%..1%"], "with LOW below HIGH"),
+        (["mathis", "--param", "loss=1%..10%:x"], "with 2 to 1,000,000 as COUNT"),
+        (["mathis", "--param", "loss=1..10%"], 'did you mean "1 %"?'),
+        (["response", "--param", "law=reno..cubic"], "of numbers"),
+        (["rounds", "--param", "seed=1..100000000"], "with at most 1,000,000 numbers"),
+        (["mathis", "--output", "thruput"], "gives no such number; known: throughput, window, c"),
+        (["mathis", "--plot", "x.png"], "nothing to draw over; give a range, as in --param loss=LOW..HIGH"),
+        (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
+        (["mathis", "--x", "loss"], "--x: only with --over"),
+        (["mathis", "--over", "nowhere"], "nowhere: no result of ackclock here"),
+    ],
+)
+def test_bad_input_is_one_message(cli: Cli, arguments: list[str], message: str) -> None:
+    done = cli("model", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+# theory beside measurement
+
+
+def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -> None:
+    done = cli("model", "mathis", "--over", lossy, "--param", "rtt=80 ms", "--json", "--plot", "over.svg")
+    assert done.returncode == 0, done.stderr
+    compared = json.loads(done.stdout)
+    assert (compared["x"], compared["y"]) == ("topology.bottleneck.loss", "goodput_bps")
+    flows = polars.read_parquet(lossy / "flows.parquet")
+    for row, loss in zip(compared["rows"], ("0.3 %", "1 %"), strict=True):
+        own = flows.filter(flows["topology.bottleneck.loss"] == loss)["goodput_bps"]
+        assert row["runs"] == 4
+        assert row["mean"] == pytest.approx(own.mean())
+        assert row["low"] < row["mean"] < row["high"]
+        assert row["theory"] == model.mathis(loss=loss, rtt=0.08).throughput
+        assert row["ratio"] == pytest.approx(row["mean"] / row["theory"])
+        # SACK with rare timeouts: the law holds within a third.
+        assert 0.67 < row["ratio"] < 1.5
+    drawn = (tmp_path / "over.svg").read_text()
+    assert "mathis: throughput" in drawn
+    assert "measured" in drawn
+    table = cli("model", "mathis", "--over", lossy, "--param", "rtt=80 ms").stdout
+    assert "measured/theory" in table
+
+
+def test_several_lines_and_columns_of_choice(cli: Cli, lossy: Path) -> None:
+    words = ["--param", "law=reno,cubic", "--output", "window", "--y", "cwnd_max", "--x", "loss"]
+    done = cli("model", "response", "--over", lossy, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["law"] for row in json.loads(done.stdout)["rows"]] == ["reno", "cubic"] * 2
+    done = cli("model", "mathis", "--over", lossy, "--x", "rtt=min_rtt", "--param", "loss=1%", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"][0]["rtt"] == pytest.approx(0.08, rel=0.01)
+
+
+def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> None:
+    assert cli("run", first, "--out", "one").returncode == 0
+    done = cli("model", "bdp", "--over", "one", "--x", "buffer=queue_packets", "--y", "goodput_bps", "--json")
+    (row,) = json.loads(done.stdout)["rows"]
+    assert (row["runs"], row["low"], row["high"], row["buffer"]) == (1, None, None, 20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mathis", "--x", "los"], "--x los: no label or column is called so; did you mean 'loss'? (known: topology"),
+        (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'"),
+        (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so; did you mean 'goodput_bps'?"),
+        (["mathis", "--y", "control"], "--y control: not numbers"),
+        (["mathis", "--x", "rtt=loss"], "'0.3 %' is no value of rtt"),
+        (["mathis", "--output", "window"], "--y is needed: nothing measured is usually compared"),
+        (["mathis", "--param", "loss=1%"], "--param loss: it is what topology.bottleneck.loss of"),
+        (["bdp", "--y", "cwnd_max"], "--x is needed: which label is the model's buffer?"),
+        (["rounds", "--param", "seed=1,2"], "one seed with --over"),
+    ],
+)
+def test_mistakes_in_comparing(cli: Cli, lossy: Path, arguments: list[str], message: str) -> None:
+    done = cli("model", *arguments, "--over", lossy)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_importing_models_loads_no_heavy_libraries() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, ackclock.model; print([m for m in ('polars', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_core_refuses_what_is_no_input() -> None:
+    with pytest.raises(ValueError, match="has 2 values for 3 points"):
+        _core.evaluate("mathis", [("loss", np.array([0.1, 0.2]).tobytes())], 3, 1)
+    assert ackclock.model is model
