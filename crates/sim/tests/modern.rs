@@ -126,6 +126,21 @@ fn both_profiles_share_a_bottleneck() {
 }
 
 #[test]
+fn every_part_works_with_modern_hosts() {
+    use ackclock_core::registry::{avoidance, initial_window, loss_response, slow_start};
+    let names = [
+        ("initial_window", initial_window::ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>()),
+        ("slow_start", slow_start::ENTRIES.iter().map(|entry| entry.name).collect()),
+        ("avoidance", avoidance::ENTRIES.iter().map(|entry| entry.name).collect()),
+        ("loss_response", loss_response::ENTRIES.iter().map(|entry| entry.name).collect()),
+    ];
+    for (axis, name) in names.iter().flat_map(|(axis, names)| names.iter().map(move |name| (axis, name))) {
+        let flow = &chain("\"40 packets\"", 10, &format!("{axis} = \"{name}\"")).flows[0];
+        assert!(flow.goodput_bps > 1e6 && flow.cwnd_final >= 1.0, "{axis} {name}: {flow:?}");
+    }
+}
+
+#[test]
 fn the_same_scenario_gives_the_same_run() {
     let digest = || chain("\"30 packets\"", 20, "modern.pacing = \"window\"").digest();
     assert_eq!(digest(), digest());
