@@ -1,4 +1,4 @@
-"""A paper's figures of measured values: over a label for each flow, as a map over two labels, or over time.
+"""A paper's figures of measured values: over a label, as a map over two labels, or over time or a model's rounds.
 
 What they show is in `paper.toml`: ``[[chart]]`` with its `kind`, the labels of the cells that it takes (`where`), and
 the label on its axis. Values are means over seeds or start times with their intervals, as in verdicts.
@@ -17,14 +17,23 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ackclock import curves, heatmaps, plot
+from ackclock import curves, heatmaps, modelruns, plot
 from ackclock.intervals import Interval, interval, rounded
 from ackclock.library import Paper
+from ackclock.measuring import Lines
 from ackclock.numbers import number
-from ackclock.reproduction import Outcome, matches
+from ackclock.reproduction import Outcome, takes
 
 Row = Mapping[str, Any]
 TRACE_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
+ROUND_AXES = {
+    "window_rate": ("cwnd per RTT so far (kB/s)", 1 / 8000),
+    "acked_window_rate": ("arrived cwnd per RTT so far (kB/s)", 1 / 8000),
+    "packet_rate": ("packets so far (kB/s)", 1 / 8000),
+    "cwnd": ("cwnd (kB)", 1 / 1000),
+    "ssthresh": ("ssthresh (kB)", 1 / 1000),
+    "acked": ("ACK", 1.0),
+}
 MARKERS = "os^Dv*P"
 
 
@@ -87,23 +96,28 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw one point or bar with its interval for each flow and each value of the label `x`."""
-    flows, x = outcome.plan.paper.document["flows"], chart["x"]
-    rows = _chosen(chart, outcome)
-    found = _intervals(rows, (x, flows), lambda row: _scaled(row, chart))
+    """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`."""
+    label, x = chart.get("series", outcome.plan.paper.document.get("flows")), chart["x"]
+    rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
+    if "ratio" in chart:
+        rows = _ratios(rows, chart["ratio"], (x, label))
+    found = _intervals(rows, (x, label), lambda row: row["value"])
     if not found:
         return None
-    places, series = _in_order(_values(rows, x)), _values(rows, flows)
+    places, series = _in_order(_values(rows, x)), _values(rows, label)
+    exact = {row[label] for row in rows if row["sampling"] == "exact"}
     figure = _new((8.0, 4.4))
     axes = figure.add_subplot()
     for index, name in enumerate(series):
         at = [place for place, value in enumerate(places) if (value, name) in found]
         means = [found[places[place], name] for place in at]
-        _draw_series(axes, chart["kind"], (index, len(series)), name, (at, means))
+        # Beside a formula's line what was measured stands as points.
+        kind = chart["kind"] if chart["kind"] == "bars" or not exact else "formula" if name in exact else "points"
+        _draw_series(axes, kind, (index, len(series)), name, (at, means))
     axes.set_xticks(range(len(places)), places)
     axes.set_xlabel(x)
     axes.set_ylabel(chart.get("axis", chart["metric"]))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=chart.get("bottom", 0))
     axes.set_title(_title(chart), loc="left", fontsize=10)
     axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -126,10 +140,39 @@ def _draw_series(
         shifted = np.array(at) - 0.42 + (index + 0.5) * width
         axes.bar(shifted, values, width, yerr=errors, color=colour, label=name, error_kw={"linewidth": 0.8})
         return
+    if kind == "formula":
+        axes.plot(at, values, color=colour, linewidth=1.6, label=name)
+        return
     # Points of several series at one place would hide each other's intervals.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
+    style["linestyle"] = "none" if kind == "points" else "-"
     axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
+
+
+def _ratios(rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]) -> list[Row]:
+    """Give the runs of the first value of the label in `ratio`, with values whose mean is the ratio to the second's.
+
+    The ratio R is that of the means, as a mean of single ratios is too large if runs scatter. A pair of runs, a and b,
+    counts as R + (a − R·b)/mean(b): these scatter as R does, to first order.
+    """
+    label, (of, to) = next(iter(ratio.items()))
+    below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
+    pairs: dict[tuple[str, ...], list[tuple[Row, float]]] = {}
+    for row in rows:
+        if row[label] == of and (paired := _paired(row, keys)) in below:
+            pairs.setdefault(paired[:-1], []).append((row, below[paired]))
+    made: list[Row] = []
+    for group in pairs.values():
+        mean = sum(b for _, b in group) / len(group)
+        if mean:
+            whole = sum(row["value"] for row, _ in group) / len(group) / mean
+            made += [{**row, "value": whole + (row["value"] - whole * b) / mean} for row, b in group]
+    return made
+
+
+def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
+    return (*(row[key] for key in keys), str(row["unit"]))
 
 
 def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
@@ -184,21 +227,63 @@ def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rec
 
 
 def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw a curve over time for each flow of the first run of the chosen cell."""
-    paper = outcome.plan.paper
-    known = _values(outcome.rows, paper.document["flows"])
-    for cell, lines in outcome.lines.items():
-        if not matches(dict(zip(paper.labels, cell, strict=True)), chart["where"]):
-            continue
-        flows = sorted(
-            (name.partition("/")[2] for name in lines if name.startswith(chart["trace"] + "/")), key=known.index
-        )
-        own = [(flow, lines[f"{chart['trace']}/{flow}"]) for flow in flows]
-        if own:
-            shown = [plot.Line(flow, line.x, line.y, None, line.step) for flow, line in own]
-            panel = plot.Panel(_title(chart), shown, TRACE_LABELS[chart["trace"]])
-            return plot.panels([panel], size=(8.0, 4.2)), [], []
+    """Draw curves over time: of each flow of the first run of the chosen cell, or of one for each value of `series`."""
+    known = _values(outcome.rows, outcome.plan.paper.document["flows"])
+    shown: dict[str, plot.Line] = {}
+    for labels, lines in _drawn(chart, outcome):
+        own = {name.partition("/")[2]: line for name, line in lines.items() if name.startswith(chart["trace"] + "/")}
+        flows = [flow for flow in sorted(own, key=known.index) if flow == chart.get("flow", flow)]
+        if "series" in chart:
+            for flow in flows[:1]:
+                shown.setdefault(labels[chart["series"]], own[flow])
+        elif not shown:
+            shown = {flow: own[flow] for flow in flows}
+    if not shown:
+        return None
+    lines_shown = [plot.Line(name, line.x, line.y, None, line.step) for name, line in shown.items()]
+    panel = plot.Panel(_title(chart), lines_shown, TRACE_LABELS[chart["trace"]])
+    return plot.panels([panel], size=(8.0, 4.2)), [], []
+
+
+def _internals(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw what one flow's congestion control shows of itself, in the first run of the chosen cell."""
+    for _, lines in _drawn(chart, outcome):
+        # A run of one flow does not name it.
+        alone = {name: lines.get(f"internals/{name}") for name in chart["names"]}
+        own = {name: lines.get(f"internals/{chart['flow']}: {name}", alone[name]) for name in chart["names"]}
+        shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
+        if shown:
+            return plot.internal_panels(shown, _title(chart)), [], []
     return None
+
+
+def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw what a model did round by round in the first seed of the chosen cell, one panel for each quantity."""
+    for _, lines in _drawn(chart, outcome):
+        shown = {
+            name: line for name in chart["traces"] if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None
+        }
+        if len(shown) < len(chart["traces"]):
+            continue
+        figure = _new((8.0, 1.9 * len(shown) + 0.5))
+        figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+        for index, (name, line) in enumerate(shown.items()):
+            axes = figure.add_subplot(len(shown), 1, index + 1)
+            axis, scale = ROUND_AXES.get(name, (name, 1.0))
+            axes.plot(line.x, line.y * scale, color=curves.COLOURS[0], linewidth=0.9, drawstyle="steps-mid")
+            axes.set_ylabel(axis, fontsize=8.5)
+            axes.set_ylim(bottom=0)
+            axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
+            axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlabel("packet")
+        return figure, [], []
+    return None
+
+
+def _drawn(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
+    """Give the labels and curves of the chart's cells."""
+    cells = [(dict(zip(outcome.plan.paper.labels, key, strict=True)), lines) for key, lines in outcome.lines.items()]
+    return [(labels, lines) for labels, lines in cells if lines and takes(chart, labels)]
 
 
 DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
@@ -206,11 +291,13 @@ DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
     "bars": _over_label,
     "map": _map,
     "time": _over_time,
+    "rounds": _over_rounds,
+    "internals": _internals,
 }
 
 
 def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
-    return [row for row in outcome.rows if matches(row, chart["where"])]
+    return [row for row in outcome.rows if takes(chart, row)]
 
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
@@ -228,6 +315,17 @@ def _in_order(values: list[str]) -> list[str]:
 def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
     value = row.get(chart["metric"])
     return None if value is None else value * chart.get("scale", 1)
+
+
+def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+    """Give what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
+    valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
+    if "series" not in chart or chart["series"] == paper.document.get("flows"):
+        return valued
+    runs: dict[tuple[str, ...], list[Row]] = {}
+    for row in valued:
+        runs.setdefault(_run(row, paper.labels), []).append(row)
+    return [{**flows[0], "value": sum(row["value"] for row in flows) / len(flows)} for flows in runs.values()]
 
 
 def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:

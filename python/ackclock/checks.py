@@ -37,6 +37,7 @@ TEXTS = Kind("a list of texts", lambda value: is_texts(value) and bool(value))
 TEXT_TABLE = Kind('a table of texts, as { loss = "0 %" }', is_text_table)
 TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
 NUMBER = Kind("a number", is_number)
+BOOL = Kind("true or false", lambda value: isinstance(value, bool))
 POSITIVE = Kind("a number above 0", lambda value: is_number(value) and value > 0)
 COUNT = Kind("a whole number, at least 1", lambda value: type(value) is int and value >= 1)
 

@@ -24,7 +24,7 @@ class Claim:
         Its name, the paper's words, and where they stand.
     kind : {"order", "equal", "bound"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
-        ``bound``: the ratio of two variants lies between `low` and `high`.
+        ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`.
     axis : str
         Label in which the compared variants differ.
     where : dict
@@ -36,9 +36,9 @@ class Claim:
     lead : tuple of str
         For ``order``: variants above all groups, with nothing claimed among them.
     of, to : str
-        For ``bound``: the two variants, ratio ``of / to``.
+        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself.
     low, high : float or None
-        For ``bound``: ends of the ratio; None is no limit.
+        For ``bound``: ends of the ratio or value; None is no limit.
     metrics : tuple of str
         Columns on which it is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
@@ -49,6 +49,8 @@ class Claim:
         Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
     note : str
         What a reader must know besides: that the source contradicts itself, or how its words were read.
+    ours : bool
+        Whether the question is ours and not the paper's; such verdicts are counted apart.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Claim:
     quantifier: Literal["all", "any", "most"] = "all"
     pool: tuple[str, ...] = ()
     note: str = ""
+    ours: bool = False
 
 
 GROUPS = checks.Kind(
@@ -95,8 +98,9 @@ KEYS = {
     "quantifier": checks.one_of("all", "any", "most"),
     "pool": checks.TEXTS,
     "note": checks.TEXT,
+    "ours": checks.BOOL,
 }
-NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of", "to"]}
+NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"]}
 ONLY = {
     "expected": "order",
     "rest": "order",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import _core, modelling
+from ackclock import _core, checks, modelling
 from ackclock.intervals import Interval, interval
 from ackclock.result import StoredResult, read
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars
 
 SEED = "seed"  # the label over which means are taken
+COLUMNS = ("runs", "mean", "low", "high", "theory", "ratio")  # of a comparison, after labels and parameters
 MEASURES = {"bit/s": "goodput_bps"}  # what is compared with an output of this unit, unless another column is named
 
 
@@ -95,7 +96,7 @@ def measured(directory: Path, model: str, x: str | None, y: str | None, unit: st
     parameter = parameter or entry["axis"]
     known = [name["name"] for name in entry["params"]]
     if parameter not in known:
-        raise ValueError(f"--x {x}: {model} has no parameter {parameter!r}; known: {', '.join(known)}")
+        raise ValueError(f"--x {x}: {model} has no parameter {parameter!r}{checks.near(parameter, known)}")
     column = _find(column, [*labels, *flows.columns], "--x") if column else _usual(model, parameter, labels, flows)
     if y is None and unit not in MEASURES:
         raise ValueError(f"--y is needed: nothing measured is usually compared with an output in {unit or 'no unit'}")
@@ -108,8 +109,18 @@ def measured(directory: Path, model: str, x: str | None, y: str | None, unit: st
         Point(_number(model, parameter, column, key[0]), key[1:], interval(sample, "seed"))
         for key, sample in _samples(flows, [column, *series], y)
     ]
-    shown = ["flow" if label == "name" else label.rsplit(".", 1)[-1] for label in series]
-    return Measured(column, y, parameter, shown, sorted(points, key=lambda point: (point.series, point.x)))
+    if not points:
+        raise ValueError(f"--y {y}: nothing was measured in this column of {directory}")
+    return Measured(
+        column, y, parameter, _shown(series, [*known, *COLUMNS]), sorted(points, key=lambda each: (each.series, each.x))
+    )
+
+
+def _shown(series: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Shorten labels to their last parts, where none of them and no other column is called so."""
+    last = ["flow" if label == "name" else label.rsplit(".", 1)[-1] for label in series]
+    taken = [*last, *others]
+    return [short if taken.count(short) == 1 else label for short, label in zip(last, series, strict=True)]
 
 
 def _flows(results: Sequence[StoredResult]) -> polars.DataFrame:

@@ -23,6 +23,7 @@ Progress = Callable[[int, int], None]
 Choice = Sequence[PartSpec] | PartSpec | None
 Measured = dict[str, scoring.Row]
 SEEDS = 3
+MOST_RUNS = 200_000
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,16 @@ def plan(
     wanted = composing.combine({axis: composing.choose(axis, chosen.get(axis)) for axis in AXES})
     base = composing.composition(baseline or {})
     compositions, refused = _possible(wanted, found[0])
+    here = {
+        path.name: list(dict.fromkeys([base, *([path.rival] if path.rival else []), *compositions])) for path in found
+    }
+    count = seeds * sum(map(len, here.values()))
+    if count > MOST_RUNS:
+        raise ValueError(f"{count:,} runs are too many: at most {MOST_RUNS:,}; choose fewer parts, paths or seeds")
     runs = []
     for seed in range(1, seeds + 1):
         for path in found:
-            for composition in dict.fromkeys([base, *([path.rival] if path.rival else []), *compositions]):
+            for composition in here[path.name]:
                 scenario = path.compose(composition, seed)
                 runs.append(PlannedRun(path, composition, seed, scenario, scenario.hash))
     return Plan(found, compositions, base, seeds, runs, refused)

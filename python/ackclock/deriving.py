@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars
@@ -14,12 +14,21 @@ Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 HEADERS = 40  # bytes of a packet that are not payload
 
-TRACES: dict[str, tuple[str, ...]] = {"share": (), "eq7": ("rtt",)}
+TRACES: dict[str, tuple[str, ...]] = {
+    "share": (),
+    "eq7": ("rtt",),
+    "jain": (),
+    "resent": (),
+    "estimate": ("internals",),
+}
 """The traces that each measure needs."""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "share": ("share", "rank", "total_bps"),
     "eq7": ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"),
+    "jain": ("jain",),
+    "resent": ("resent_ratio",),
+    "estimate": ("bwe_mean", "bwe_ratio"),
 }
 """The columns that each measure adds."""
 
@@ -52,9 +61,7 @@ def eq7(measured: Rows, result: Result) -> None:
         row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
         row["eq7_bps"] = row["eq7_ratio"] = None
         if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
-            # Delivered bytes count headers, and those of the SYN.
-            size = (row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS
-            row["eq7_bps"] = square_root_law(8 * size, row["rtt_mean"], row["loss_rate"])
+            row["eq7_bps"] = square_root_law(8 * _payload(row), row["rtt_mean"], row["loss_rate"])
             row["eq7_ratio"] = row["eq7_bps"] / row["goodput_bps"]
 
 
@@ -73,10 +80,62 @@ def square_root_law(size: float, rtt: float, loss: float) -> float:
     return C * size / (rtt * math.sqrt(loss))
 
 
+def jain(measured: Rows, _: Result) -> None:
+    """Add Jain's index of what all flows of the run got as ``jain``, None if nothing arrived; see `jain_index`."""
+    index = jain_index([row["delivered_bytes"] for row in measured])
+    for row in measured:
+        row["jain"] = index
+
+
+def jain_index(values: Sequence[float]) -> float | None:
+    """Give (Σx)²/(n·Σx²): 1 if all n values are equal, 1/n if all but one are 0; None if all are 0.
+
+    Jain, Chiu & Hawe, *A quantitative measure of fairness and discrimination for resource allocation in shared computer
+    systems*, 1984.
+    """
+    squares = math.fsum(value * value for value in values)
+    return math.fsum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def resent(measured: Rows, _: Result) -> None:
+    """Add a flow's retransmitted packets over those that it lost as ``resent_ratio``, None if it lost none."""
+    for row in measured:
+        row["resent_ratio"] = row["retransmitted_packets"] / row["dropped_packets"] if row["dropped_packets"] else None
+
+
+def estimate(measured: Rows, result: Result) -> None:
+    """Add the mean over time of a flow's estimate of its bandwidth, and how it compares with what it got.
+
+    Adds ``bwe_mean`` in segments per second, the quantity ``bwe`` of the trace from the first ACK to the last; and
+    ``bwe_ratio``, that rate in bits of data over the goodput. None for a flow that estimates nothing.
+    """
+    table = frame(result.trace("internals")).filter(polars.col("name").cast(polars.String) == "bwe")
+    lasts = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
+    mean = (polars.col("value") * polars.col("lasts")).sum() / polars.col("lasts").sum()
+    grouped = table.with_columns(lasts.alias("lasts")).group_by(polars.col("flow").cast(polars.String)).agg(mean)
+    means = dict(grouped.iter_rows())
+    for row in measured:
+        row["bwe_mean"] = means.get(row["flow"])
+        row["bwe_ratio"] = None
+        if row["bwe_mean"] is not None and row["delivered_packets"]:
+            row["bwe_ratio"] = row["bwe_mean"] * 8 * _payload(row) / row["goodput_bps"]
+
+
+def _payload(row: Mapping[str, Any]) -> float:
+    """Bytes of data in a packet, of a flow that delivered any; delivered bytes count headers, and those of the SYN."""
+    return float((row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS)
+
+
 def _mean_rtt(result: Result) -> dict[str, float]:
     table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String)).agg(polars.col("rtt").mean())
     return {flow: mean for flow, mean in table.iter_rows() if mean is not None}
 
 
-DERIVE: dict[str, Callable[[Rows, Result], None]] = {"share": share, "eq7": eq7}
+DERIVE: dict[str, Callable[[Rows, Result], None]] = {
+    "share": share,
+    "eq7": eq7,
+    "jain": jain,
+    "resent": resent,
+    "estimate": estimate,
+}
 """The measures by name."""

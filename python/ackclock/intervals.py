@@ -10,7 +10,7 @@ from typing import Literal
 
 from ackclock.numbers import number
 
-Sampling = Literal["seed", "offset"]
+Sampling = Literal["seed", "offset", "exact"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
     sampling
         ``"seed"``: independent random runs; the interval is Student's t. ``"offset"``: deterministic runs that differ
         in their start time; the interval goes from the smallest to the largest value and is no confidence interval.
+        ``"exact"``: a formula, which has one value.
     confidence
         Probability that the t interval covers the mean.
 
@@ -59,15 +60,29 @@ def interval(sample: Sequence[float], sampling: Sampling, confidence: float = 0.
     ValueError
         If the sample is empty.
     """
+    return _around_mean(sample, sampling, confidence, 1 / len(sample) if sample else 0.0)
+
+
+def one_run(sample: Sequence[float], sampling: Sampling, confidence: float = 0.95) -> Interval:
+    """Mean of a sample, and the interval in which one further run lies; parameters and errors are those of `interval`.
+
+    For ``"seed"`` Student's prediction interval, which takes runs to be normally distributed. For ``"offset"`` it is
+    the range again.
+    """
+    return _around_mean(sample, sampling, confidence, 1 + 1 / len(sample) if sample else 0.0)
+
+
+def _around_mean(sample: Sequence[float], sampling: Sampling, confidence: float, variances: float) -> Interval:
+    """Give mean and interval, where what is uncertain has so many times the variance of a run."""
     if not sample:
         raise ValueError("an empty sample has no mean")
     mean = math.fsum(sample) / len(sample)
-    if sampling == "offset":
+    if sampling != "seed":
         return Interval(mean, min(sample), max(sample), len(sample))
     if len(sample) == 1:
         return Interval(mean, -math.inf, math.inf, 1)
     variance = math.fsum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
-    half = student_t((1 + confidence) / 2, len(sample) - 1) * math.sqrt(variance / len(sample))
+    half = student_t((1 + confidence) / 2, len(sample) - 1) * math.sqrt(variance * variances)
     return Interval(mean, mean - half, mean + half, len(sample))
 
 

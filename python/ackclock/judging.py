@@ -11,6 +11,7 @@ the claim says         holds                       does not hold                
 A above B              interval above τ            interval below τ                    otherwise
 A and B overlap        interval within ±τ          interval apart from ±τ              otherwise
 ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
+value in [low, high]   interval of A within        interval apart from it              otherwise
 =====================  ==========================  ==================================  =======================
 
 Why "A above B" does not hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within
@@ -33,7 +34,7 @@ from ackclock.intervals import Interval, Sampling, interval
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
 Why = Literal["reversed", "no difference", "apart"]
-Relation = Literal["above", "overlaps", "ratio"]
+Relation = Literal["above", "overlaps", "ratio", "value"]
 Row = Mapping[str, Any]
 WHYS: tuple[Why, ...] = ("reversed", "apart", "no difference")
 SHOWN = 3
@@ -48,11 +49,11 @@ class Comparison:
     where : dict
         Labels that the claim left out.
     left, right : str
-        The two variants.
-    relation : {"above", "overlaps", "ratio"}
+        The two variants; of a value the right one is empty.
+    relation : {"above", "overlaps", "ratio", "value"}
         What the claim says of them.
     difference : Interval or None
-        Relative difference, or the ratio; None if there was nothing to compare.
+        Relative difference, the ratio, or the value; None if there was nothing to compare.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reason : str
@@ -89,8 +90,8 @@ class Judgement:
         For each of the labels left out: the variants, best first, each with its mean and interval.
     comparisons : list of Comparison
         What it rests on.
-    sampling : {"seed", "offset"}
-        What the intervals are over.
+    sampling : {"seed", "offset", "exact"}
+        What the intervals are over; exact if nothing but formulas is compared.
     order_matches : bool or None
         For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
     why : {"reversed", "no difference", "apart"} or None
@@ -118,7 +119,7 @@ class Judgement:
             {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
             for where, ranks in self.measured
         ]
-        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None)}
+        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None, False)}
         comparisons = [asdict(comparison) for comparison in self.comparisons]
         kept = {
             "verdict": self.verdict,
@@ -178,18 +179,27 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 
 
 def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
-    samples = _Samples()
+    samples = _Samples("exact")
     free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
     gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
+    exact: dict[tuple[tuple[str, str], ...], dict[str, list[float]]] = {}
     for row in rows:
         if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
             continue
         # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
         if row.get("seeds") == ("own" if claim.kind == "equal" else "common"):
             continue
+        key = tuple((label, row[label]) for label in free)
+        cell = gathered.setdefault(key, {})
+        if row["sampling"] == "exact":
+            exact.setdefault(key, {}).setdefault(row[claim.axis], []).append(float(row[metric]))
+            continue
         samples.sampling = row["sampling"]
-        cell = gathered.setdefault(tuple((label, row[label]) for label in free), {})
         cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+    # A formula's value stands beside each of the runs.
+    units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
+    for key, found in exact.items():
+        gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
     # A label that has one value in all of them tells nothing.
     told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
     for key, variants in gathered.items():
@@ -202,7 +212,7 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
 
 def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Relation]]:
     if claim.kind == "bound":
-        return [(claim.of, claim.to, "ratio")]
+        return [(claim.of, claim.to, "ratio" if claim.to else "value")]
     if claim.kind == "equal":
         return [(left, right, "overlaps") for left, right in combinations(cell, 2)]
     groups = claim.expected
@@ -224,6 +234,8 @@ def _compare(
     sampling_and_confidence: tuple[Sampling, float],
 ) -> Comparison:
     left, right, relation = pair
+    if relation == "value":
+        return _judge_value(claim, where, cell.get(left, {}), sampling_and_confidence)
     units = sorted(cell.get(left, {}).keys() & cell.get(right, {}).keys())
     names = f"{claim.axis} {left} and {right}"
     if not units:
@@ -270,15 +282,32 @@ def _judge_ratio(
     if min(b) <= 0:
         reason = f"{claim.axis} {claim.to} has runs without any"
         return Comparison(where, claim.of, claim.to, "ratio", None, "cannot tell", reason)
-    ratio = interval([x / y for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
+    return _within_bounds(claim, where, interval([x / y for x, y in zip(a, b, strict=True)], *sampling_and_confidence))
+
+
+def _judge_value(
+    claim: Claim,
+    where: dict[str, str],
+    values: Mapping[int, float],
+    sampling_and_confidence: tuple[Sampling, float],
+) -> Comparison:
+    if not values:
+        reason = f"no runs of {claim.axis} {claim.of}"
+        return Comparison(where, claim.of, "", "value", None, "not run", reason)
+    sample = [values[unit] for unit in sorted(values)]
+    return _within_bounds(claim, where, interval(sample, *sampling_and_confidence))
+
+
+def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comparison:
     low = float("-inf") if claim.low is None else claim.low
     high = float("inf") if claim.high is None else claim.high
-    within, apart = ratio.within(low, high), ratio.apart(low, high)
+    within, apart = found.within(low, high), found.apart(low, high)
     verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
-    said = f"{claim.axis} {claim.of}/{claim.to} is {ratio.mean:.4g} [{ratio.low:.4g}, {ratio.high:.4g}]"
+    named = f"{claim.of}/{claim.to}" if claim.to else claim.of
+    said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
     place = "within" if within else "outside" if apart else "partly within"
-    reason = f"{said}, {place} {bounds(claim)}"
-    return Comparison(where, claim.of, claim.to, "ratio", ratio, verdict, reason, "apart" if apart else None)
+    reason, relation = f"{said}, {place} {bounds(claim)}", "ratio" if claim.to else "value"
+    return Comparison(where, claim.of, claim.to, relation, found, verdict, reason, "apart" if apart else None)  # type: ignore[arg-type]
 
 
 def _percent(difference: Interval) -> str:
@@ -337,7 +366,7 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
         if comparison.difference is None:
             return (1, 0.0)
         mean = comparison.difference.mean
-        if comparison.relation != "ratio":
+        if comparison.relation not in ("ratio", "value"):
             return (0, -abs(mean))
         smallest_first = claim.low is not None and claim.quantifier == "all"
         return (0, mean if smallest_first else -mean)
@@ -348,10 +377,10 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
         shown.append(f"and {len(ordered) - SHOWN} more")
     if len(comparisons) > SHOWN:
         shown.append(f"{len(chosen)} of {len(comparisons)} comparisons")
-    measured = [item for item in comparisons if item.relation == "ratio" and item.difference is not None]
+    measured = [item for item in comparisons if item.relation in ("ratio", "value") and item.difference is not None]
     if len(measured) > 1:
         largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
-        shown.append(f"the largest ratio is {largest.difference.mean:.4g}, {_place(largest)}".rstrip(": "))  # type: ignore[union-attr]
+        shown.append(f"the largest {largest.relation} is {largest.difference.mean:.4g}, {_place(largest)}".rstrip(": "))  # type: ignore[union-attr]
     return shown
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ackclock import checks, toml
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate")
 """What `deriving` can derive from a run."""
 
 
@@ -55,6 +55,11 @@ class Paper:
         return [*self.labels, *([self.document["flows"]] if "flows" in self.document else [])]
 
     @property
+    def repeats(self) -> list[dict[str, Any]]:
+        """Its rules of repetition."""
+        return list(self.document.get("repeat", []))
+
+    @property
     def charts(self) -> list[dict[str, Any]]:
         """Its figures of measured values over labels."""
         return list(self.document.get("chart", []))
@@ -63,6 +68,12 @@ class Paper:
     def claims(self) -> dict[str, Any]:
         """The parsed ``claims.toml``; empty if there is none."""
         path = self.folder / "claims.toml"
+        return toml.read(path) if path.exists() else {}
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
+        path = self.folder / "tables.toml"
         return toml.read(path) if path.exists() else {}
 
     @property
@@ -142,6 +153,24 @@ def _is_only(value: object) -> bool:
     return isinstance(value, Mapping) and all(checks.is_texts(item) and item for item in value.values())
 
 
+def _is_setting(value: object) -> bool:
+    return isinstance(value, (str, bool)) or checks.is_number(value)
+
+
+def _are_settings(value: object) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_setting, value.values()))
+
+
+def _is_axis(value: object) -> bool:
+    named = isinstance(value, Mapping) and all(map(_are_settings, value.values()))
+    return bool(value) and (checks.is_texts(value) or named)
+
+
+def _is_ratio(value: object) -> bool:
+    pairs = list(value.values()) if isinstance(value, Mapping) else []
+    return len(pairs) == 1 and checks.is_texts(pairs[0]) and len(pairs[0]) == 2
+
+
 TITLE = checks.Kind('a text with {} for the value, as "IFQ {}"', _is_title)
 PAPER = {
     "title": checks.TEXT,
@@ -150,13 +179,27 @@ PAPER = {
     "flows": checks.TEXT,
     "defaults": checks.TEXT_TABLE,
     "experiment": checks.tables("experiment"),
+    "model": checks.tables("model"),
     "repeat": checks.tables("repeat"),
     "quick": checks.TABLE,
     "figures": checks.TABLE,
     "chart": checks.tables("chart"),
 }
 ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
-EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY}
+SETTINGS = checks.Kind('a table of values, as { loss = "1 %" }', _are_settings)
+SWEEP = checks.Kind(
+    'a table of axes, as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }',
+    lambda value: isinstance(value, Mapping) and all(map(_is_axis, value.values())),
+)
+RATIO = checks.Kind('a label with two of its values, as { response = ["RBT", "standard"] }', _is_ratio)
+MODEL = {
+    "name": checks.TEXT,
+    "labels": checks.TEXT_TABLE,
+    "parameters": SETTINGS,
+    "sweep": SWEEP,
+    "columns": checks.TEXT_TABLE,
+}
+EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "offset"),
@@ -185,35 +228,56 @@ FIGURES = {
     "order": checks.TABLE,
 }
 CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "time"),
+    "kind": checks.one_of("lines", "bars", "map", "time", "internals", "rounds"),
     "figure": checks.COUNT,
     "title": checks.TEXT,
     "where": checks.TEXT_TABLE,
+    "only": ONLY,
     "x": checks.TEXT,
     "y": checks.TEXT,
+    "ratio": RATIO,
     "panel": checks.TEXT,
+    "series": checks.TEXT,
     "metric": checks.TEXT,
     "axis": checks.TEXT,
     "scale": checks.POSITIVE,
+    "bottom": checks.NUMBER,
     "flow": checks.TEXT,
     "to": checks.TEXT,
     "equals": checks.NUMBER,
     "bounds": checks.RANGE,
     "mark": checks.TEXT_TABLE,
     "trace": checks.one_of("cwnd", "throughput"),
+    "traces": checks.TEXTS,
     "bin": checks.POSITIVE,
+    "names": checks.TEXTS,
 }
 CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
     "map": ["x", "y", "metric", "flow"],
     "time": ["trace"],
+    "internals": ["flow", "names"],
+    "rounds": ["traces"],
 }
-CHART_ONLY = {"map": ["y", "panel", "flow", "to", "equals", "bounds", "mark"], "time": ["trace", "bin"]}
+CHART_ONLY = {
+    **dict.fromkeys(("y", "panel", "to", "equals", "bounds", "mark"), ("map",)),
+    **dict.fromkeys(("trace", "bin"), ("time",)),
+    **dict.fromkeys(("x", "metric", "axis", "scale"), ("lines", "bars", "map")),
+    "flow": ("map", "time", "internals"),
+    "series": ("lines", "bars", "time"),
+    "bottom": ("lines", "bars"),
+    "names": ("internals",),
+    "ratio": ("lines", "bars"),
+    "traces": ("rounds",),
+}
 NOT_NEEDED = {
     *(
         "flows",
         "defaults",
+        "experiment",
+        "model",
+        "repeat",
         "quick",
         "figures",
         "chart",
@@ -245,12 +309,13 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
     checks.keys(place, document, PAPER, PAPER.keys() - NOT_NEEDED)
     if len(set(document["labels"])) < len(document["labels"]):
         raise ValueError(f"{place}: labels names one twice")
-    for key in ("experiment", "repeat"):
-        if not document[key]:
-            raise ValueError(f"{place}: there is no [[{key}]]")
-    for number, experiment in enumerate(document["experiment"], start=1):
+    if not (document.get("experiment") or document.get("model")):
+        raise ValueError(f"{place}: there is neither an [[experiment]] nor a [[model]]")
+    for number, experiment in enumerate(document.get("experiment", []), start=1):
         checks.keys(f"{place}: experiment {number}", experiment, EXPERIMENT, ["file"])
-    for number, rule in enumerate(document["repeat"], start=1):
+    for number, model in enumerate(document.get("model", []), start=1):
+        checks.keys(f"{place}: model {number}", model, MODEL, ["name"])
+    for number, rule in enumerate(document.get("repeat", []), start=1):
         here = f"{place}: repeat {number}"
         checks.keys(here, rule, REPEAT, ["sampling", "count"])
         checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] == "offset" else [])
@@ -281,7 +346,6 @@ def _check_figures(figures: Mapping[str, Any], place: str) -> None:
 def _check_chart(chart: Mapping[str, Any], place: str) -> None:
     checks.keys(place, chart, CHART, ["kind", "title", "where"])
     checks.keys(place, chart, CHART, CHART_NEEDS[chart["kind"]])
-    for kind, keys in CHART_ONLY.items():
-        for key in keys:
-            if key in chart and kind != chart["kind"]:
-                raise ValueError(f"{place}: {key} belongs to charts of the kind {kind}, not {chart['kind']}")
+    for key, kinds in CHART_ONLY.items():
+        if key in chart and chart["kind"] not in kinds:
+            raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import polars
 
-from ackclock import _core, curves, deriving, plot, storage
+from ackclock import _core, curves, deriving, internalplots, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
@@ -23,7 +23,7 @@ from ackclock.scenario import Scenario
 Lines = dict[str, plot.Line]
 Rows = list[dict[str, Any]]
 Spans = Mapping[str, Sequence[float]]
-TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd"}
+TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd", "internals": "internals"}
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__))
+    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__), str(internalplots.__file__))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
 
@@ -166,12 +166,18 @@ def _lines(result: Result, drawing: Drawing) -> Lines:
     lines: Lines = {}
     cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
     for kind in drawing.kinds:
-        drawn = plot.throughput_lines(result, drawing.bin) if kind == "throughput" else cwnd
+        drawn = _curves(result, kind, drawing.bin) if kind in ("throughput", "internals") else cwnd
         for line in drawn if drawing.flows else drawn[:1]:
             cut = kind == "start" and drawing.start is not None
             name = f"{kind}/{line.label}" if drawing.flows else kind
             lines[name] = plot.thin_out(plot.until(line, drawing.start or 0.0) if cut else line)
     return lines
+
+
+def _curves(result: Result, kind: str, width: float | None) -> list[plot.Line]:
+    if kind == "throughput":
+        return plot.throughput_lines(result, width)
+    return [line for lines in plot.internal_lines(result).values() for line in lines]
 
 
 class Kept:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import os
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ackclock import _core
+from ackclock import _core, checks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,8 @@ Values: TypeAlias = "float | NDArray[np.float64]"
 """An output: a number, or an array of the shape to which the parameters broadcast."""
 
 BATCH = 16  # points per thread of a simulated model in one call, between which Ctrl-C is heard
-MOST_POINTS = 100_000  # of a formula in one call
+IN_ONE_CALL = 100_000  # points of a formula
+MOST_POINTS = 1_000_000  # of a table
 
 
 @cache
@@ -42,9 +42,7 @@ def describe(name: str) -> dict[str, Any]:
     """
     known = models()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no model {name!r}{hint} (known: {', '.join(known)})")
+        raise ValueError(f"there is no model {name!r}{checks.near(name, known)}")
     return known[name]
 
 
@@ -59,7 +57,10 @@ def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what 
     if isinstance(value, str):
         return _core.read_parameter(model, parameter, value)
     if isinstance(value, (list, tuple)) or getattr(getattr(value, "dtype", None), "kind", "") in ("U", "O"):
-        return [read(model, parameter, item) for item in value]
+        values = [read(model, parameter, item) for item in value]
+        if any(item is None for item in values):
+            raise ValueError(f"{model}: {parameter}: auto cannot be one of several values")
+        return values
     return value
 
 
@@ -113,6 +114,8 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
 def _numbers(model: str, name: str, value: object) -> NDArray[np.float64]:
     import numpy as np
 
+    if isinstance(value, list) and value and all(isinstance(item, (str, bool)) for item in value):
+        raise ValueError(f"{model}: {name}: one word or truth value for all points, not {value!r}")
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -150,6 +153,10 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     given = {name: read(model, name, settings[name]) for name in known if settings.get(name) is not None}
     given |= {name: value for name, value in settings.items() if name not in known}
     lists = {name: _listed(value) for name, value in given.items() if value is not None}
+    combinations = math.prod(map(len, lists.values()))
+    if combinations > MOST_POINTS:
+        sizes = ", ".join(f"{name} {len(values):,}" for name, values in lists.items() if len(values) > 1)
+        raise ValueError(f"{model}: {combinations:,} combinations ({sizes}), but at most {MOST_POINTS:,} make a table")
     places = [np.arange(len(values)) for values in lists.values()]
     grid = [axis.ravel() for axis in np.meshgrid(*places, indexing="ij")] if places else []
     count = len(grid[0]) if grid else 1
@@ -158,7 +165,7 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     }
     outputs = np.empty((len(entry["outputs"]), count))
     threads = jobs or os.cpu_count() or 1
-    for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else MOST_POINTS):
+    for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else IN_ONE_CALL):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
         alike = {name: values[0] if isinstance(values[0], (str, bool)) else values for name, values in here.items()}
         for output, values in zip(outputs, evaluate(model, alike, threads), strict=True):

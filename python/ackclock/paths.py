@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ackclock import checks, toml
+from ackclock import _core, checks, toml
 from ackclock.composing import AXES, Composition, Part
 from ackclock.scenario import Scenario, load
 
@@ -48,8 +48,17 @@ class NetworkPath:
     rival: Composition | None
 
     def until(self, duration: str) -> NetworkPath:
-        """Give the same path with another duration, as ``"10 s"``."""
-        return replace(self, scenario=self.scenario.set({"duration": duration}))
+        """Give the same path with another duration, as ``"10 s"``.
+
+        Raises
+        ------
+        ValueError
+            If it is no duration.
+        """
+        try:
+            return replace(self, scenario=self.scenario.set({"duration": duration}))
+        except _core.ScenarioError as error:
+            raise ValueError(str(error).removeprefix(f"--set duration={duration}: ")) from None
 
     def compose(self, composition: Composition, seed: int) -> Scenario:
         """Give the scenario in which the flows under test are of this composition.

@@ -33,6 +33,7 @@ from ackclock.curves import (
     thin_out,
     until,
 )
+from ackclock.internalplots import internal_lines, internal_panels, internals
 from ackclock.queueplots import (
     NEEDED,
     Unit,
@@ -50,8 +51,9 @@ from ackclock.result import frame
 
 __all__ = [
     "FORMATS", "KINDS", "Floats", "Kind", "Line", "Panel", "Results", "Unit", "cwnd", "cwnd_lines", "draw", "encode",
-    "panels", "probability", "probability_lines", "queue", "queue_lines", "queues", "save", "sequence", "share_lines",
-    "sojourn", "sojourn_lines", "thin_out", "throughput", "throughput_lines", "until", "used_queues",
+    "internal_lines", "internal_panels", "internals", "panels", "probability", "probability_lines", "queue",
+    "queue_lines", "queues", "save", "sequence", "share_lines", "sojourn", "sojourn_lines", "thin_out", "throughput",
+    "throughput_lines", "until", "used_queues",
 ]  # fmt: skip
 
 
@@ -148,13 +150,14 @@ class Kind:
         The traces that it needs.
     draw : callable
         The function that draws it.
-    shows : {"flows", "links", "link"}
-        A curve for each flow, for each link, or for one link; where it is links, the function takes `link`.
+    shows : {"flows", "links", "link", "names"}
+        A curve for each flow, for each link, or for one link; where it is links, the function takes `link`. For each
+        quantity of a flow's own: then it takes `names`.
     """
 
     traces: tuple[str, ...]
     draw: Callable[..., Figure]
-    shows: Literal["flows", "links", "link"] = "flows"
+    shows: Literal["flows", "links", "link", "names"] = "flows"
 
 
 KINDS = {
@@ -165,6 +168,7 @@ KINDS = {
     "probability": Kind(NEEDED["probability"], probability, shows="links"),
     "queues": Kind(NEEDED["queues"], queues, shows="link"),
     "sequence": Kind(("sequence",), sequence),
+    "internals": Kind(("internals",), internals, shows="names"),
 }
 """Every kind of plot."""
 

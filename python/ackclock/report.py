@@ -14,7 +14,7 @@ from typing import Any
 
 import polars
 
-from ackclock import _core, charts, plot, storage
+from ackclock import _core, charts, plot, storage, tables
 from ackclock.charts import Chart
 from ackclock.claims import Claim, bounds
 from ackclock.intervals import Interval, rounded
@@ -33,6 +33,9 @@ METRIC_NAMES = {
     "delivered_2s": "first 2 s",
     "delivered_5s": "first 5 s",
     "delivered_10s": "first 10 s",
+    "jain": "Jain's index",
+    "resent_ratio": "retransmitted over lost packets",
+    "bwe_ratio": "estimated over delivered rate",
 }
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
@@ -138,7 +141,8 @@ def write(outcome: Outcome, directory: Path) -> Report:
     outcome
         What the runs gave.
     directory
-        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``.
+        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``, and of a paper with
+        printed tables ``tables.parquet tables.csv checks.parquet checks.csv``.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
@@ -149,7 +153,10 @@ def write(outcome: Outcome, directory: Path) -> Report:
     (directory / "figures").mkdir(exist_ok=True)
     drawn = _draw(outcome, directory / "figures") if "figures" in paper.document else []
     charted = charts.draw_all(outcome, directory / "figures")
-    context = _context(outcome, judgements, (drawn, charted), table)
+    compared = tables.compare(outcome.plan.tables, outcome.rows)
+    tables.write(compared, directory)
+    shown = [tables.shown(item) for item in compared]
+    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
@@ -200,9 +207,10 @@ def _context(
     table: polars.DataFrame,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
-    grouped: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        grouped.setdefault(judgement.metric, []).append(judgement)
+    # What the paper does not say is counted apart.
+    grouped: dict[tuple[bool, str], list[Judgement]] = {}
+    for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
+        grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
     anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
     anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
     images = [(sheet.title, path, sheet.name) for sheet, path in drawn]
@@ -211,9 +219,10 @@ def _context(
         "paper": paper,
         "quick": outcome.plan.quick,
         "runs": len(outcome.plan.runs),
+        "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
-        "readings": [_summary(metric, group) for metric, group in grouped.items()],
+        "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
         "claims": _claim_rows(judgements, anchors),
         "sheets": [(title, f"figures/{path.name}", embedded(path), name) for title, path, name in images],
         "charts": [chart for chart in charted if chart.rows],
@@ -234,7 +243,7 @@ def metric_name(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
 
 
-def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
+def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
     """Count verdicts on one metric, and the claims on an order whose measured means stand in it."""
     counted = Counter(judgement.verdict for judgement in judgements)
     failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
@@ -242,7 +251,7 @@ def _summary(metric: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
     orders = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
     counts = [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell", "not run")]
     return {
-        "name": metric_name(metric),
+        "name": metric_name(metric) + (", beyond the paper" if ours else ""),
         "counts": [(verdict, count) for verdict, count in counts if count or verdict != "not run"],
         "ways": "; ".join(f"{count} {words}" for count, words in ways),
         "orders": (sum(orders), len(orders)),
@@ -282,7 +291,8 @@ def _expected(claim: Claim) -> str:
         return f"{claim.axis} does not matter"
     if claim.kind == "bound":
         where = "somewhere" if claim.quantifier == "any" else "everywhere"
-        return f"{claim.of} / {claim.to} {bounds(claim)}, {where}"
+        named = f"{claim.of} / {claim.to}" if claim.to else claim.of
+        return f"{named} {bounds(claim)}, {where}"
     groups = [" ~ ".join(group) for group in claim.expected]
     lead, rest = (f"({', '.join(names)})" if len(names) > 1 else "".join(names) for names in (claim.lead, claim.rest))
     return " > ".join(filter(None, [lead, *groups, rest]))

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ackclock import _core, checks, storage
+from ackclock import _core, checks, modelruns, storage
 from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
+from ackclock.printed import Table, parse_tables
 from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
@@ -25,16 +26,24 @@ Progress = Callable[[int, int], None]
 Change = tuple[int, dict[str, str], Literal["own", "common"] | None]
 Variants = list[tuple[dict[str, str], Scenario]]
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
+TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a paper, and the claims that they are to judge."""
+    """All runs of a paper, its evaluations of models, and the claims and tables that they are compared with."""
 
     paper: Paper
     quick: bool
     runs: Sequence[PlannedRun]
     claims: Sequence[Claim] = ()
+    tables: Sequence[Table] = ()
+    models: Sequence[modelruns.PlannedModel] = ()
+
+    @property
+    def evaluations(self) -> int:
+        """How often models are evaluated."""
+        return sum(model.count for model in self.models)
 
     @property
     def cells(self) -> list[list[PlannedRun]]:
@@ -54,9 +63,11 @@ class Outcome:
     plan : Plan
         What was run.
     rows : list of dict
-        One per run and flow: labels, sampling, unit, hash, and the columns of the flow table.
+        One per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the flow
+        table, or the model's outputs.
     lines : dict
-        For each cell, the curves of its traced run by kind of plot, or by ``KIND/FLOW`` where all flows are drawn.
+        For each cell, the curves of its traced run by kind of plot, or by ``KIND/FLOW`` where all flows are drawn; of a
+        model by ``rounds/NAME``.
     reused : int
         Runs that an earlier attempt had finished.
     """
@@ -68,7 +79,7 @@ class Outcome:
 
 
 def plan(paper: Paper, *, quick: bool = False) -> Plan:
-    """Plan a paper's runs, and read its claims.
+    """Plan a paper's runs, and read its claims and printed tables.
 
     Parameters
     ----------
@@ -82,37 +93,53 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     ScenarioError
         If a scenario file is wrong.
     ValueError
-        If ``paper.toml`` or ``claims.toml`` names what is not there, or has no rule of repetition for a cell.
+        If ``paper.toml``, ``claims.toml`` or ``tables.toml`` names what is not there, or a cell has no rule of
+        repetition.
     """
     document = paper.document
     shorter = document.get("quick", {}) if quick else {}
-    variants = _variants(paper)
-    values = {label: list(dict.fromkeys(labels[label] for labels, _ in variants)) for label in paper.labels}
-    known = _with_flows(paper, values, variants)
+    variants, points = _variants(paper), modelruns.points(paper)
+    cells = [labels for labels, _ in variants] + [dict(point.labels) for point in points]
+    if twice := sorted({tuple(labels.values()) for labels, _ in variants} & {point.cell for point in points}):
+        raise ValueError(f"{paper.file}: a scenario and a model have the cell {', '.join(twice[0])}")
+    values = {label: list(dict.fromkeys(labels[label] for labels in cells)) for label in paper.labels}
+    known = _with_flows(paper, values, variants, points)
     _check_labels(paper, known)
-    claims = parse_claims(paper.claims, known, _metrics(paper), str(paper.folder / "claims.toml"))
+    metrics = _metrics(paper)
+    claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
+    tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
+    chosen = shorter.get("only", {})
+    counts = shorter.get("counts", {})
     runs: list[PlannedRun] = []
     for labels, scenario in variants:
-        if all(labels[label] in kept for label, kept in shorter.get("only", {}).items()):
-            runs += _repetitions(paper, labels, scenario, values, shorter.get("counts", {}))
-    if not runs:
+        if all(labels[label] in kept for label, kept in chosen.items()):
+            runs += _repetitions(paper, labels, scenario, values, counts)
+    models = [
+        _repeated(paper, point, values, counts)
+        for point in points
+        if all(point.labels[label] in kept for label, kept in chosen.items())
+    ]
+    if not runs and not models:
         raise ValueError(f"{paper.file}: quick.only leaves no runs")
-    return Plan(paper, quick, runs, claims)
+    return Plan(paper, quick, runs, claims, tables, models)
 
 
-def _with_flows(paper: Paper, values: Mapping[str, list[str]], variants: Variants) -> dict[str, list[str]]:
+def _with_flows(
+    paper: Paper, values: Mapping[str, list[str]], variants: Variants, points: Sequence[modelruns.Point]
+) -> dict[str, list[str]]:
     """Add the label that names flows, with the names that they have in any run."""
     if "flows" not in paper.document:
         return dict(values)
     label = paper.document["flows"]
     if label in values:
         raise ValueError(f"{paper.file}: flows: {label} is a label of runs already")
-    return {**values, label: list(dict.fromkeys(name for _, scenario in variants for name in scenario.flows))}
+    names = [name for _, scenario in variants for name in scenario.flows] + [point.flow for point in points]
+    return {**values, label: list(dict.fromkeys(names))}
 
 
 def _variants(paper: Paper) -> Variants:
     found: dict[tuple[str, ...], tuple[dict[str, str], Scenario]] = {}
-    for number, experiment in enumerate(paper.document["experiment"], start=1):
+    for number, experiment in enumerate(paper.document.get("experiment", []), start=1):
         place = f"{paper.file}: experiment {number} ({experiment['file']})"
         if not (paper.folder / experiment["file"]).is_file():
             raise ValueError(f"{place}: there is no such file beside it")
@@ -127,7 +154,9 @@ def _variants(paper: Paper) -> Variants:
             checks.words(place, "label", paper.labels, labels)
             if any(labels[label] not in kept for label, kept in only.items()):
                 continue
-            cell = {label: labels[label] for label in paper.labels}
+            # A cell may stand among others under another name, as what one protocol got when all used its recovery.
+            checks.words(f"{place}: relabel", "label", experiment.get("relabel", {}), paper.labels)
+            cell = {label: {**labels, **experiment.get("relabel", {})}[label] for label in paper.labels}
             key = tuple(cell.values())
             # Choices of several experiments may overlap; what is the same is run once.
             if key in found and found[key][1].hash != scenario.hash:
@@ -138,7 +167,7 @@ def _variants(paper: Paper) -> Variants:
 
 def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
     document = paper.document
-    for number, rule in enumerate(document["repeat"], start=1):
+    for number, rule in enumerate(paper.repeats, start=1):
         checks.choice(f"{paper.file}: repeat {number}: where", rule.get("where", {}), values)
         checks.words(f"{paper.file}: repeat {number}: seeds_by", "label", rule.get("seeds_by", []), values)
     for label, kept in document.get("quick", {}).get("only", {}).items():
@@ -166,11 +195,20 @@ def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
 def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequence[str]], paper: Paper) -> None:
     checks.choice(f"{place}: where", chart["where"], values)
     checks.words(place, "label", [chart[key] for key in ("x", "y", "panel") if key in chart], paper.labels)
+    checks.words(place, "label", [chart[key] for key in ("series",) if key in chart], values)
+    for label, kept in chart.get("only", {}).items():
+        checks.words(f"{place}: only", "label", [label], values)
+        checks.words(f"{place}: only", label, kept, values[label])
     checks.choice(f"{place}: mark", chart.get("mark", {}), values)
-    if "flows" not in paper.document:
+    for label, pair in chart.get("ratio", {}).items():
+        checks.words(f"{place}: ratio", "label", [label], values)
+        checks.words(f"{place}: ratio", label, pair, values[label])
+    checks.words(place, "trace", chart.get("traces", []), modelruns.trace_names())
+    if "flows" not in paper.document and not {"series", "traces"} & chart.keys():
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
     flows = [chart[key] for key in ("flow", "to") if key in chart]
-    checks.words(place, paper.document["flows"], flows, values[paper.document["flows"]])
+    if flows:
+        checks.words(place, paper.document["flows"], flows, values[paper.document["flows"]])
     if "metric" in chart:
         checks.words(place, "metric", [chart["metric"]], sorted(_metrics(paper)))
 
@@ -179,11 +217,11 @@ def _metrics(paper: Paper) -> list[str]:
     """Name the columns on which a claim may be judged."""
     shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
     columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
-    counted = [name for rule in paper.document["repeat"] for name in (*rule.get("spans", {}), *rule.get("cwnd", {}))]
-    derived = [
-        name for rule in paper.document["repeat"] for measure in rule.get("derived", []) for name in COLUMNS[measure]
-    ]
-    return list(dict.fromkeys([*columns, "queue_drops", *counted, *derived]))
+    counted = [name for rule in paper.repeats for name in (*rule.get("spans", {}), *rule.get("cwnd", {}))]
+    derived = [name for rule in paper.repeats for measure in rule.get("derived", []) for name in COLUMNS[measure]]
+    models = paper.document.get("model", [])
+    given = [name for entry in models for name in (*modelruns.outputs(entry["name"]), *entry.get("columns", {}))]
+    return list(dict.fromkeys([*columns, "queue_drops", *counted, *derived, *given]))
 
 
 def _repetitions(
@@ -193,13 +231,9 @@ def _repetitions(
     values: Mapping[str, Sequence[str]],
     counts: Mapping[str, int],
 ) -> list[PlannedRun]:
-    rule = next((rule for rule in paper.document["repeat"] if matches(labels, rule.get("where", {}))), None)
-    if rule is None:
-        raise ValueError(f"{paper.file}: no [[repeat]] for {', '.join(labels.values())}")
+    rule = _rule(paper, labels)
     drawing = _drawing(paper, labels)
-    first = 0
-    for label in rule.get("seeds_by", []):
-        first = first * len(values[label]) + values[label].index(labels[label])
+    first = _first_seed(rule, labels, values)
     spans = rule.get("spans", {}), rule.get("cwnd", {})
     derived = tuple(rule.get("derived", ()))
     count = min(rule["count"], counts.get(rule["sampling"], rule["count"]))
@@ -211,7 +245,7 @@ def _repetitions(
     else:
         # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
         own: Literal["own"] | None = "own" if "common" in rule else None
-        changed = [(index + 1, {"seed": f"{first * rule['count'] + index + 1}"}, own) for index in range(count)]
+        changed = [(index + 1, {"seed": f"{first + index}"}, own) for index in range(count)]
         after = 1_000_000
         common = min(rule.get("common", 0), count)
         changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
@@ -221,14 +255,47 @@ def _repetitions(
     ]
 
 
+def _rule(paper: Paper, labels: Mapping[str, str]) -> Mapping[str, Any]:
+    """Find the rule of repetition for a cell."""
+    rule = next((rule for rule in paper.repeats if matches(labels, rule.get("where", {}))), None)
+    if rule is None:
+        raise ValueError(f"{paper.file}: no [[repeat]] for {', '.join(labels.values())}")
+    return rule
+
+
+def _first_seed(rule: Mapping[str, Any], labels: Mapping[str, str], values: Mapping[str, Sequence[str]]) -> int:
+    """Give the first seed of a cell: cells that differ in the labels of `seeds_by` have seeds of their own."""
+    place = 0
+    for label in rule.get("seeds_by", []):
+        place = place * len(values[label]) + values[label].index(labels[label])
+    return int(place * rule["count"] + 1)
+
+
+def _repeated(
+    paper: Paper, point: modelruns.Point, values: Mapping[str, Sequence[str]], counts: Mapping[str, int]
+) -> modelruns.PlannedModel:
+    """Plan the evaluations of a cell: one of a closed form, one for each seed of a simulated model."""
+    if not modelruns.is_random(point):
+        return modelruns.PlannedModel(point, None)
+    rule = _rule(paper, point.labels)
+    if rule["sampling"] != "seed":
+        raise ValueError(f"{paper.file}: {', '.join(point.cell)}: a model is repeated over seeds, not start times")
+    first = _first_seed(rule, point.labels, values)
+    seeds = range(first, first + min(rule["count"], counts.get("seed", rule["count"])))
+    wanted = [chart for chart in paper.charts if chart["kind"] == "rounds" and takes(chart, point.labels)]
+    traces = list(dict.fromkeys(name for chart in wanted for name in chart["traces"]))
+    return modelruns.PlannedModel(point, list(seeds), traces if point.model == modelruns.TRACED else ())
+
+
 def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
     """Say which curves the figures need of a cell."""
     if "figures" in paper.document:
         figures = paper.document["figures"]
         return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
-    wanted = [chart for chart in paper.charts if chart["kind"] == "time" and matches(labels, chart["where"])]
+    wanted = [chart for chart in paper.charts if chart["kind"] in ("time", "internals") and takes(chart, labels)]
     bins = [chart["bin"] for chart in wanted if "bin" in chart]
-    return Drawing(list(dict.fromkeys(chart["trace"] for chart in wanted)), min(bins, default=None), None, bool(wanted))
+    drawn = list(dict.fromkeys(chart.get("trace", "internals") for chart in wanted))
+    return Drawing(drawn, min(bins, default=None), None, bool(wanted))
 
 
 def kinds(figures: Mapping[str, Any]) -> list[str]:
@@ -239,6 +306,12 @@ def kinds(figures: Mapping[str, Any]) -> list[str]:
 def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     """Whether labels have the values that `where` asks for."""
     return all(labels[label] == value for label, value in where.items())
+
+
+def takes(chart: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a chart takes a cell or row of these labels."""
+    only = chart.get("only", {}).items()
+    return matches(labels, chart["where"]) and all(labels[label] in kept for label, kept in only if label in labels)
 
 
 def check_out(plan: Plan, directory: Path) -> None:
@@ -288,7 +361,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     parts = directory / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    for name in WRITTEN:
+    for name in (*WRITTEN, *TABLES):
         path = directory / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     worker = _Worker(len(plan.runs), parts, progress, plan.paper.document.get("flows"))
@@ -297,6 +370,10 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     for cell, (found, lines) in zip(plan.cells, cells, strict=True):
         outcome.rows += found
         outcome.lines[cell[0].cell] = lines
+    for model in plan.models:
+        found, lines = modelruns.evaluate(model, plan.paper.document.get("flows"))
+        outcome.rows += found
+        outcome.lines[model.point.cell] = lines
     return outcome
 
 
@@ -334,6 +411,8 @@ class _Worker:
                 "seeds": run.seeds,
                 "hash": run.scenario.hash,
                 **row,
+                # A label may have the name of a column, which it then hides.
+                **run.labels,
                 **({self._flows: row["flow"]} if self._flows else {}),
             }
             for run in runs
@@ -352,9 +431,11 @@ class _Worker:
 def manifest(plan: Plan) -> dict[str, Any]:
     """Say what was run: the paper, the number of runs, a hash over them, and the compiled core."""
     # The hash over all runs' hashes names what was run; it does not depend on the program.
-    said = json.dumps([[run.scenario.hash, dict(run.spans), dict(run.cwnd_spans), *run.derived] for run in plan.runs])
+    runs = [[run.scenario.hash, dict(run.spans), dict(run.cwnd_spans), *run.derived] for run in plan.runs]
+    said = json.dumps([*runs, *(model.said for model in plan.models)])
     hashes = hashlib.sha256(said.encode()).hexdigest()
-    return {"paper": plan.paper.name, "quick": plan.quick, "runs": len(plan.runs), "hash": hashes, "build": build()}
+    counts = {"runs": len(plan.runs), **({"evaluations": plan.evaluations} if plan.models else {})}
+    return {"paper": plan.paper.name, "quick": plan.quick, **counts, "hash": hashes, "build": build()}
 
 
 def finite(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say

@@ -146,7 +146,10 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file at once."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-"[:100], dir=path.parent)
+    except OSError as error:
+        raise _named(error, path) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

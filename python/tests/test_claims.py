@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock.claims import ClaimError, parse_claims
-from ackclock.intervals import Interval, interval, rounded, student_t
+from ackclock.intervals import Interval, interval, one_run, rounded, student_t
 from ackclock.judging import judge, judge_all
 
 VALUES = {"queue": ["5", "50"], "algorithm": ["1", "2", "3"]}
@@ -127,6 +127,44 @@ def test_the_extreme_comparison_comes_first() -> None:
     assert result.why == "apart"
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(110, 130, "holds"), (None, 119, "does not hold"), (120, None, "cannot tell"), (None, 130, "holds")],
+)
+def test_a_bound_of_a_value(low: float | None, high: float | None, verdict: str) -> None:
+    rows = sample({"1": 100, "2": 120}, spread=1, count=200)
+    mean = interval([row["goodput"] for row in rows if row["algorithm"] == "2"], "seed")
+    assert 119 < mean.low < 120 < mean.high < 122
+    limits = {key: value for key, value in (("low", low), ("high", high)) if value is not None}
+    result = judge(claim(kind="bound", of="2", **limits), "goodput", rows, LABELS)
+    assert result.verdict == verdict
+    assert result.comparisons[0].difference == mean
+    assert result.reason.startswith("algorithm 2 is 1")
+    assert result.why == ("apart" if verdict == "does not hold" else None)
+
+
+def test_a_bound_of_a_value_that_was_not_run() -> None:
+    result = judge(claim(kind="bound", of="3", low=1.0), "goodput", sample({"1": 100}), LABELS)
+    assert result.verdict == "not run"
+
+
+def test_one_run_lies_in_a_wider_interval() -> None:
+    values = [1.0, 2.0, 3.0, 4.0]
+    mean, run = interval(values, "seed"), one_run(values, "seed")
+    # t(0.975; 3) = 3.1824, s = 1.2910; s·√(1/4) and s·√(1 + 1/4).
+    assert mean.high - 2.5 == pytest.approx(3.1824 * 1.2910 / 2, rel=1e-4)
+    assert run.high - 2.5 == pytest.approx(3.1824 * 1.2910 * 1.1180, rel=1e-4)
+    assert (run.mean, run.count) == (2.5, 4)
+    assert one_run(values, "offset") == interval(values, "offset")
+    rng = random.Random(3)
+    hits = 0
+    for _ in range(2000):
+        *past, future = (rng.gauss(0, 1) for _ in range(9))
+        found = one_run(past, "seed")
+        hits += found.low <= future <= found.high
+    assert hits / 2000 == pytest.approx(0.95, abs=0.015)
+
+
 def test_means_are_written_to_the_digits_of_their_interval() -> None:
     assert rounded(Interval(287_432.1, 287_380, 287_520, 3)) == ("287,430", "287,380", "287,520")
     assert rounded(Interval(-1.2345, -1.3, -1.2, 3)) == ("−1.23", "−1.30", "−1.20")
@@ -231,6 +269,7 @@ def test_one_seed_cannot_tell() -> None:
         ({"kind": "best"}, "kind must be one of order, equal, bound, not 'best'"),
         ({"kind": "bound", "low": 1.0}, "of is missing"),
         ({"kind": "bound", "of": "1", "to": "2"}, "low or high is missing"),
+        ({"kind": "bound", "of": "1"}, "low or high is missing"),
         ({"kind": "bound", "of": "1", "to": "2", "low": 2, "high": 1}, "low 2 is above high 1"),
         ({"kind": "bound", "of": "1", "to": "4", "low": 2}, "unknown algorithm '4'"),
         ({"kind": "equal", "low": 1.0}, "low belongs to claims of the kind bound"),

@@ -147,6 +147,22 @@ def test_schema_is_json(cli: Cli) -> None:
     assert json.loads(cli("schema").stdout)["$schema"].startswith("https://json-schema.org/")
 
 
+def test_plot_of_internals(cli: Cli, first: Path) -> None:
+    settings = ["--set", "flow.loss_response=westwood", "--record", "internals", "--record", "cwnd"]
+    assert cli("run", first, *settings, "--out", "o").returncode == 0
+    done = cli("plot", "o", "--kind", "internals", "--name", "bwe", "--name", "bwe_max")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["o/internals.png"]
+    assert "did you mean 'bwe'" in cli("plot", "o", "--kind", "internals", "--name", "bw").stderr
+    assert "--name bwe: none of cwnd shows internals" in cli("plot", "o", "--kind", "cwnd", "--name", "bwe").stderr
+    # Recorded, but Reno has nothing to show: what can be drawn is.
+    assert cli("run", first, "--record", "internals", "--record", "cwnd", "--out", "r").returncode == 0
+    assert cli("plot", "r").stdout.split() == ["r/cwnd.png"]
+    wanted = cli("plot", "r", "--kind", "internals")
+    assert wanted.returncode == 2
+    assert "no flow shows a quantity" in wanted.stderr
+
+
 def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
     cli("run", first, "--out", "o")
     done = cli("plot", "o")

@@ -245,13 +245,13 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('kind = "bars"', 'kind = "bar"', "chart 2: kind must be one of lines, bars, map, time"),
+        ('kind = "bars"', 'kind = "bar"', "chart 2: kind must be one of lines, bars, map, time, internals"),
         ('metric = "eq7_ratio"', "", "chart 2: metric is missing"),
         ('metric = "eq7_ratio"', 'metric = "eq7_rato"', "did you mean 'eq7_ratio'?"),
         (
             'metric = "eq7_ratio"',
             'metric = "eq7_ratio"\nflow = "a"',
-            "flow belongs to charts of the kind map, not bars",
+            "flow belongs to charts of the kind map or time or internals, not bars",
         ),
         ('flow = "a"\nto = "b"', 'flow = "a"\nto = "c"', "chart 3: unknown algorithm 'c'"),
         ('y = "size"\nmetric', 'y = "sice"\nmetric', "chart 3: unknown label 'sice'; did you mean 'size'?"),
@@ -261,7 +261,11 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
         ('only = { queue = ["5"] }\n\n[[exp', 'only = { qeue = ["5"] }\n\n[[exp', "only: unknown label 'qeue'"),
         ('flows = "algorithm"\n', "", "a chart compares the flows of a run"),
         ('flows = "algorithm"', 'flows = "queue"', "flows: queue is a label of runs already"),
-        ('derived = ["share", "eq7"]', 'derived = ["eq8"]', "repeat 1: derived must be a list of share, eq7"),
+        (
+            'derived = ["share", "eq7"]',
+            'derived = ["eq8"]',
+            "repeat 1: derived must be a list of share, eq7, jain, resent, estimate",
+        ),
         ('defaults = { study = "main" }', "", "unknown label 'study'"),
     ],
 )

@@ -444,7 +444,8 @@ def test_a_large_matrix_is_shown_in_brief(cli: Cli, rival: Path) -> None:
         (["--path", "untested.toml"], "must begin with 'tested'"),
         (["--path", "swept.toml"], "[sweep] must go"),
         (["--seeds", "0"], "--seeds"),
-        (["--duration", "10"], "duration"),
+        (["--seeds", "1000000000"], "runs are too many: at most 200,000"),
+        (["--duration", "10"], 'error: duration: a time needs a unit; did you mean "10 s"?'),
         (["--baseline", "reno"], "KEY=VALUE"),
         (["--baseline", "avoidnce=reno"], "did you mean 'avoidance'?"),
         (["--baseline", "avoidance=rneo"], 'did you mean "reno"?'),
@@ -462,6 +463,12 @@ def test_bad_input_is_one_line(cli: Cli, tmp_path: Path, arguments: list[str], m
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
+    done = cli("matrix", *SMALL, "--path", "lossy", "--seeds", "1", "--duration", "1 s", "--sort", "taken")
+    assert done.returncode == 0, done.stderr
+    assert "--sort taken: no composition has a value of it on lossy" in done.stderr
 
 
 def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp_path: Path) -> None:

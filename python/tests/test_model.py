@@ -120,6 +120,7 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.mathis(loss=object()), "neither a number nor an array of numbers"),  # type: ignore[arg-type]
         (lambda: model.mathis(loss=True), "mathis: loss: is of another kind"),
         (lambda: model.response(law="cubik"), 'there is no law "cubik"; did you mean "cubic"?'),  # type: ignore[arg-type]
+        (lambda: model.response(law=["reno"]), "law: one word or truth value for all points"),  # type: ignore[arg-type]
         (lambda: model.rounds(rounds=2.5), "rounds: rounds: must be a whole number, but is 2.5"),
         (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
         (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
@@ -221,6 +222,11 @@ def test_words_make_curves_and_tables(cli: Cli, tmp_path: Path) -> None:
         assert (tmp_path / f"r.{ending}").stat().st_size > 1000
 
 
+def test_truth_values_are_words(cli: Cli) -> None:
+    done = cli("model", "rounds", "--param", "capped=true,false", "--param", "rounds=9", "--output", "window")
+    assert [line.split()[0] for line in done.stdout.splitlines()[-3:-1]] == ["true", "false"]
+
+
 def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
     arguments = ["--param", "seed=1..5", "--param", "loss=1%,10%", "--output", "window_rate", "--plot", "s.svg"]
     done = cli("model", "rounds", "--param", "response=restart,threshold", *arguments)
@@ -234,26 +240,36 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["matis"], "there is no model 'matis'; did you mean 'mathis'?"),
         (["mathis", "--param", "los=1%"], 'no parameter "los"; did you mean "loss"?'),
         (["mathis", "--param", "loss"], "expected KEY=VALUE, as in loss='1 %'"),
-        (["mathis", "--param", "loss=0.01"], 'a probability needs a unit; did you mean "0.01 %"?'),
+        (["mathis", "--param", "loss=0.01"], 'a probability needs a unit: is it "1 %" or "0.01 %"?'),
         (["mathis", "--param", "loss=1%", "--param", "loss=2%"], "--param loss is given twice"),
         (["mathis", "--param", "loss=10%..1%"], "with LOW below HIGH"),
         (["mathis", "--param", "loss=1%..10%:x"], "with 2 to 1,000,000 as COUNT"),
         (["mathis", "--param", "loss=1..10%"], 'did you mean "1 %"?'),
         (["response", "--param", "law=reno..cubic"], "of numbers"),
         (["rounds", "--param", "seed=1..100000000"], "with at most 1,000,000 numbers"),
-        (["mathis", "--output", "thruput"], "gives no such number; known: throughput, window, c"),
+        (
+            ["mathis", "--output", "thruput"],
+            "gives no such number; did you mean 'throughput'? (known: throughput, window",
+        ),
+        (["response", "--param", "loss=1%..9%:2000", "--param", "rtt=1ms..9ms:1000"], "2,000,000 combinations (loss"),
+        (["rbt", "--param", "loss=3%..5%:5", "--output", "gain", "--plot", "x.png"], "gain is undefined or infinite"),
+        (["mathis", "--param", "loss=1%,2%", "--plot", "no/x.png"], "no/x.png: cannot write here: No such file"),
         (["mathis", "--plot", "x.png"], "nothing to draw over; give a range, as in --param loss=LOW..HIGH"),
         (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
         (["mathis", "--x", "loss"], "--x: only with --over"),
+        (["--over", "out"], "name a model before its options (known: mathis, pftk"),
+        (["--param", "loss=1%"], "name a model before its options"),
+        (["pftk", "--param", "rwnd=auto,10 segments"], "pftk: rwnd: auto cannot be one of several values"),
         (["mathis", "--over", "nowhere"], "nowhere: no result of ackclock here"),
     ],
 )
-def test_bad_input_is_one_message(cli: Cli, arguments: list[str], message: str) -> None:
+def test_bad_input_is_one_message(cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
     done = cli("model", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("*.png"))
 
 
 # theory beside measurement
@@ -291,6 +307,24 @@ def test_several_lines_and_columns_of_choice(cli: Cli, lossy: Path) -> None:
     assert json.loads(done.stdout)["rows"][0]["rtt"] == pytest.approx(0.08, rel=0.01)
 
 
+def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path) -> None:
+    sweep = (
+        '[[flow]]\n[[flow]]\n[sweep]\n"flow.0.avoidance" = ["reno", "cubic"]\n"flow.1.avoidance" = ["reno", "veno"]\n'
+    )
+    (tmp_path / "two.toml").write_text('duration = "1 s"\n' + sweep)
+    assert cli("run", "two.toml", "--out", "two").returncode == 0
+    done = cli("model", "bdp", "--over", "two", "--x", "buffer=queue_packets", "--y", "goodput_bps", "--json")
+    rows = json.loads(done.stdout)["rows"]
+    pairs = {(row["flow.0.avoidance"], row["flow.1.avoidance"]) for row in rows}
+    assert pairs == {(one, other) for one in ("reno", "cubic") for other in ("reno", "veno")}
+    # A label that is called like a parameter that varies, too.
+    varied = ["--x", "rtt=min_rtt", "--param", "loss=1%,2%"]
+    rows = json.loads(cli("model", "mathis", "--over", lossy, *varied, "--json").stdout)["rows"]
+    assert {row["topology.bottleneck.loss"] for row in rows} == {"0.3 %", "1 %"}
+    assert {row["loss"] for row in rows} == {0.01, 0.02}
+    assert "rtt (s)" in cli("model", "mathis", "--over", lossy, "--param", "rtt=80 ms,90 ms").stdout
+
+
 def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> None:
     assert cli("run", first, "--out", "one").returncode == 0
     done = cli("model", "bdp", "--over", "one", "--x", "buffer=queue_packets", "--y", "goodput_bps", "--json")
@@ -302,9 +336,13 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
     ("arguments", "message"),
     [
         (["mathis", "--x", "los"], "--x los: no label or column is called so; did you mean 'loss'? (known: topology"),
-        (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'"),
+        (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'; did you mean 'loss'?"),
         (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so; did you mean 'goodput_bps'?"),
         (["mathis", "--y", "control"], "--y control: not numbers"),
+        (
+            ["mathis", "--y", "completion_time", "--plot", "x.png"],
+            "completion_time: nothing was measured in this column",
+        ),
         (["mathis", "--x", "rtt=loss"], "'0.3 %' is no value of rtt"),
         (["mathis", "--output", "window"], "--y is needed: nothing measured is usually compared"),
         (["mathis", "--param", "loss=1%"], "--param loss: it is what topology.bottleneck.loss of"),
@@ -312,8 +350,9 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
         (["rounds", "--param", "seed=1,2"], "one seed with --over"),
     ],
 )
-def test_mistakes_in_comparing(cli: Cli, lossy: Path, arguments: list[str], message: str) -> None:
+def test_mistakes_in_comparing(cli: Cli, lossy: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     done = cli("model", *arguments, "--over", lossy)
+    assert not list(tmp_path.glob("*.png"))
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

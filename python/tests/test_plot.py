@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ackclock import Scenario, curves, plot, run_many
 from ackclock.result import Result
 
-TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence"]
+TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "internals"]
 
 
 def drawn(lines: list[plot.Line]) -> Figure:
@@ -25,7 +25,8 @@ def drawn(lines: list[plot.Line]) -> Figure:
 
 @pytest.fixture
 def results(scenario: Scenario) -> dict[str, Result]:
-    """Two runs with every trace that plots need."""
+    """Two runs with every trace that plots need, and a part that shows quantities of its own."""
+    scenario = scenario.set({"flow.loss_response": "westwood"})
     scenarios = [scenario, scenario.set({"flow.slow_start": "staged"})]
     return dict(
         zip(
@@ -71,6 +72,36 @@ def test_throughput_adds_up(results: dict[str, Result]) -> None:
         assert line.y[:-1].sum() * width * 1e6 / 8 == pytest.approx(delivered)
     with pytest.raises(ValueError, match="bin"):
         plot.throughput(results, bin=0)
+
+
+def test_internals_share_a_panel_by_unit(scenario: Scenario) -> None:
+    parts = {"flow.slow_start": "queue_aware", "flow.avoidance": "bandwidth_ratio", "flow.count": "2"}
+    (result,) = run_many([scenario.set(parts)], record=["internals"])
+    figure = plot.internals(result)
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "bandwidth (segments/s)",
+        "delta (1)",
+        "in queues (segments)",
+    ]
+    curves_of = [line.get_label() for line in figure.axes[0].lines]
+    assert curves_of == [f"a{n}: {name}" for name in ("bwe", "bwe_avg", "bwe_max") for n in (0, 1)]
+    assert figure.axes[1].get_ylim()[0] < 0, "delta goes below 0"
+    chosen = plot.internals(result, names=["delta", "bwe"])
+    assert [axes.get_ylabel() for axes in chosen.axes] == ["delta (1)", "bandwidth (segments/s)"]
+    assert len(chosen.axes[0].lines) == 2
+    with pytest.raises(ValueError, match="unknown quantity 'bw'; did you mean 'bwe'"):
+        plot.internals(result, names=["bw"])
+
+
+def test_internals_of_a_control_that_shows_none(scenario: Scenario) -> None:
+    with pytest.raises(ValueError, match="no flow shows a quantity"):
+        plot.internals(run_many([scenario], record=["internals"])[0])
+
+
+def test_a_quantity_without_a_known_unit_has_a_panel_of_its_own() -> None:
+    x = np.arange(3.0)
+    figure = plot.internal_panels({name: [plot.Line(name, x, x)] for name in ("bwe", "seen", "bwe_avg")})
+    assert [axes.get_ylabel() for axes in figure.axes] == ["bandwidth (segments/s)", "seen (1)"]
 
 
 def test_unknown_format(results: dict[str, Result], tmp_path: Path) -> None:

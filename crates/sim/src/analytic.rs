@@ -12,6 +12,9 @@ use crate::scenario::check::in_bounds;
 use crate::scenario::error::{quoted, unknown};
 use crate::scenario::part;
 
+/// Most rounds of a trace: half a gigabyte.
+const LONGEST_TRACE: f64 = 1e7;
+
 /// What a parameter is set to at the points of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
@@ -172,6 +175,10 @@ pub fn trace_rounds(inputs: Vec<(String, Input)>) -> Result<Vec<Round>, String> 
     let points = Points::new(&rounds::ENTRY, inputs, 1)?;
     let mut params = points.usual.clone();
     points.at(&mut params, 0);
+    let rounds = params.number("rounds");
+    if rounds > LONGEST_TRACE {
+        return Err(format!("rounds: rounds: a trace has at most {LONGEST_TRACE} of them, not {rounds}"));
+    }
     Ok(rounds::trace(&params))
 }
 
@@ -206,7 +213,7 @@ mod tests {
         let message = |model, name, text| read(model, name, text).unwrap_err();
         assert!(message("matis", "loss", "1 %").starts_with("there is no model \"matis\"; did you mean \"mathis\"?"));
         assert!(message("mathis", "los", "1 %").starts_with("mathis: there is no parameter \"los\"; did you mean \"loss\"?"));
-        assert_eq!(message("mathis", "loss", "0.01"), "mathis: loss: a probability needs a unit; did you mean \"0.01 %\"?");
+        assert_eq!(message("mathis", "loss", "0.01"), "mathis: loss: a probability needs a unit: is it \"1 %\" or \"0.01 %\"?");
         assert_eq!(message("mathis", "loss", "101 %"), "mathis: loss: must be from 0 to 100 %, but is 101");
         assert_eq!(message("rounds", "rounds", "2.5"), "rounds: rounds: must be a whole number, but is 2.5");
         assert!(message("response", "law", "cubik").starts_with("response: law: there is no law \"cubik\"; did you mean \"cubic\"?"));
@@ -243,6 +250,8 @@ mod tests {
             word("response", "threshold"),
         ]);
         assert_eq!(trace.unwrap()[499].window_rate.to_bits(), one[1][6].to_bits());
+        let long = trace_rounds(vec![numbers("rounds", &[1e9])]);
+        assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 of them, not 1000000000");
     }
 
     #[test]

@@ -135,19 +135,33 @@ fn vegas_run(row: &Row<'_>) -> Scenario {
     scenario
 }
 
+/// Rate, loss, its seed and `window` of the runs of Vegas that part from ns-2, for reasons unknown: see docs/concepts/host-ns2.md. Nine
+/// have a loss rate of 3 % or more, one loses the SYN.
+const VEGAS_PARTS: [[&str; 4]; 10] = [
+    ["0.3Mb", "0.1", "12345678", "1000"],
+    ["10Mb", "0.03", "0", "1000"],
+    ["10Mb", "0.03", "12345678", "1000"],
+    ["10Mb", "0.1", "0", "1000"],
+    ["10Mb", "0.1", "12345678", "1000"],
+    ["10Mb", "0.1", "87654321", "1000"],
+    ["10Mb", "0.03", "0", "20"],
+    ["10Mb", "0.03", "7654321", "20"],
+    ["10Mb", "0.03", "0", "32"],
+    ["10Mb", "0.01", "7", "1000"],
+];
+
 #[test]
 fn vegas_with_losses_and_other_settings() {
-    // Ten runs part from ns-2, all with a loss rate of 3 % or more but one with a lost SYN: see docs/concepts/host-ns2.md.
-    compare(include_str!("data/ns2_vegas.csv"), vegas_run, 73, 10);
+    compare(include_str!("data/ns2_vegas.csv"), vegas_run, 73, &VEGAS_PARTS);
 }
 
 #[test]
 fn further_runs_with_losses_and_other_settings() {
-    compare(include_str!("data/ns2_runs.csv"), further_run, 140, 0);
+    compare(include_str!("data/ns2_runs.csv"), further_run, 140, &[]);
 }
 
-/// Compares every row of a table of single flows over the chain, of which at most `parting` may differ.
-fn compare(table: &str, scenario: impl Fn(&Row<'_>) -> Scenario, least: usize, parting: usize) {
+/// Compares every row of a table of single flows over the chain; those `parting` differ, and no other does.
+fn compare(table: &str, scenario: impl Fn(&Row<'_>) -> Scenario, least: usize, parting: &[[&str; 4]]) {
     let mut failures = Vec::new();
     let mut compared = 0;
     for row in rows(table) {
@@ -165,13 +179,16 @@ fn compare(table: &str, scenario: impl Fn(&Row<'_>) -> Scenario, least: usize, p
         let differs = |(name, ours): &(&str, u64)| row.get(name).parse::<u64>().unwrap() != *ours;
         let wrong: Vec<String> =
             checks.into_iter().filter(differs).map(|(name, ours)| format!("{name} {} not {ours}", row.get(name))).collect();
-        if !wrong.is_empty() {
-            failures.push(format!("{}: {}", row.all(), wrong.join(", ")));
+        let parts = parting.contains(&["rate", "loss", "loss_seed", "window"].map(|column| row.get(column)));
+        match (wrong.is_empty(), parts) {
+            (false, false) => failures.push(format!("{}: {}", row.all(), wrong.join(", "))),
+            (true, true) => failures.push(format!("{}: agrees now", row.all())),
+            _ => {}
         }
         compared += 1;
     }
     assert!(compared >= least);
-    assert!(failures.len() <= parting, "{} of {compared} runs differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(failures.is_empty(), "{} of {compared} runs:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// A reference trace: time in 10 µs, cwnd in 1/1000 segment, ssthresh.

@@ -222,8 +222,8 @@ def plot(
     kind: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="cwnd, throughput, queue, sojourn, probability, queues or sequence; repeatable; "
-            "by default all that the traces allow."
+            help="cwnd, throughput, queue, sojourn, probability, queues, sequence or internals; "
+            "repeatable; by default all that the traces allow."
         ),
     ] = None,
     only: Annotated[
@@ -234,13 +234,17 @@ def plot(
         Optional[str],  # noqa: UP045
         typer.Option(metavar="NAME", help="Only this link, as in 'n1>n2', where links are shown; queues shows one."),
     ] = None,
+    name: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Only these quantities, as bwe, where internals are shown; repeatable."),
+    ] = None,
     out: OutOption = None,
 ) -> None:
     """Plot traces, the variants of a sweep overlaid."""
     with plain_errors():
         from ackclock.cli.plots import plot_command
 
-        plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, out=out)
+        plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, names=name or [], out=out)
 
 
 @app.command()

@@ -108,6 +108,9 @@ def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Ou
 def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> None:
     from ackclock import crosstables
 
+    without = [path.name for path in matrix.plan.paths if sort and matrix.ranked(path.name, sort).is_empty()]
+    if without:
+        output.note(f"--sort {sort}: no composition has a value of it on {', '.join(without)}")
     if json_output:
         output.data(matrix.table.to_dicts())
         return

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import modelling
+from ackclock import checks, modelling
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.cli.sweeps import MOST_ROWS
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ackclock.comparing import Measured
 
 POINTS = 25  # of a range that does not say how many
-MOST_POINTS = 1_000_000
 LINE_POINTS = 200  # of a line of theory
 SEED = "seed"
 
@@ -36,6 +35,8 @@ def model_command(
 ) -> None:
     """List the models, compute one, or compare one with what was measured."""
     if name is None:
+        if settings or outputs or plot is not None or over is not None or x is not None or y is not None:
+            raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
         _list(json_output=json_output)
         return
     entry = modelling.describe(name)
@@ -97,7 +98,7 @@ def _values(model: str, parameter: Mapping[str, Any], text: str) -> Any:  # noqa
     if ".." in text:
         return _range(model, parameter, text)
     if "," in text:
-        return [modelling.read(model, name, part) for part in text.split(",")]
+        return modelling.read(model, name, text.split(","))
     return modelling.read(model, name, text)
 
 
@@ -109,13 +110,13 @@ def _range(model: str, parameter: Mapping[str, Any], text: str) -> list[float]:
     low, high = (modelling.read(model, name, end) for end in ends.split("..", 1))
     if not all(isinstance(end, float) for end in (low, high)):
         raise ValueError(f"{problem} of numbers")
-    if count and not (count.strip().isdecimal() and 2 <= int(count) <= MOST_POINTS):
-        raise ValueError(f"{problem}, with 2 to {MOST_POINTS:,} as COUNT")
+    if count and not (count.strip().isdecimal() and 2 <= int(count) <= modelling.MOST_POINTS):
+        raise ValueError(f"{problem}, with 2 to {modelling.MOST_POINTS:,} as COUNT")
     if low >= high:
         raise ValueError(f"{problem}, with LOW below HIGH")
     if parameter["kind"] == "integer" and not count:
-        if high - low >= MOST_POINTS:
-            raise ValueError(f"{problem}, with at most {MOST_POINTS:,} numbers")
+        if high - low >= modelling.MOST_POINTS:
+            raise ValueError(f"{problem}, with at most {modelling.MOST_POINTS:,} numbers")
         return [float(whole) for whole in range(int(low), int(high) + 1)]
     points = int(count) if count else POINTS
     spaced = _spaced(low, high, points)
@@ -136,7 +137,7 @@ def _outputs(entry: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
     known = [found["name"] for found in entry["outputs"]]
     for name in wanted:
         if name not in known:
-            raise ValueError(f"--output {name}: {entry['name']} gives no such number; known: {', '.join(known)}")
+            raise ValueError(f"--output {name}: {entry['name']} gives no such number{checks.near(name, known)}")
     return list(wanted) or known
 
 
@@ -160,6 +161,8 @@ def _plot(
     if x is None:
         example = f"{entry['axis']}=LOW..HIGH"
         raise ValueError(f"--plot {path}: nothing to draw over; give a range, as in --param {example}")
+    if not any(math.isfinite(value) for name in outputs for value in table[name]):
+        raise ValueError(f"--plot {path}: nothing to draw; {', '.join(outputs)} is undefined or infinite all over {x}")
     from ackclock import curves, modelplots
 
     curves.save(modelplots.draw_table(entry["name"], table, varied, outputs, x), path)
@@ -237,16 +240,16 @@ def _compared(theory: polars.DataFrame, varied: Sequence[str], points: Measured,
 def _show_comparison(
     entry: Mapping[str, Any], points: Measured, rows: Sequence[Mapping[str, Any]], what: tuple[str, str]
 ) -> None:
-    if not rows:
-        output.note(f"nothing measured in the column {points.y}")
-        return
+    from ackclock.comparing import COLUMNS
+
     name, unit = what
-    words = [key for key in rows[0] if key not in (points.parameter, "runs", "mean", "low", "high", "theory", "ratio")]
+    words = [key for key in rows[0] if key not in (points.parameter, *COLUMNS)]
     titles = {
         points.parameter: _titled(entry, points.parameter),
         "mean": f"{points.y}",
         "theory": f"{name} ({unit})" if unit else name,
         "ratio": "measured/theory",
+        **{key: _titled(entry, key) for key in words if key not in points.labels},
     }
     lines = [[_cell(entry, key, value) for key, value in row.items()] for row in rows[:MOST_ROWS]]
     output.table([titles.get(key, key) for key in rows[0]], lines, left=len(words))
@@ -291,6 +294,8 @@ def _titled(entry: Mapping[str, Any], name: str) -> str:
 
 def _cell(entry: Mapping[str, Any], name: str, value: Any) -> object:  # noqa: ANN401 - a cell of a table
     """Give a cell: parameters in the unit in which people write them."""
+    if isinstance(value, bool):
+        return str(value).lower()
     parameter = next((found for found in entry["params"] if found["name"] == name), None)
     if parameter is None or not isinstance(value, float):
         return value

@@ -17,7 +17,8 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     from ackclock import report, reproduction
 
     plan = reproduction.plan(paper, quick=quick)
-    output.note(f"{paper.title}: {len(plan.runs)} runs")
+    evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""
+    output.note(f"{paper.title}: {len(plan.runs)} runs{evaluations}")
     with output.progress("runs", len(plan.runs)) as progress:
         try:
             outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)

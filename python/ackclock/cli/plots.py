@@ -10,7 +10,7 @@ from ackclock import plot
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.curves import lacking
-from ackclock.result import StoredResult, read
+from ackclock.result import StoredResult, frame, read
 
 MOST_CURVES = 12
 
@@ -22,6 +22,7 @@ def plot_command(
     kinds: Sequence[str] | None,
     only: Sequence[str],
     link: str | None,
+    names: Sequence[str],
     out: Path | None,
 ) -> None:
     """Plot a stored result or sweep."""
@@ -33,9 +34,14 @@ def plot_command(
     lacks = {name: lacking(results, name, kind.traces) for name, kind in plot.KINDS.items()}
     if messages := [lacks[kind] for kind in kinds or () if lacks[kind] is not None]:
         raise ValueError(f"{directory}: {messages[0]}")
-    possible = [kind for kind, message in lacks.items() if message is None]
-    if link is not None and not any(plot.KINDS[kind].shows != "flows" for kind in kinds or possible):
+    possible = [
+        kind for kind, message in lacks.items() if message is None and (kind in (kinds or ()) or _any(results, kind))
+    ]
+    shown = {plot.KINDS[kind].shows for kind in kinds or possible}
+    if link is not None and not shown & {"links", "link"}:
         raise ValueError(f"--link {link}: none of {', '.join(kinds or possible) or 'the plots'} shows links")
+    if names and "names" not in shown:
+        raise ValueError(f"--name {names[0]}: none of {', '.join(kinds or possible) or 'the plots'} shows internals")
     if not possible:
         raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
     target = out or directory
@@ -47,7 +53,8 @@ def plot_command(
         curves = _curves(results[0], shows, link)
         if curves not in chosen:
             chosen[curves] = _labelled(_few(results, curves))
-        plot.save(draw(chosen[curves]) if shows == "flows" else draw(chosen[curves], link=link), path)
+        options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
+        plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
         print(path)
 
 
@@ -78,9 +85,15 @@ def _choose(results: list[StoredResult], only: Sequence[str]) -> list[StoredResu
     return results
 
 
+def _any(results: Sequence[StoredResult], kind: str) -> bool:
+    """Whether there is something to draw: most congestion controls show nothing of themselves."""
+    shown = plot.KINDS[kind]
+    return shown.shows != "names" or any(len(frame(result.trace(shown.traces[0]))) for result in results)
+
+
 def _curves(result: StoredResult, shows: str, link: str | None) -> int:
     """Count the curves of one run."""
-    if shows == "flows":
+    if shows in ("flows", "names"):
         return len(result.flows)
     return 1 if shows == "link" or link is not None else len(plot.used_queues(result))
 

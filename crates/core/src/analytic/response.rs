@@ -54,6 +54,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
     let window = match params.word("law") {
         "aimd" => aimd(p, params.number("alpha"), params.number("beta")),
         "cubic" => cubic(p, rtt, params.number("c"), params.number("cubic_beta")).max(reno),
+        // RFC 3649 §5: below 38 packets, where p is above 10^−3, HighSpeed is Reno, which is larger there.
         "highspeed" => highspeed(p).max(reno),
         _ => reno,
     };
@@ -77,8 +78,8 @@ fn cubic(p: f64, rtt: f64, c: f64, beta: f64) -> f64 {
 
 /// Mean window of `HighSpeed` TCP above 38 packets.
 fn highspeed(p: f64) -> f64 {
-    // RFC 3649 §5; from 38 packets on, where p is 10^−3, it is above Reno's, below it is Reno.
-    if p > 1e-3 { 0.0 } else { 0.12 / libm::pow(p, 0.835) }
+    // RFC 3649 §5.
+    0.12 / libm::pow(p, 0.835)
 }
 
 #[cfg(test)]

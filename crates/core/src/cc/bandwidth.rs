@@ -8,6 +8,9 @@
 //! Segments are counted, not bytes: all segments of a bulk transfer are of one size. ACKs that arrive at the same time make one sample with
 //! the next later one, since a sample over no time has no rate. A sample that ends an idle time counts from the last ACK, not from the last
 //! null sample before it, so that its rate does not depend on where that fell.
+//!
+//! A cumulative ACK takes all it covers but its own segment off what duplicates told of. The paper's procedure takes its own off, too, where
+//! duplicates told of more than it covers, so that every such partial ACK makes a later one count a segment twice.
 
 use crate::cc::Window;
 use crate::cc::loss_response::halve::reduced_to;

@@ -128,7 +128,7 @@ fn mistakes() {
             bottleneck("queue = \"redd\""),
             "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)",
         ),
-        (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit; did you mean \"0.1 %\"?"),
+        (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit: is it \"10 %\" or \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %"),
         (
             bottleneck("loss = { rate = \"1 %\", postion = \"after\" }"),

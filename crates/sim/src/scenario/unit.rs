@@ -195,7 +195,14 @@ impl Dimension {
         if number.parse().is_ok_and(|number: f64| !number.is_finite()) {
             return format!("{} must be finite, but is {number}", self.noun);
         }
-        format!("{} needs a unit; did you mean \"{number} {unit}\"?", self.noun)
+        match number.parse::<f64>() {
+            // Elsewhere probabilities are fractions: 0.01 would then be 1 %.
+            Ok(fraction) if unit == "%" && fraction > 0.0 && fraction < 1.0 => {
+                let percent = (1e8 * fraction).round() / 1e6;
+                format!("{} needs a unit: is it \"{percent} %\" or \"{number} %\"?", self.noun)
+            }
+            _ => format!("{} needs a unit; did you mean \"{number} {unit}\"?", self.noun),
+        }
     }
 
     fn unknown_unit(&self, name: &str) -> String {

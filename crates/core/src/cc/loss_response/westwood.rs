@@ -6,7 +6,8 @@
 //! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2 and §3;
 //! Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, 2004, §2.
 //! ## Differs from the document
-//! Segments are counted, not bytes. ACKs that arrive at one instant make one sample. A sample after idle time counts from the last ACK.
+//! Segments are counted, not bytes, and none twice: the paper's procedure counts one again after each partial ACK that covers less than
+//! duplicates told of. ACKs that arrive at one instant make one sample. A sample after idle time counts from the last ACK.
 //! An ECN echo is answered like duplicate ACKs; the papers do not know ECN. Westwood+ does not say how its filter starts: here its first
 //! sample is its first estimate, while the original's starts from zero.
 //! ## Parameters
