@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, Recovery, Scenario, TraceKind};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind};
 use ackclock_sim::trace::FatesTrace;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
@@ -126,8 +126,15 @@ fn control_label(control: &ControlSpec) -> String {
     [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
 }
 
-const fn recovery_name(recovery: Recovery) -> &'static str {
-    match recovery {
+const fn recovery_name(flow: &FlowSpec) -> &'static str {
+    if let Some(host) = &flow.modern {
+        return match host.recovery {
+            ModernRecovery::Rack => "rack",
+            ModernRecovery::Sack => "sack",
+            ModernRecovery::NewReno => "newreno",
+        };
+    }
+    match flow.host.recovery {
         Recovery::Tahoe => "tahoe",
         Recovery::Reno => "reno",
         Recovery::NewReno => "newreno",
@@ -145,7 +152,7 @@ impl PyRunResult {
             ("from", texts(specs, |flow| node(flow.from))),
             ("to", texts(specs, |flow| node(flow.to))),
             ("control", texts(specs, |flow| control_label(&flow.control))),
-            ("recovery", texts(specs, |flow| recovery_name(flow.host.recovery).to_owned())),
+            ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
             ("start_s", numbers(specs, |flow: &FlowSpec| flow.start.as_secs_f64())),
         ]
     }

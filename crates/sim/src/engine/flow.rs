@@ -1,16 +1,18 @@
 //! One flow: its end hosts, what is counted about it, and the row it gives.
 
-use ackclock_core::cc::{self, Composed, CongestionControl};
+use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{self, Entry, Value};
-use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use super::result::FlowResult;
 use super::simulation::RunError;
 use crate::app::Bulk;
 use crate::net::route::Routes;
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario};
-use crate::tcp::ns2::Sender;
+use crate::tcp::checkpoints::CHECKPOINTS;
+use crate::tcp::modern::connection::Connection;
+use crate::tcp::ns2::{Counters, ExitReason, Sender};
 use crate::tcp::packet::{HEADER, Packet};
 use crate::tcp::receiver::Receiver;
 
@@ -24,11 +26,25 @@ pub(super) struct Due {
     pub(super) set_at: Instant,
 }
 
-/// One flow's end hosts.
+/// The end hosts of a flow.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
+pub(super) enum Hosts {
+    /// Profile `ns2`.
+    Ns2 {
+        /// Sends data.
+        sender: Sender,
+        /// Sends ACKs.
+        receiver: Receiver,
+    },
+    /// Profile `modern`.
+    Modern(Box<Connection>),
+}
+
+/// One flow's end hosts, and what is counted of them.
 #[derive(Debug)]
 pub(super) struct Flow {
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
+    pub(super) hosts: Hosts,
     /// Time of the timer event of sender and receiver that is in the event queue.
     pub(super) armed: [Option<Instant>; 2],
     /// When these timers are due.
@@ -43,44 +59,58 @@ impl Flow {
     pub(super) fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
         let host = &spec.host;
         let bulk = Bulk { start: spec.start, stop: spec.stop, packets: spec.packets };
-        let control: Box<dyn CongestionControl> = match &spec.control {
-            ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
-            ControlSpec::Custom(factory) => factory(),
+        let control = || -> Result<Box<dyn CongestionControl>, RunError> {
+            Ok(match &spec.control {
+                ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
+                ControlSpec::Custom(factory) => factory(),
+            })
         };
-        let sack = host.recovery == Recovery::Sack;
-        let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
-        Ok(Self {
-            sender: Sender::new(index, host, control, bulk),
-            receiver: Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start),
-            armed: [None; 2],
-            due: [Due::default(); 2],
-            dropped: 0,
-            first_overshoot_losses: 0,
-        })
+        let hosts = if let Some(modern) = &spec.modern {
+            Hosts::Modern(Box::new(Connection::new(modern, control()?, bulk, host.packet_size.0)))
+        } else {
+            let sack = host.recovery == Recovery::Sack;
+            let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
+            let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
+            Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
+        };
+        Ok(Self { hosts, armed: [None; 2], due: [Due::default(); 2], dropped: 0, first_overshoot_losses: 0 })
+    }
+
+    /// When the timers of both hosts are due.
+    pub(super) fn poll_timeouts(&self) -> [Option<Instant>; 2] {
+        match &self.hosts {
+            Hosts::Ns2 { sender, receiver } => [sender.poll_timeout(), receiver.poll_timeout()],
+            Hosts::Modern(connection) => connection.poll_timeouts(),
+        }
     }
 
     /// Counts a packet that the network lost.
     pub(super) fn lose(&mut self, packet: &Packet) {
         self.dropped += 1;
+        let exit = match &self.hosts {
+            Hosts::Ns2 { sender, .. } => sender.slow_start_exit(),
+            Hosts::Modern(connection) => connection.slow_start_exit(),
+        };
         // The SYN, ACKs, and what is sent after the first loss was noticed are no part of the first overshoot.
-        let noticed = self.sender.slow_start_exit().first_loss();
-        if !packet.is_ack() && packet.seq > 0 && noticed.is_none_or(|noticed| packet.sent < noticed) {
+        if !packet.is_ack() && packet.seq > 0 && exit.first_loss().is_none_or(|noticed| packet.sent < noticed) {
             self.first_overshoot_losses += 1;
         }
     }
 
     /// The flow's row, for a run that ended at `end`.
     pub(super) fn result(&mut self, spec: &FlowSpec, path: &Path, end: Instant) -> FlowResult {
-        let (counters, window) = (self.sender.counters(), self.sender.window());
-        let delivered_packets = self.receiver.delivered_packets();
-        let complete = spec.packets.is_some_and(|packets| delivered_packets >= packets);
-        let until = if complete { self.receiver.delivered_at } else { end };
+        let counted = match &mut self.hosts {
+            Hosts::Ns2 { sender, receiver } => Counted::of_ns2(sender, receiver, spec, end),
+            Hosts::Modern(connection) => Counted::of_modern(connection, end),
+        };
+        let Counted { counters, window, .. } = counted;
+        let complete = spec.packets.is_some_and(|packets| counted.delivered_packets >= packets);
+        let until = if complete { counted.delivered_at } else { end };
         let seconds = until.since(spec.start).as_secs_f64();
-        let payload = delivered_packets as f64 * spec.host.packet_size.0 as f64;
         FlowResult {
-            delivered_bytes: self.receiver.delivered_bytes,
-            delivered_packets,
-            goodput_bps: if seconds > 0.0 { 8.0 * payload / seconds } else { 0.0 },
+            delivered_bytes: counted.delivered_bytes,
+            delivered_packets: counted.delivered_packets,
+            goodput_bps: if seconds > 0.0 { 8.0 * counted.payload / seconds } else { 0.0 },
             sent_packets: counters.sent,
             retransmitted_packets: counters.retransmitted,
             timeouts: counters.timeouts,
@@ -89,13 +119,66 @@ impl Flow {
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,
-            slow_start_exit: self.sender.slow_start_exit().get(),
+            slow_start_exit: counted.slow_start_exit,
             bdp_packets: path.bdp_packets,
             queue_packets: path.queue_packets,
             first_overshoot_losses: self.first_overshoot_losses,
-            delivered_after: self.receiver.checkpoints(end),
-            completion_time: complete.then(|| self.receiver.delivered_at.since(spec.start)),
-            min_rtt: self.sender.min_rtt(),
+            delivered_after: counted.delivered_after,
+            completion_time: complete.then(|| counted.delivered_at.since(spec.start)),
+            min_rtt: counted.min_rtt,
+        }
+    }
+}
+
+/// What the hosts of a flow have counted.
+struct Counted {
+    counters: Counters,
+    window: Window,
+    delivered_bytes: u64,
+    delivered_packets: u64,
+    /// Bytes of data delivered, without headers.
+    payload: f64,
+    delivered_at: Instant,
+    delivered_after: [Option<u64>; CHECKPOINTS.len()],
+    slow_start_exit: Option<(ExitReason, Instant, Segments)>,
+    min_rtt: Option<Duration>,
+}
+
+impl Counted {
+    fn of_ns2(sender: &Sender, receiver: &mut Receiver, spec: &FlowSpec, end: Instant) -> Self {
+        let delivered_packets = receiver.delivered_packets();
+        Self {
+            counters: sender.counters(),
+            window: sender.window(),
+            delivered_bytes: receiver.delivered_bytes,
+            delivered_packets,
+            payload: delivered_packets as f64 * spec.host.packet_size.0 as f64,
+            delivered_at: receiver.delivered_at,
+            delivered_after: receiver.checkpoints(end),
+            slow_start_exit: sender.slow_start_exit().get(),
+            min_rtt: sender.min_rtt(),
+        }
+    }
+
+    fn of_modern(connection: &mut Connection, end: Instant) -> Self {
+        let counters = connection.sender().counters();
+        let (_, min_rtt, _) = connection.sender().timing();
+        Self {
+            counters: Counters {
+                sent: counters.sent,
+                retransmitted: counters.retransmitted,
+                timeouts: counters.timeouts,
+                reductions: counters.reductions,
+                cwnd_max: counters.cwnd_max,
+            },
+            window: connection.sender().window(),
+            delivered_bytes: connection.delivered_bytes,
+            delivered_packets: connection.delivered_segments(),
+            payload: connection.delivered_bytes as f64,
+            delivered_at: connection.delivered_at,
+            delivered_after: connection.checkpoints(end),
+            slow_start_exit: connection.slow_start_exit().get(),
+            min_rtt,
         }
     }
 }
@@ -112,7 +195,7 @@ pub(super) struct Path {
 impl Path {
     /// The path of flow `index`.
     pub(super) fn new(scenario: &Scenario, routes: &Routes, index: usize) -> Self {
-        let wire = Bytes(u64::from(scenario.flows[index].host.wire_size()));
+        let wire = scenario.flows[index].wire_size();
         let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
         let unloaded = |route, size| {
             let crossing = |link: &LinkSpec| link.delay + Duration::from_nanos(link.rate.transmission(size).0);

@@ -2,6 +2,7 @@
 
 mod events;
 mod flow;
+mod modern;
 mod result;
 mod simulation;
 

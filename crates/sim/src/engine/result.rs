@@ -12,7 +12,7 @@ use crate::trace::Traces;
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowResult {
-    /// Bytes delivered in order, headers and the SYN included, as ns-2's sink counts them.
+    /// Bytes delivered in order, headers and the SYN included, as ns-2's sink counts them; of a flow with `modern` hosts data alone.
     pub delivered_bytes: u64,
     /// Data packets delivered in order.
     pub delivered_packets: u64,

@@ -11,14 +11,15 @@ use ackclock_core::units::{Duration, Instant};
 use thiserror::Error;
 
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
-use super::flow::{Due, Flow, Path};
+use super::flow::{Due, Flow, Hosts, Path};
 use super::result::{FlowResult, LinkResult, RunResult};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Crossing, Entering, Link, LinkKind};
 use crate::net::route::{Routes, Unroutable};
 use crate::net::scheduled::Served;
 use crate::scenario::Scenario;
-use crate::tcp::packet::{Packet, SackStore};
+use crate::tcp::modern::segment::Segment;
+use crate::tcp::packet::{Packet, SackBlocks, Store};
 use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Off, Recorder, SequenceKind, Traces};
 
@@ -111,13 +112,13 @@ struct InFlight {
 
 /// Where in time a packet is: see [`Entering`].
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: Instant,
+pub(super) struct Arrival {
+    pub(super) at: Instant,
     tiebreak: f64,
     scheduled: Instant,
 }
 
-struct Simulation<'a, R> {
+pub(super) struct Simulation<'a, R> {
     scenario: &'a Scenario,
     end: Instant,
     events: EventQueue,
@@ -127,12 +128,14 @@ struct Simulation<'a, R> {
     /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
     routes: Routes,
-    flows: Vec<Flow>,
-    sack: SackStore,
+    pub(super) flows: Vec<Flow>,
+    sack: Store<SackBlocks>,
+    /// Segments of `modern` hosts on their way.
+    pub(super) segments: Store<Segment>,
     /// What a scheduled link has just lost, and when; empty in between.
     lost: Vec<(Packet, Instant)>,
     processed: u64,
-    recorder: R,
+    pub(super) recorder: R,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
@@ -163,7 +166,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             links,
             routes,
             flows,
-            sack: SackStore::default(),
+            sack: Store::default(),
+            segments: Store::default(),
             lost: Vec::new(),
             processed: 0,
             recorder,
@@ -227,7 +231,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends a packet on from where it is, as far as its way is certain.
-    fn forward(&mut self, mut packet: Packet, mut here: Arrival) {
+    pub(super) fn forward(&mut self, mut packet: Packet, mut here: Arrival) {
         let flow = packet.flow();
         loop {
             let hops = self.routes.hops(packet.route());
@@ -318,7 +322,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn lose(&mut self, at: Instant, packet: &Packet) {
-        self.sack.take(packet.sack);
+        match self.flows[packet.flow()].hosts {
+            Hosts::Ns2 { .. } => drop(self.sack.take(packet.kept)),
+            Hosts::Modern(_) => drop(self.segments.take(packet.kept)),
+        }
         if at >= self.end {
             return;
         }
@@ -328,31 +335,32 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
-        let receiver = &mut self.flows[flow].receiver;
+        let Hosts::Ns2 { receiver, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
         let before = receiver.delivered_bytes;
         let ack = receiver.handle_segment(now, packet);
+        let deadline = receiver.poll_timeout();
         if R::ON && receiver.delivered_bytes > before {
             self.recorder.delivered(now, flow as u32, receiver.delivered_bytes);
         }
         if let Some(ack) = ack {
             self.send_ack(here, flow, ack);
         }
-        if self.flows[flow].receiver.poll_timeout().is_some() {
+        if deadline.is_some() {
             self.arm(here, flow);
         }
     }
 
     fn send_ack(&mut self, here: Arrival, flow: usize, ack: Acknowledgement) {
         let blocks = ack.sack.as_slice().len() as u16;
-        let sack = self.sack.keep(ack.sack);
+        let sack = if blocks > 0 { self.sack.keep(ack.sack) } else { None };
         self.forward(Packet::ack(flow as u32, ack.seq, blocks, sack, ack.echo).with_echo(ack.ecn_echo), here);
     }
 
     fn deliver_ack(&mut self, here: Arrival, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
-        let sack = self.sack.take(packet.sack);
-        let sender = &mut self.flows[flow].sender;
+        let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
+        let sack = self.sack.take(packet.kept).unwrap_or_default();
         sender.handle_segment(now, packet, &sack);
         if R::ON {
             self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Ack);
@@ -366,8 +374,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Sends what the sender of `flow` may send, and sets its timer.
     fn transmit(&mut self, here: Arrival, flow: usize) {
         let now = here.at;
-        loop {
-            let sender = &mut self.flows[flow].sender;
+        while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
             let sent_before = sender.snd_max();
             let Some(packet) = sender.poll_transmit(now) else { break };
             if R::ON {
@@ -380,9 +387,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Makes sure that the timers of a flow are in the event queue no later than they are due.
-    fn arm(&mut self, here: Arrival, flow: usize) {
+    pub(super) fn arm(&mut self, here: Arrival, flow: usize) {
         let state = &mut self.flows[flow];
-        let deadlines = [state.sender.poll_timeout(), state.receiver.poll_timeout()];
+        let deadlines = state.poll_timeouts();
         for (side, deadline) in deadlines.into_iter().enumerate() {
             if deadline != state.due[side].deadline {
                 // ns-2 multiplies whole ticks by the length of one.
@@ -410,15 +417,22 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let Due { deadline, tiebreak, set_at } = state.due[side];
         let here = Arrival { at: now, tiebreak, scheduled: set_at };
         if deadline.is_none_or(|deadline| deadline > now) {
-            self.arm(here, flow);
-        } else if side == 0 {
-            state.sender.handle_timeout(now);
-            if R::ON {
-                self.recorder.window(now, flow as u32, state.sender.window());
+            return self.arm(here, flow);
+        }
+        match &mut state.hosts {
+            Hosts::Modern(_) => self.expire(here, flow, side),
+            Hosts::Ns2 { sender, .. } if side == 0 => {
+                sender.handle_timeout(now);
+                if R::ON {
+                    self.recorder.window(now, flow as u32, sender.window());
+                }
+                self.transmit(here, flow);
             }
-            self.transmit(here, flow);
-        } else if let Some(ack) = state.receiver.handle_timeout(now) {
-            self.send_ack(here, flow, ack);
+            Hosts::Ns2 { receiver, .. } => {
+                if let Some(ack) = receiver.handle_timeout(now) {
+                    self.send_ack(here, flow, ack);
+                }
+            }
         }
     }
 

@@ -8,16 +8,20 @@ use ackclock_core::units::{Bytes, Duration, Instant};
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Problems, quoted};
-use crate::scenario::model::{ComposedSpec, ControlSpec, FlowSpec, Ns2Host, PartSpec, Recovery, Scenario, TraceKind};
+use crate::scenario::model::{
+    ComposedSpec, ControlSpec, FlowSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds,
+    Scenario, TraceKind,
+};
 use crate::scenario::part::Axis;
 use crate::scenario::route;
-use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, ROOT};
+use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, NS2_KEYS, ROOT};
 use crate::scenario::topology::{self, Network, part};
 use crate::scenario::unit::{Measure, Quantity};
 use crate::scenario::value::Node;
+use crate::tcp::packet::HEADER;
 
-/// Bytes of headers that ns-2 counts for TCP and IP.
-const HEADERS: u64 = 40;
+/// Largest data in a packet of a `modern` host, in bytes.
+const MODERN_PACKET: u64 = 65_443;
 
 /// A scenario and which of its flows leave their congestion control to Python.
 #[derive(Debug)]
@@ -99,6 +103,7 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
     if flow.text("from").is_some() && flow.text("from") == flow.text("to") {
         refuse("to", "must differ from from: a flow goes from one node to another".to_owned());
     }
+    check_profile(flow, &mut refuse);
     if flow.field("congestion_control").given {
         if !context.python {
             let parts = CONTROL_AXES.join(", ");
@@ -107,6 +112,30 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         for axis in CONTROL_AXES.into_iter().filter(|axis| flow.field(axis).given) {
             refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
         }
+    }
+}
+
+/// Checks that a flow has settings of its own profile only.
+fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
+    if !is_modern(flow) {
+        if flow.field("modern").given {
+            refuse("modern", "is for profile = \"modern\"".to_owned());
+        }
+        return;
+    }
+    for key in NS2_KEYS.into_iter().filter(|key| flow.field(key).given) {
+        refuse(key, "is for profile = \"ns2\"; the settings of a modern host are in [flow.modern]".to_owned());
+    }
+    if flow.field("initial_ssthresh").given && matches!(flow.quantity("initial_ssthresh"), Some(Quantity::Word("rwnd"))) {
+        refuse("initial_ssthresh", "must be a number of segments or \"unlimited\": a modern host's window is in bytes".to_owned());
+    }
+    if flow.whole("packet_size").is_some_and(|bytes| bytes > MODERN_PACKET) {
+        refuse("packet_size", format!("must be at most {MODERN_PACKET} B: a modern host's headers have up to 92 bytes"));
+    }
+    if let Some(modern) = flow.table("modern")
+        && modern.whole("min_rto") > modern.whole("max_rto")
+    {
+        refuse("modern", "min_rto must not be above max_rto".to_owned());
     }
 }
 
@@ -157,6 +186,7 @@ fn prototype(table: &Record) -> FlowSpec {
         Quantity::Whole(_, packets) => packets,
         Quantity::Real(..) | Quantity::Word(_) => 0,
     });
+    let modern = is_modern(table).then(|| table.table("modern").map(|keys| modern(keys, &host))).flatten();
     FlowSpec {
         name: String::new(),
         from: 0,
@@ -166,6 +196,7 @@ fn prototype(table: &Record) -> FlowSpec {
         stop: table.whole("stop").map(Instant::from_nanos),
         packets,
         host,
+        modern,
         control: ControlSpec::Composed(control(table)),
     }
 }
@@ -176,11 +207,12 @@ fn host(table: &Record) -> Ns2Host {
     Ns2Host {
         recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
         packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
-        header: Bytes(table.whole("header").unwrap_or(HEADERS)),
+        header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
         rwnd,
         initial_ssthresh: match table.quantity("initial_ssthresh") {
             Some(Quantity::Real(_, segments)) => segments,
             Some(Quantity::Word("unlimited")) => f64::INFINITY,
+            _ if is_modern(table) => f64::INFINITY,
             _ => f64::from(rwnd),
         },
         delayed_ack: table.flag("delayed_ack"),
@@ -194,6 +226,50 @@ fn host(table: &Record) -> Ns2Host {
         max_rto: time(table, "max_rto"),
     }
 }
+
+fn is_modern(table: &Record) -> bool {
+    table.text("profile") == Some("modern")
+}
+
+/// The `modern` host of `[flow.modern]`.
+fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
+    let bytes = |key| table.whole(key).unwrap_or(1);
+    let (initial, max) = (bytes("receive_buffer"), bytes("receive_buffer_max"));
+    let recovery = table.text("recovery").unwrap_or_default();
+    let timestamps = table.flag("timestamps");
+    let windowed = table.text("pacing") == Some("window");
+    ModernHost {
+        // The announced size counts the timestamps, so that a full segment has `packet_size` bytes of data.
+        mss: (shared.packet_size.0 + if timestamps { 12 } else { 0 }) as u16,
+        recovery: MODERN_RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(ModernRecovery::Rack, |(_, recovery)| *recovery),
+        timestamps,
+        window_scaling: table.flag("window_scaling"),
+        ecn: shared.ecn,
+        buffer: if max > initial { ReceiveBuffer::Autotuned { initial, max } } else { ReceiveBuffer::Fixed(initial) },
+        delayed_ack: time(table, "delayed_ack"),
+        quick_acks: table.integer("quick_acks").unwrap_or(0) as u32,
+        limited_transmit: table.flag("limited_transmit"),
+        prr: table.flag("prr"),
+        tlp: table.flag("tlp"),
+        frto: table.flag("frto"),
+        undo: table.flag("undo"),
+        idle_restart: table.flag("idle_restart"),
+        abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
+        // Linux's ratios.
+        pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
+        rto: RtoBounds {
+            initial: time(table, "initial_rto"),
+            min: time(table, "min_rto"),
+            max: time(table, "max_rto"),
+            margin: time(table, "rto_margin"),
+        },
+        ..ModernHost::default()
+    }
+}
+
+/// Recoveries of `modern` hosts with their names in a scenario.
+pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
+    [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
 
 /// Recoveries with their names in a scenario.
 pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
@@ -211,7 +287,11 @@ fn control(table: &Record) -> ComposedSpec {
     };
     let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
     ComposedSpec {
-        initial_window: some("initial_window"),
+        initial_window: if is_modern(table) && !table.field("initial_window").given {
+            PartSpec { name: "rfc6928", params: ackclock_core::registry::Params(Vec::new()) }
+        } else {
+            some("initial_window")
+        },
         slow_start: some("slow_start"),
         avoidance: some("avoidance"),
         loss_response: chosen("loss_response"),
@@ -227,7 +307,7 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
     let mut packets: BTreeMap<Ends, u64> = BTreeMap::new();
     for (_, flow) in flows {
         let packet = packets.entry((flow.from, flow.to)).or_default();
-        *packet = (*packet).max(flow.host.packet_size.0 + flow.host.header.0);
+        *packet = (*packet).max(flow.wire_size().0);
     }
     let links: Vec<Ends> = network.links.iter().map(|pipe| (pipe.spec.from, pipe.spec.to)).collect();
     let routes = shortest_routes(network.nodes.len(), &links, packets.keys().copied());

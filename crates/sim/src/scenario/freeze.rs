@@ -5,8 +5,11 @@ use std::fmt::Write;
 use ackclock_core::units::Duration;
 use serde_json::{Map, Value as Json, json};
 
-use crate::scenario::build::{Built, RECOVERIES};
-use crate::scenario::model::{ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, PartSpec, Scenario, TraceKind};
+use crate::scenario::build::{Built, MODERN_RECOVERIES, RECOVERIES};
+use crate::scenario::model::{
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer,
+    Scenario, TraceKind,
+};
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
 
@@ -101,27 +104,17 @@ fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
     if let Some(packets) = spec.packets {
         put("size", json!(format!("{packets} packets")));
     }
-    put("profile", json!("ns2"));
     let host = &spec.host;
-    put("recovery", json!(RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name)));
+    put("profile", json!(if spec.modern.is_some() { "modern" } else { "ns2" }));
     put("packet_size", json!(format!("{} B", host.packet_size.0)));
-    put("rwnd", json!(format!("{} packets", host.rwnd)));
     let unlimited = host.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", host.initial_ssthresh)) });
-    put("delayed_ack", json!(host.delayed_ack));
-    put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));
     put("ecn", json!(host.ecn));
-    put("limited_transmit", json!(host.limited_transmit));
-    let times = [
-        ("clock_granularity", host.clock_granularity),
-        ("clock_phase", host.clock_phase),
-        ("min_rto", host.min_rto),
-        ("initial_rto", host.initial_rto),
-        ("max_rto", host.max_rto),
-    ];
-    for (key, time) in times {
-        put(key, json!(write_time(time)));
+    match &spec.modern {
+        Some(modern) => put_modern(&mut table, modern),
+        None => put_ns2(&mut table, host),
     }
+    let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     match &spec.control {
         ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) if !python => {
             put("initial_window", part("initial_window", Some(initial_window)));
@@ -133,4 +126,55 @@ fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
         _ => drop(put("congestion_control", json!("python"))),
     }
     Json::Object(table)
+}
+
+/// The settings of a `modern` host.
+fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
+    let (initial, max) = match host.buffer {
+        ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
+        ReceiveBuffer::Autotuned { initial, max } => (initial, max),
+    };
+    let modern = json!({
+        "recovery": MODERN_RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name),
+        "timestamps": host.timestamps,
+        "window_scaling": host.window_scaling,
+        "receive_buffer": format!("{initial} B"),
+        "receive_buffer_max": format!("{max} B"),
+        "delayed_ack": write_time(host.delayed_ack),
+        "quick_acks": host.quick_acks,
+        "limited_transmit": host.limited_transmit,
+        "prr": host.prr,
+        "tlp": host.tlp,
+        "frto": host.frto,
+        "undo": host.undo,
+        "idle_restart": host.idle_restart,
+        "abc_limit": host.abc_limit as u64,
+        "pacing": if host.pacing == Pacing::Control { "control" } else { "window" },
+        "min_rto": write_time(host.rto.min),
+        "initial_rto": write_time(host.rto.initial),
+        "max_rto": write_time(host.rto.max),
+        "rto_margin": write_time(host.rto.margin),
+    });
+    table.insert("modern".to_owned(), modern);
+}
+
+/// The settings that only an `ns2` host has.
+fn put_ns2(table: &mut Map<String, Json>, host: &Ns2Host) {
+    let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
+    put("recovery", json!(RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name)));
+    put("header", json!(format!("{} B", host.header.0)));
+    put("rwnd", json!(format!("{} packets", host.rwnd)));
+    put("delayed_ack", json!(host.delayed_ack));
+    put("delayed_ack_timeout", json!(write_time(host.delayed_ack_timeout)));
+    put("limited_transmit", json!(host.limited_transmit));
+    let times = [
+        ("clock_granularity", host.clock_granularity),
+        ("clock_phase", host.clock_phase),
+        ("min_rto", host.min_rto),
+        ("initial_rto", host.initial_rto),
+        ("max_rto", host.max_rto),
+    ];
+    for (key, time) in times {
+        put(key, json!(write_time(time)));
+    }
 }

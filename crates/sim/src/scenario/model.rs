@@ -6,6 +6,10 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::registry::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
+use crate::tcp::packet::HEADER;
+
+pub use crate::tcp::modern::config::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
+
 /// A validated scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -115,10 +119,21 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// How many data packets the application sends; `None` is without end.
     pub packets: Option<u64>,
-    /// The end hosts.
+    /// The end hosts of profile `ns2`; of another profile, what the profiles share: packet size, first threshold, ECN.
     pub host: Ns2Host,
+    /// The end hosts, if they are of profile `modern`.
+    pub modern: Option<ModernHost>,
     /// The sender's congestion control.
     pub control: ControlSpec,
+}
+
+impl FlowSpec {
+    /// Size of a full data packet with headers.
+    pub(crate) fn wire_size(&self) -> Bytes {
+        // Timestamps count in the announced segment size.
+        let modern = self.modern.as_ref().map(|host| u64::from(host.mss) + u64::from(HEADER));
+        Bytes(modern.unwrap_or(u64::from(self.host.wire_size())))
+    }
 }
 
 /// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.

@@ -97,6 +97,7 @@ const fn above(low: &'static str, high: &'static str) -> Bounds {
 const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"));
 const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
 const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
+const BUFFER: Bounds = from("1 B", "1 GB");
 const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
 
 /// Most like flows of one entry, and most flows of a scenario.
@@ -274,6 +275,69 @@ static TOPOLOGIES: &[Variant] = &[
 /// The axes of a composed congestion control.
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
+/// Keys of a flow that say nothing to a `modern` host.
+pub(crate) const NS2_KEYS: [&str; 11] = [
+    "recovery",
+    "header",
+    "rwnd",
+    "delayed_ack",
+    "delayed_ack_timeout",
+    "limited_transmit",
+    "clock_granularity",
+    "clock_phase",
+    "min_rto",
+    "initial_rto",
+    "max_rto",
+];
+
+static MODERN: &[Key] = &[
+    key(
+        "recovery",
+        Kind::Word(&["rack", "sack", "newreno"]),
+        Fallback::Text("rack"),
+        "Loss recovery: RFC 8985; RFC 6675; RFC 6582 without SACK.",
+    ),
+    key("timestamps", Kind::Bool, Fallback::Bool(true), "Whether segments carry timestamps (RFC 7323), which take 12 bytes."),
+    key("window_scaling", Kind::Bool, Fallback::Bool(true), "Whether windows above 65535 bytes can be offered (RFC 7323)."),
+    key("receive_buffer", Kind::Quantity(&unit::SIZE, BUFFER), Fallback::Text("64 KiB"), "The receiver's buffer at the start."),
+    key(
+        "receive_buffer_max",
+        Kind::Quantity(&unit::SIZE, BUFFER),
+        Fallback::Text("6 MiB"),
+        "It grows up to this with the rate at which the application reads; if it is no larger, the buffer stays as it is.",
+    ),
+    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681)."),
+    key(
+        "quick_acks",
+        Kind::Integer(0, 1_000_000),
+        Fallback::Integer(16),
+        "So many segments at the start are acknowledged at once; afterwards every second full one, or after the delay.",
+    ),
+    key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first duplicate ACKs release new data (RFC 3042)."),
+    key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK follows Proportional Rate Reduction (RFC 9937)."),
+    key("tlp", Kind::Bool, Fallback::Bool(true), "Whether tail loss probes are sent (RFC 8985), with recovery rack."),
+    key("frto", Kind::Bool, Fallback::Bool(true), "Whether timeouts are checked by F-RTO (RFC 5682)."),
+    key("undo", Kind::Bool, Fallback::Bool(true), "Whether a recovery that timestamps or D-SACK show to be spurious is undone (RFC 4015)."),
+    key("idle_restart", Kind::Bool, Fallback::Bool(true), "Whether the window starts over after an idle timeout (RFC 5681 §4.1)."),
+    key(
+        "abc_limit",
+        Kind::Integer(1, 1_000_000),
+        Fallback::Integer(2),
+        "Most segments for which an ACK counts in slow start (RFC 3465, L).",
+    ),
+    key(
+        "pacing",
+        Kind::Word(&["control", "window"]),
+        Fallback::Text("control"),
+        "Pacing at the rate that the congestion control asks for, if it does; or else, with window, at 2 cwnd/srtt in slow start and \
+         1.2 cwnd/srtt in congestion avoidance.",
+    ),
+    key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
+    key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
+    key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
+    key("rto_margin", DELAY, Fallback::Text("200 ms"), "Least distance of the timeout from srtt (RFC 6298 §2.3: G)."),
+];
+
 static FLOW: &[Key] = &[
     key("name", Kind::Text, Fallback::Absent("flow0, flow1, …"), "What tables and plots call the flow; with `count` its number is added."),
     key("count", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(1), "So many like flows."),
@@ -294,7 +358,12 @@ static FLOW: &[Key] = &[
         Fallback::Absent("without end"),
         "How much data the application sends; bytes are rounded up to packets.",
     ),
-    key("profile", Kind::Word(&["ns2"]), Fallback::Text("ns2"), "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35."),
+    key(
+        "profile",
+        Kind::Word(&["ns2", "modern"]),
+        Fallback::Text("ns2"),
+        "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35; modern is a byte-stream TCP as today's systems have it.",
+    ),
     key(
         "recovery",
         Kind::Word(&["tahoe", "reno", "newreno", "sack", "vegas"]),
@@ -354,4 +423,5 @@ static FLOW: &[Key] = &[
         Fallback::Absent("composed of the four parts above"),
         "Set by the Python API when the congestion control is a Python object, instead of the four parts.",
     ),
+    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
 ];

@@ -28,8 +28,8 @@ pub(crate) struct Packet {
     tag: u32,
     /// A segment's number; an ACK's next expected number.
     pub(crate) seq: u32,
-    /// Where the SACK blocks of an ACK are kept.
-    pub(crate) sack: Option<NonZeroU32>,
+    /// Where the SACK blocks of an ACK, or the whole segment of a `modern` host, are kept.
+    pub(crate) kept: Option<NonZeroU32>,
     /// Size in bytes with headers.
     size: u16,
     /// How many links it has crossed.
@@ -39,12 +39,17 @@ pub(crate) struct Packet {
 impl Packet {
     /// A data packet of `flow`.
     pub(crate) const fn data(flow: u32, seq: u32, size: u16, sent: Instant) -> Self {
-        Self { sent, tag: (2 * flow) << FLAG_BITS, seq, sack: None, size, hop: 0 }
+        Self { sent, tag: (2 * flow) << FLAG_BITS, seq, kept: None, size, hop: 0 }
     }
 
     /// An ACK of `flow`, with `blocks` SACK blocks kept at `sack`.
     pub(crate) const fn ack(flow: u32, seq: u32, blocks: u16, sack: Option<NonZeroU32>, sent: Instant) -> Self {
-        Self { sent, tag: (2 * flow + 1) << FLAG_BITS, seq, sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
+        Self { sent, tag: (2 * flow + 1) << FLAG_BITS, seq, kept: sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
+    }
+
+    /// A packet of `size` bytes of a flow with `modern` hosts, from its receiver if `reverse`, whose segment is kept at `kept`.
+    pub(crate) const fn segment((flow, reverse): (u32, bool), seq: u32, size: u16, kept: Option<NonZeroU32>, sent: Instant) -> Self {
+        Self { sent, tag: (2 * flow + reverse as u32) << FLAG_BITS, seq, kept, size, hop: 0 }
     }
 
     /// Index of its route.
@@ -115,38 +120,35 @@ impl SackBlocks {
     }
 }
 
-/// Keeps the SACK blocks of ACKs under way, so that packets without them stay small.
+/// Keeps what travels with some packets only, so that packets stay small.
 #[derive(Debug)]
-pub(crate) struct SackStore {
-    /// Slot 0 is never handed out.
-    slots: Vec<SackBlocks>,
+pub(crate) struct Store<T> {
+    /// The value of handle n is in slot n − 1.
+    slots: Vec<T>,
     free: Vec<NonZeroU32>,
 }
 
-impl Default for SackStore {
+impl<T> Default for Store<T> {
     fn default() -> Self {
-        Self { slots: vec![SackBlocks::default()], free: Vec::new() }
+        Self { slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl SackStore {
-    /// Keeps `blocks`; nothing is kept, and no slot used, where there are none.
-    pub(crate) fn keep(&mut self, blocks: SackBlocks) -> Option<NonZeroU32> {
-        if blocks.len == 0 {
-            return None;
+impl<T: Copy> Store<T> {
+    /// Keeps a value; gives its handle.
+    pub(crate) fn keep(&mut self, value: T) -> Option<NonZeroU32> {
+        if let Some(handle) = self.free.pop() {
+            self.slots[handle.get() as usize - 1] = value;
+            return Some(handle);
         }
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot.get() as usize] = blocks;
-            return Some(slot);
-        }
-        self.slots.push(blocks);
-        NonZeroU32::new(self.slots.len() as u32 - 1)
+        self.slots.push(value);
+        NonZeroU32::new(self.slots.len() as u32)
     }
 
-    /// Gives the blocks of a packet back and frees their slot.
-    pub(crate) fn take(&mut self, sack: Option<NonZeroU32>) -> SackBlocks {
-        let Some(slot) = sack else { return SackBlocks::default() };
-        self.free.push(slot);
-        self.slots[slot.get() as usize]
+    /// Gives the value of a packet back and frees its slot.
+    pub(crate) fn take(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
+        let handle = handle?;
+        self.free.push(handle);
+        Some(self.slots[handle.get() as usize - 1])
     }
 }

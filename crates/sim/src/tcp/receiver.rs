@@ -8,10 +8,8 @@ use std::collections::VecDeque;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
+use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::packet::{MAX_SACK_BLOCKS, Packet, SackBlocks};
-
-/// Seconds after the start at which the delivered bytes are noted.
-pub(crate) const CHECKPOINTS: [u64; 4] = [1, 2, 5, 10];
 
 /// An ACK the receiver wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +44,7 @@ pub(crate) struct Receiver {
     pub(crate) delivered_bytes: u64,
     /// When the last packet was delivered in order.
     pub(crate) delivered_at: Instant,
-    start: Instant,
-    /// Bytes delivered up to each checkpoint that has passed.
-    checkpoints: [u64; CHECKPOINTS.len()],
-    passed: usize,
-    /// Next checkpoint.
-    checkpoint: Instant,
+    checkpoints: Checkpoints,
     /// Bytes of the SYN, and of a data packet with headers.
     syn_size: u16,
     packet_size: u16,
@@ -60,7 +53,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// A receiver of packets of `packet_size` bytes with headers, for a flow that starts at `start`.
     pub(crate) fn new(sack: bool, delay: Option<Duration>, (syn_size, packet_size): (u16, u16), start: Instant) -> Self {
-        let mut receiver = Self {
+        Self {
             next: 0,
             blocks: VecDeque::new(),
             recent: SackBlocks::default(),
@@ -70,15 +63,10 @@ impl Receiver {
             ecn_echo: false,
             delivered_bytes: 0,
             delivered_at: start,
-            start,
-            checkpoints: [0; CHECKPOINTS.len()],
-            passed: 0,
-            checkpoint: Instant::MAX,
+            checkpoints: Checkpoints::new(start),
             syn_size,
             packet_size,
-        };
-        receiver.checkpoint = receiver.next_checkpoint();
-        receiver
+        }
     }
 
     /// Data packets delivered in order, the SYN not counted.
@@ -88,28 +76,12 @@ impl Receiver {
 
     /// Bytes delivered in order up to each checkpoint that had passed at `end`.
     pub(crate) fn checkpoints(&mut self, end: Instant) -> [Option<u64>; CHECKPOINTS.len()] {
-        self.pass_checkpoints(end);
-        std::array::from_fn(|index| (index < self.passed).then_some(self.checkpoints[index]))
-    }
-
-    fn next_checkpoint(&self) -> Instant {
-        let seconds = CHECKPOINTS.get(self.passed);
-        seconds.map_or(Instant::MAX, |&seconds| self.start + Duration::from_millis(seconds * 1000))
-    }
-
-    fn pass_checkpoints(&mut self, now: Instant) {
-        while now >= self.checkpoint && self.passed < CHECKPOINTS.len() {
-            self.checkpoints[self.passed] = self.delivered_bytes;
-            self.passed += 1;
-            self.checkpoint = self.next_checkpoint();
-        }
+        self.checkpoints.finish(end, self.delivered_bytes)
     }
 
     /// Takes a data packet; gives the ACK to send, if one is due.
     pub(crate) fn handle_segment(&mut self, now: Instant, packet: &Packet) -> Option<Acknowledgement> {
-        if now >= self.checkpoint {
-            self.pass_checkpoints(now);
-        }
+        self.checkpoints.pass(now, self.delivered_bytes);
         if packet.ecn() != Ecn::Incapable {
             // The packet may say at once that the window has been reduced and that it has met congestion again.
             self.ecn_echo = packet.ecn() == Ecn::Marked || self.ecn_echo && !packet.echo();

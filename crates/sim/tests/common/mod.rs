@@ -113,6 +113,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         stop: None,
         packets: None,
         host,
+        modern: None,
         control,
     };
     Scenario {

@@ -49,15 +49,15 @@ impl SlowStartExit {
         self.first_loss
     }
 
-    pub(super) fn happened(&self) -> bool {
+    pub(crate) fn happened(&self) -> bool {
         self.exit.is_some()
     }
 
-    pub(super) fn note(&mut self, reason: ExitReason, now: Instant, cwnd: Segments) {
+    pub(crate) fn note(&mut self, reason: ExitReason, now: Instant, cwnd: Segments) {
         self.exit = Some((reason, now, cwnd));
     }
 
-    pub(super) fn note_loss(&mut self, now: Instant) {
+    pub(crate) fn note_loss(&mut self, now: Instant) {
         self.first_loss.get_or_insert(now);
     }
 }

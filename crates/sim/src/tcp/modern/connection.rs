@@ -1,0 +1,174 @@
+//! A connection of two `modern` ends with a bulk transfer in one direction, as the engine drives it.
+
+use ackclock_core::cc::{CongestionControl, Phase, Window};
+use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::units::{Duration, Instant};
+
+use super::config::Config;
+use super::endpoint::Endpoint;
+use super::segment::{Flags, Segment, to_position};
+use crate::app::Bulk;
+use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
+use crate::tcp::ns2::SlowStartExit;
+
+/// Segments that the application keeps ready, so that a window always finds full ones.
+const AHEAD: u64 = 4;
+
+/// What of a segment a trace shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    /// Number of the data segment; of an ACK, number of the next one expected.
+    pub(crate) seq: u32,
+    /// Whether it was sent before.
+    pub(crate) retransmission: bool,
+}
+
+/// The control of an end that sends nothing but its FIN.
+#[derive(Debug)]
+struct OneSegment;
+
+impl CongestionControl for OneSegment {
+    fn on_established(&mut self, _event: &Established) {}
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+    fn window(&self) -> Window {
+        Window { cwnd: 1.0, ssthresh: 1.0 }
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+/// Both ends of a flow: data goes from the first to the second.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    ends: [Endpoint; 2],
+    bulk: Bulk,
+    /// Data in a full segment.
+    segment: u64,
+    initial_sequence: u32,
+    started: bool,
+    /// Segments handed over.
+    written: u64,
+    /// Bytes of data delivered in order.
+    pub(crate) delivered_bytes: u64,
+    /// When the last of them were.
+    pub(crate) delivered_at: Instant,
+    checkpoints: Checkpoints,
+    /// One past the highest position sent.
+    highest: u64,
+}
+
+impl Connection {
+    /// A connection that has not started; `segment`: data in a full segment.
+    pub(crate) fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, segment: u64) -> Self {
+        Self {
+            ends: [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))],
+            bulk,
+            segment,
+            initial_sequence: host.initial_sequence,
+            started: false,
+            written: 0,
+            delivered_bytes: 0,
+            delivered_at: bulk.start,
+            checkpoints: Checkpoints::new(bulk.start),
+            highest: 1,
+        }
+    }
+
+    /// The end that sends data.
+    pub(crate) fn sender(&self) -> &Endpoint {
+        &self.ends[0]
+    }
+
+    /// Takes a segment at the end `side`; tells whether data was delivered.
+    pub(crate) fn handle_segment(&mut self, now: Instant, side: usize, segment: &Segment) -> bool {
+        self.ends[side].handle_segment(now, segment);
+        let (start, end) = self.ends[side].read(now, u64::MAX);
+        if side == 0 || start == end {
+            return false;
+        }
+        self.checkpoints.pass(now, self.delivered_bytes);
+        self.delivered_bytes += end - start;
+        self.delivered_at = now;
+        true
+    }
+
+    /// The start has come, or a timer of the end `side` has expired.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, side: usize) {
+        if side == 0 && !self.started {
+            self.started = true;
+        } else {
+            self.ends[side].handle_timeout(now);
+        }
+    }
+
+    /// When [`Connection::handle_timeout`] is due at each end.
+    pub(crate) fn poll_timeouts(&self) -> [Option<Instant>; 2] {
+        let [sender, receiver] = &self.ends;
+        [if self.started { sender.poll_timeout() } else { Some(self.bulk.start) }, receiver.poll_timeout()]
+    }
+
+    /// The next segment that the end `side` sends, with what a trace shows of it.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, side: usize) -> Option<(Segment, Numbers)> {
+        if side == 0 {
+            if !self.started {
+                return None;
+            }
+            self.write(now);
+        } else if self.ends[1].has_heard_fin() {
+            // The receiving application has nothing to say, and closes when the sender has.
+            self.ends[1].close();
+        }
+        let segment = self.ends[side].poll_transmit(now)?;
+        let near = if side == 0 { self.highest } else { self.delivered_bytes + 1 };
+        let wire = if side == 0 { segment.seq } else { segment.ack };
+        let start = to_position(wire, self.initial_sequence, near).unwrap_or(0);
+        let retransmission = side == 0 && segment.len() > 0 && start < self.highest && !segment.flags.has(Flags::SYN);
+        if side == 0 {
+            self.highest = self.highest.max(start + u64::from(segment.payload));
+        }
+        Some((segment, Numbers { seq: self.number(start), retransmission }))
+    }
+
+    /// The number of the segment that begins at `position`: the SYN has 0, the first with data 1, as with the `ns2` host.
+    fn number(&self, position: u64) -> u32 {
+        if position == 0 { 0 } else { ((position - 1).div_ceil(self.segment) + 1) as u32 }
+    }
+
+    /// The number of the next segment that the ACK `segment` expects.
+    pub(crate) fn acknowledged(&self, segment: &Segment) -> u32 {
+        self.number(to_position(segment.ack, self.initial_sequence, self.highest).unwrap_or(0))
+    }
+
+    /// The application hands over as much as keeps the sender busy, and closes after the last.
+    fn write(&mut self, now: Instant) {
+        while self.ends[0].unsent() < AHEAD * self.segment && self.bulk.offers(self.written as u32 + 1, now) {
+            self.ends[0].write(self.segment);
+            self.written += 1;
+        }
+        if self.bulk.packets == Some(self.written) {
+            self.ends[0].close();
+        }
+    }
+
+    /// Data segments delivered.
+    pub(crate) fn delivered_segments(&self) -> u64 {
+        self.delivered_bytes / self.segment
+    }
+
+    /// Bytes delivered up to each checkpoint that had passed at `end`.
+    pub(crate) fn checkpoints(&mut self, end: Instant) -> [Option<u64>; CHECKPOINTS.len()] {
+        self.checkpoints.finish(end, self.delivered_bytes)
+    }
+
+    /// How the first slow start ended.
+    pub(crate) fn slow_start_exit(&self) -> &SlowStartExit {
+        self.ends[0].slow_start_exit()
+    }
+
+    /// The last round-trip time measured.
+    pub(crate) fn latest_rtt(&self) -> Option<Duration> {
+        self.ends[0].latest_rtt()
+    }
+}

@@ -1,0 +1,37 @@
+//! The host profile `modern`: a byte-stream TCP endpoint as today's systems behave.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `connection` | both ends of a flow, as the engine drives them |
+//! | `endpoint` | one end of a connection: wiring, states, closing |
+//! | `handshake` | opening, and what is agreed on |
+//! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
+//! | `sender`, `acks`, `recovery`, `timers` | the sending half: what goes next; ACKs; loss recovery; timers |
+//! | `scoreboard`, `ranges` | what is outstanding, and what is known about it |
+//! | `rack`, `tlp`, `prr`, `undo` | RFC 8985; RFC 9937; was it a loss at all? |
+//! | `rtt`, `rate`, `pacing` | timing |
+//! | `receiver`, `window` | the receiving half: order, ACKs; the window |
+
+mod acks;
+pub(crate) mod config;
+pub(crate) mod connection;
+pub(crate) mod endpoint;
+mod handshake;
+mod pacing;
+mod paws;
+mod prr;
+mod rack;
+pub(crate) mod ranges;
+mod rate;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+pub(crate) mod segment;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod tlp;
+mod undo;
+mod window;

@@ -1,0 +1,90 @@
+//! The timestamp clock, and protection against wrapped sequence numbers.
+//!
+//! ## References
+//! RFC 7323 §4.3 (which timestamp is echoed), §5 (PAWS), §5.4 (the clock: a tick of 1 ms).
+
+use ackclock_core::units::{Duration, Instant};
+
+/// A tick of the timestamp clock.
+const TICK: Duration = Duration::from_millis(1);
+/// From this age on the remembered timestamp is void (RFC 7323 §5.5).
+const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
+
+/// The value of a clock that began at `initial`.
+pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
+    initial.wrapping_add((now.as_nanos() / TICK.as_nanos()) as u32)
+}
+
+/// The time since `echo` was the value of the clock, a tick at least; `None`: it lies in the future.
+pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
+    let ticks = timestamp(now, initial).wrapping_sub(echo).cast_signed();
+    (ticks >= 0).then(|| TICK.saturating_mul(u64::from(ticks.cast_unsigned().max(1))))
+}
+
+/// The peer's timestamps.
+#[derive(Debug, Default)]
+pub(super) struct PeerClock {
+    /// `TS.Recent`, and when it was noted.
+    recent: Option<(u32, Instant)>,
+}
+
+impl PeerClock {
+    /// What is echoed.
+    pub(super) fn recent(&self) -> u32 {
+        self.recent.map_or(0, |(value, _)| value)
+    }
+
+    /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be a new one.
+    pub(super) fn accepts(&self, now: Instant, value: u32) -> bool {
+        self.recent.is_none_or(|(recent, noted)| !is_before(value, recent) || now.since(noted) > OUTDATED)
+    }
+
+    /// RFC 7323 §4.3 rule 2: notes the timestamp of an acceptable segment that begins at or below the last ACK that was sent.
+    pub(super) fn note(&mut self, now: Instant, value: u32, covers_last_ack: bool) {
+        if covers_last_ack && self.accepts(now, value) {
+            self.recent = Some((value, now));
+        }
+    }
+}
+
+fn is_before(one: u32, other: u32) -> bool {
+    one.wrapping_sub(other).cast_signed() < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_nanos(seconds * 1_000_000_000)
+    }
+
+    #[test]
+    fn rfc_7323_section_5_3() {
+        let mut clock = PeerClock::default();
+        assert!(clock.accepts(at(0), 7));
+        clock.note(at(0), 100, true);
+        assert!(!clock.accepts(at(1), 99), "R1: older than TS.Recent");
+        assert!(clock.accepts(at(1), 100) && clock.accepts(at(1), 101));
+        clock.note(at(1), 200, false);
+        assert_eq!(clock.recent(), 100, "§4.3: a segment beyond the last ACK is not echoed");
+        clock.note(at(1), 200, true);
+        assert_eq!(clock.recent(), 200);
+        // §5.2: the clock wraps.
+        clock.note(at(2), u32::MAX / 2, true);
+        clock.note(at(3), u32::MAX - 5, true);
+        assert!(clock.accepts(at(4), 3) && !clock.accepts(at(4), u32::MAX - 6));
+        // §5.5: after 24 days nothing is too old.
+        assert!(clock.accepts(at(4 + 25 * 86_400), 7_000_000));
+    }
+
+    #[test]
+    fn the_clock_ticks_in_milliseconds() {
+        let initial = u32::MAX - 1;
+        assert_eq!(timestamp(at(0), initial), u32::MAX - 1);
+        assert_eq!(timestamp(at(1), initial), 998);
+        assert_eq!(since(at(1), 990, initial), Some(Duration::from_millis(8)));
+        assert_eq!(since(at(1), 998, initial), Some(TICK), "less than a tick counts as one");
+        assert_eq!(since(at(1), 1000, initial), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Proportional Rate Reduction: how much to send in fast recovery, so that the pipe arrives at ssthresh when recovery ends.
+//!
+//! ## References
+//! RFC 9937 §6 (which obsoletes RFC 6937): PRR above ssthresh, below it the conservative reduction bound (CRB), or the slow start
+//! reduction bound (SSRB) while recovery makes progress.
+
+/// What an ACK in recovery says, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// `DeliveredData`: newly acknowledged or SACKed.
+    pub(super) delivered: u64,
+    /// `inflight`: the pipe after the ACK.
+    pub(super) pipe: u64,
+    /// `SafeACK`: `SND.UNA` has advanced and no further loss was found.
+    pub(super) safe: bool,
+}
+
+/// The state of one recovery, in bytes.
+#[derive(Debug)]
+pub(super) struct Prr {
+    ssthresh: u64,
+    /// `RecoverFS`: what was in flight when recovery began.
+    recover_fs: u64,
+    /// `prr_delivered`: what has been delivered since.
+    delivered: u64,
+    /// `prr_out`: what has been sent since.
+    out: u64,
+    smss: u64,
+    /// The window after the last ACK.
+    cwnd: u64,
+}
+
+impl Prr {
+    /// Recovery begins with `recover_fs` bytes in flight and the target `ssthresh`.
+    pub(super) fn new(ssthresh: u64, recover_fs: u64, smss: u64) -> Self {
+        Self { ssthresh, recover_fs: recover_fs.max(1), delivered: 0, out: 0, smss, cwnd: 0 }
+    }
+
+    /// RFC 9937 §6: on each ACK in recovery, the first included.
+    pub(super) fn deliver(&mut self, progress: Progress) {
+        let Progress { delivered, pipe, safe } = progress;
+        if delivered == 0 && self.cwnd > 0 {
+            return;
+        }
+        self.delivered += delivered;
+        let mut count = if pipe > self.ssthresh {
+            // Proportional rate reduction, rounded up.
+            (self.delivered * self.ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
+        } else {
+            // PRR-CRB, and PRR-SSRB when recovery makes good progress.
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + if safe { self.smss } else { 0 };
+            limit.min(self.ssthresh - pipe)
+        };
+        if self.out == 0 && count < self.smss {
+            // A fast retransmit upon entering recovery, also where less than a segment has been earned.
+            count = self.smss;
+        }
+        self.cwnd = pipe + count;
+    }
+
+    /// Data was sent.
+    pub(super) fn send(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+
+    /// The window now.
+    pub(super) fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 20 segments of one byte, of which the first `lost` are lost, then recovery on the third of the ACKs that arrive.
+    /// Gives what is sent after each of these ACKs and the pipe before it is.
+    fn recover(lost: u64, safe: bool) -> Vec<(u64, u64)> {
+        let (mut sent, mut delivered, mut pipe, mut steps) = (20, 0, 20, Vec::new());
+        let mut prr = None;
+        for ack in 1..=20 - lost {
+            delivered += 1;
+            pipe -= 1;
+            if ack < 3 {
+                // Limited transmit.
+                steps.push((1, pipe));
+                (sent, pipe) = (sent + 1, pipe + 1);
+                continue;
+            }
+            if ack == 3 {
+                pipe -= lost;
+                // RFC 9937 §6: SND.NXT − SND.UNA, less what was SACKed before.
+                prr = Some(Prr::new(10, sent - (delivered - 1), 1));
+            }
+            let prr = prr.as_mut().unwrap();
+            prr.deliver(Progress { delivered: 1, pipe, safe });
+            let count = prr.cwnd() - pipe;
+            prr.send(count);
+            steps.push((count, pipe));
+            pipe += count;
+        }
+        steps
+    }
+
+    #[test]
+    fn rfc_6937_section_4_one_loss() {
+        let steps = recover(1, false);
+        // The figure: N N R, then every second ACK releases a segment.
+        let sent: Vec<u64> = steps.iter().map(|step| step.0).collect();
+        assert_eq!(sent[..16], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
+        // It ends with the pipe at ssthresh.
+        assert_eq!(steps.last().map(|step| step.0 + step.1), Some(10));
+        assert!(steps.iter().skip(2).all(|&(_, pipe)| pipe >= 10));
+    }
+
+    #[test]
+    fn rfc_6937_section_4_fifteen_losses() {
+        // The figures of PRR-CRB and PRR-SSRB: what is sent, and the pipe, on ACKs 15 to 19.
+        assert_eq!(recover(15, false), [(1, 19), (1, 19), (1, 4), (1, 4), (1, 4)]);
+        assert_eq!(recover(15, true), [(1, 19), (1, 19), (2, 4), (2, 5), (2, 6)]);
+    }
+
+    #[test]
+    fn the_first_ack_always_releases_a_retransmission() {
+        let mut prr = Prr::new(10, 1000, 1);
+        prr.deliver(Progress { delivered: 0, pipe: 500, safe: false });
+        assert_eq!(prr.cwnd(), 501);
+    }
+}

@@ -1,0 +1,113 @@
+//! A set of ranges of stream positions: what a receiver holds above a hole, and what a sender knows to have arrived.
+
+use std::collections::VecDeque;
+
+/// `[start, end)`.
+pub(crate) type Range = (u64, u64);
+
+/// Disjoint ranges, rising, not adjacent.
+#[derive(Debug, Default)]
+pub(crate) struct RangeSet(VecDeque<Range>);
+
+impl RangeSet {
+    /// Adds a range; gives the parts of it that were not in the set, rising.
+    pub(crate) fn insert(&mut self, (start, end): Range) -> Vec<Range> {
+        if start >= end {
+            return Vec::new();
+        }
+        // Those that touch or overlap the new one.
+        let first = self.0.partition_point(|range| range.1 < start);
+        let last = self.0.partition_point(|range| range.0 <= end);
+        let (mut fresh, mut at) = (Vec::new(), start);
+        for &(left, right) in self.0.range(first..last) {
+            if at < left {
+                fresh.push((at, left));
+            }
+            at = at.max(right);
+        }
+        if at < end {
+            fresh.push((at, end));
+        }
+        let merged = if first < last { (start.min(self.0[first].0), end.max(self.0[last - 1].1)) } else { (start, end) };
+        if first < last {
+            self.0[first] = merged;
+            self.0.drain(first + 1..last);
+        } else {
+            self.0.insert(first, merged);
+        }
+        fresh
+    }
+
+    /// Forgets what is below `position`.
+    pub(crate) fn remove_below(&mut self, position: u64) {
+        while self.0.front().is_some_and(|range| range.1 <= position) {
+            self.0.pop_front();
+        }
+        if let Some(range) = self.0.front_mut() {
+            range.0 = range.0.max(position);
+        }
+    }
+
+    /// Takes out the first range if it begins at or below `position`; gives its end.
+    pub(crate) fn take_first_at(&mut self, position: u64) -> Option<u64> {
+        let (_, end) = *self.0.front().filter(|range| range.0 <= position)?;
+        self.0.pop_front();
+        Some(end)
+    }
+
+    /// The range that contains `position`.
+    pub(crate) fn containing(&self, position: u64) -> Option<Range> {
+        let index = self.0.partition_point(|range| range.1 <= position);
+        self.0.get(index).copied().filter(|range| range.0 <= position)
+    }
+
+    /// The ranges, rising.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The end of the highest range.
+    pub(crate) fn highest(&self) -> Option<u64> {
+        self.0.back().map(|range| range.1)
+    }
+
+    /// Whether it is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn positions(ranges: impl IntoIterator<Item = Range>) -> BTreeSet<u64> {
+        ranges.into_iter().flat_map(|(start, end)| start..end).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_set(operations in prop::collection::vec((0_u64..200, 0_u64..20, prop::bool::weighted(0.1)), 1..60)) {
+            let (mut ranges, mut set) = (RangeSet::default(), BTreeSet::new());
+            for (start, length, remove) in operations {
+                if remove {
+                    ranges.remove_below(start);
+                    set.retain(|&position| position >= start);
+                } else {
+                    let fresh = positions(ranges.insert((start, start + length)));
+                    let expected: BTreeSet<u64> = (start..start + length).filter(|position| !set.contains(position)).collect();
+                    prop_assert_eq!(&fresh, &expected);
+                    set.extend(expected);
+                }
+                prop_assert_eq!(&positions(ranges.iter()), &set);
+                let list: Vec<Range> = ranges.iter().collect();
+                prop_assert!(list.windows(2).all(|pair| pair[0].1 < pair[1].0), "disjoint and not adjacent: {:?}", list);
+                for position in 0..220 {
+                    prop_assert_eq!(ranges.containing(position).is_some(), set.contains(&position));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The receiving half: puts the stream together, and decides when an ACK goes and which SACK blocks it carries.
+//!
+//! ## References
+//! RFC 9293 §3.10.7.4 (acceptability); RFC 5681 §4.2 (delayed ACKs); RFC 2018 §4 (SACK blocks); RFC 2883 §4 (D-SACK); RFC 3168 §6.1.3.
+
+use std::collections::VecDeque;
+
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant};
+
+use super::config::Config;
+use super::ranges::{Range, RangeSet};
+use super::window::ReceiveWindow;
+
+/// Blocks of which the order of arrival is remembered: those that reports can be needed of, and a few more.
+const REMEMBERED: usize = 8;
+
+/// What arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// First position and one past the last, a FIN included.
+    pub(super) range: Range,
+    /// Whether the last position is a FIN.
+    pub(super) fin: bool,
+    /// ECN field of the packet.
+    pub(super) ecn: Ecn,
+    /// Whether the sender says that it has reduced its window (CWR).
+    pub(super) cwr: bool,
+}
+
+/// The receiving half of an endpoint.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    /// Next position expected.
+    rcv_nxt: u64,
+    /// What has arrived above.
+    above: RangeSet,
+    /// A position in each of the blocks that changed last, the last first.
+    recent: VecDeque<u64>,
+    dsack: Option<Range>,
+    /// Position of the FIN.
+    fin: Option<u64>,
+    /// Next position the application will read.
+    read: u64,
+    /// The window.
+    pub(super) window: ReceiveWindow,
+    /// Whether an ACK has to go now.
+    ack_now: bool,
+    /// When a delayed ACK has to go.
+    delayed: Option<Instant>,
+    /// Bytes that arrived since the last ACK.
+    unacked: u64,
+    /// Largest payload so far: what counts as a full segment.
+    largest: u64,
+    quick_acks: u32,
+    delay: Duration,
+    /// A mark has arrived and the sender has not said that it has reduced its window.
+    ecn_echo: bool,
+    /// Next position expected when the last ACK was sent.
+    last_ack: u64,
+}
+
+impl Receiver {
+    /// A receiver of a stream whose SYN has position 0.
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            rcv_nxt: 0,
+            above: RangeSet::default(),
+            recent: VecDeque::new(),
+            dsack: None,
+            fin: None,
+            read: 1,
+            window: ReceiveWindow::new(config.buffer, u64::from(config.mss), config.window_scaling),
+            ack_now: false,
+            delayed: None,
+            unacked: 0,
+            largest: 1,
+            quick_acks: config.quick_acks,
+            delay: config.delayed_ack,
+            ecn_echo: false,
+            last_ack: 0,
+        }
+    }
+
+    /// The SYN has arrived.
+    pub(super) fn begin(&mut self) {
+        self.rcv_nxt = 1;
+    }
+
+    /// Next position expected.
+    pub(super) fn rcv_nxt(&self) -> u64 {
+        self.rcv_nxt
+    }
+
+    /// Next position expected when the last ACK was sent.
+    pub(super) fn last_ack(&self) -> u64 {
+        self.last_ack
+    }
+
+    /// Whether the FIN has arrived, and all before it.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.rcv_nxt > fin)
+    }
+
+    /// RFC 9293 §3.10.7.4, table 6: whether a segment has something in the window, or what an empty one may have.
+    pub(super) fn is_acceptable(&self, (start, end): Range) -> bool {
+        let edge = self.window.edge().max(self.rcv_nxt);
+        if start == end { start == self.rcv_nxt || start > self.rcv_nxt && start < edge } else { end > self.rcv_nxt && start < edge }
+    }
+
+    /// Takes data or a FIN.
+    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival) {
+        self.note_marks(arrival);
+        let (start, end) = arrival.range;
+        if start == end {
+            return;
+        }
+        let before = self.rcv_nxt;
+        self.largest = self.largest.max(end - start - u64::from(arrival.fin));
+        if arrival.fin {
+            self.fin = Some(end - 1);
+        }
+        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4).
+        self.insert((start, end.min(self.window.edge())));
+        let in_order = start == before && self.above.is_empty() && self.rcv_nxt == end;
+        if in_order && !arrival.fin {
+            self.acknowledge_in_order(now, end - start);
+        } else {
+            // RFC 5681 §4.2: at once for what is out of order, or fills a gap. A duplicate and a FIN want an answer as well.
+            self.ack_now = true;
+        }
+        if self.rcv_nxt > before {
+            self.window.advance(now, self.rcv_nxt);
+        }
+    }
+
+    /// RFC 5681 §4.2: for every second full segment, or after the delay.
+    fn acknowledge_in_order(&mut self, now: Instant, bytes: u64) {
+        self.unacked += bytes;
+        if self.quick_acks > 0 {
+            self.quick_acks -= 1;
+            self.ack_now = true;
+        } else if self.unacked >= 2 * self.largest {
+            self.ack_now = true;
+        } else if self.delayed.is_none() {
+            self.delayed = Some(now + self.delay);
+        }
+    }
+
+    /// RFC 3168 §6.1.3: echoes a mark on every ACK until the sender says that it has reduced its window. A packet may say so and be
+    /// marked again itself.
+    fn note_marks(&mut self, arrival: &Arrival) {
+        self.ecn_echo = arrival.ecn == Ecn::Marked || self.ecn_echo && !arrival.cwr;
+    }
+
+    fn insert(&mut self, (start, end): Range) {
+        let known = start.max(self.rcv_nxt);
+        let fresh = self.above.insert((known, end));
+        self.dsack = self.duplicate((start, end), &fresh).or(self.dsack);
+        while let Some(end) = self.above.take_first_at(self.rcv_nxt) {
+            self.rcv_nxt = self.rcv_nxt.max(end);
+        }
+        if let Some(block) = self.above.containing(known) {
+            self.recent.retain(|&position| position < block.0 || position >= block.1);
+            self.recent.push_front(known);
+            self.recent.truncate(REMEMBERED);
+        }
+    }
+
+    /// RFC 2883 §4: the first part of what has arrived that had arrived before.
+    fn duplicate(&self, (start, end): Range, fresh: &[Range]) -> Option<Range> {
+        let below = (start < self.rcv_nxt).then(|| (start, end.min(self.rcv_nxt)));
+        below.or(match fresh {
+            [] if start < end => Some((start, end)),
+            [(left, _), ..] if start < *left => Some((start, *left)),
+            [(_, right), (next, _), ..] => Some((*right, *next)),
+            [(_, right)] if *right < end => Some((*right, end)),
+            _ => None,
+        })
+    }
+
+    /// The SACK blocks of the next ACK, at most `most`: a D-SACK block, which is reported once (RFC 2883 §4), the block that the last
+    /// segment belongs to, and those reported last (RFC 2018 §4).
+    pub(super) fn take_sack_blocks(&mut self, most: usize) -> Vec<Range> {
+        let blocks = self.recent.iter().filter_map(|&position| self.above.containing(position));
+        self.dsack.take().into_iter().chain(blocks).take(most).collect()
+    }
+
+    /// Whether the next ACK has SACK blocks to carry.
+    pub(super) fn has_sack_blocks(&self) -> bool {
+        self.dsack.is_some() || !self.above.is_empty()
+    }
+
+    /// Asks for an ACK at once.
+    pub(super) fn demand_ack(&mut self) {
+        self.ack_now = true;
+    }
+
+    /// Whether an ACK has to go now.
+    pub(super) fn owes_ack(&self) -> bool {
+        self.ack_now
+    }
+
+    /// When a delayed ACK has to go.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.delayed
+    }
+
+    /// No delayed ACK will go.
+    pub(super) fn stop_timer(&mut self) {
+        self.delayed = None;
+    }
+
+    /// The delay of an ACK may be over.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        self.ack_now |= self.delayed.take_if(|deadline| *deadline <= now).is_some();
+    }
+
+    /// A segment with an acknowledgement is sent: gives its window field and whether it echoes a mark.
+    pub(super) fn acknowledge(&mut self, syn: bool) -> (u16, bool) {
+        (self.ack_now, self.delayed, self.unacked, self.last_ack) = (false, None, 0, self.rcv_nxt);
+        (self.window.offer(self.rcv_nxt, self.read, syn), self.ecn_echo)
+    }
+
+    /// Bytes that the application can read.
+    pub(super) fn readable(&self) -> u64 {
+        self.fin.map_or(self.rcv_nxt, |fin| fin.min(self.rcv_nxt)).saturating_sub(self.read)
+    }
+
+    /// The application reads up to `most` bytes: gives the range of the stream, whose first byte has position 1.
+    pub(super) fn read(&mut self, now: Instant, most: u64) -> Range {
+        let start = self.read;
+        self.read += self.readable().min(most);
+        self.window.read(now, self.read);
+        if self.rcv_nxt > 0 && !self.is_finished() && self.window.needs_update(self.rcv_nxt, self.read) {
+            self.ack_now = true;
+        }
+        (start, self.read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A receiver that expects position `first` and acknowledges in order.
+    fn receiver(first: u64) -> Receiver {
+        let mut receiver = Receiver::new(&Config { quick_acks: 0, ..Config::default() });
+        receiver.begin();
+        receiver.acknowledge(false);
+        (receiver.rcv_nxt, receiver.read) = (first, first);
+        receiver.acknowledge(false);
+        receiver
+    }
+
+    /// Takes `[start, end)`; gives the cumulative ACK and the SACK blocks of the ACK.
+    fn receive(receiver: &mut Receiver, start: u64, end: u64) -> (u64, Vec<Range>) {
+        let arrival = Arrival { range: (start, end), fin: false, ecn: Ecn::Incapable, cwr: false };
+        receiver.receive(Instant::ZERO, &arrival);
+        let blocks = receiver.take_sack_blocks(4);
+        receiver.acknowledge(false);
+        (receiver.rcv_nxt(), blocks)
+    }
+
+    #[test]
+    fn rfc_2018_section_4() {
+        // Segments of 500 bytes from 5000 on. Case 2: the first is lost, the other seven arrive.
+        let mut second = receiver(5000);
+        for index in 1..8 {
+            assert_eq!(receive(&mut second, 5000 + 500 * index, 5500 + 500 * index), (5000, vec![(5500, 5500 + 500 * index)]));
+        }
+        // Case 3: the second, fourth, sixth and eighth are lost.
+        let mut third = receiver(5000);
+        assert_eq!(receive(&mut third, 5000, 5500), (5500, vec![]));
+        assert_eq!(receive(&mut third, 6000, 6500), (5500, vec![(6000, 6500)]));
+        assert_eq!(receive(&mut third, 7000, 7500), (5500, vec![(7000, 7500), (6000, 6500)]));
+        assert_eq!(receive(&mut third, 8000, 8500), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
+        // Then the fourth arrives, and the second.
+        assert_eq!(receive(&mut third, 6500, 7000), (5500, vec![(6000, 7500), (8000, 8500)]));
+        assert_eq!(receive(&mut third, 5500, 6000), (7500, vec![(8000, 8500)]));
+    }
+
+    #[test]
+    fn rfc_2883_section_4_1() {
+        // Example 1: a duplicate of what is acknowledged.
+        let mut first = receiver(3000);
+        receive(&mut first, 3000, 3500);
+        receive(&mut first, 3500, 4000);
+        assert_eq!(receive(&mut first, 3000, 3500), (4000, vec![(3000, 3500)]));
+        // Example 2: an out-of-order segment, and then a duplicate.
+        let mut second = receiver(3000);
+        receive(&mut second, 3000, 3500);
+        receive(&mut second, 4000, 4500);
+        assert_eq!(receive(&mut second, 3000, 3500), (3500, vec![(3000, 3500), (4000, 4500)]));
+        // Example 3: a duplicate of an out-of-order segment is followed by the block that contains it.
+        let mut third = receiver(3500);
+        receive(&mut third, 4000, 4500);
+        assert_eq!(receive(&mut third, 4500, 5000), (3500, vec![(4000, 5000)]));
+        assert_eq!(receive(&mut third, 4000, 4500), (3500, vec![(4000, 4500), (4000, 5000)]));
+        assert_eq!(receive(&mut third, 5000, 5500), (3500, vec![(4000, 5500)]), "it is reported once");
+    }
+
+    #[test]
+    fn rfc_2883_section_4_2() {
+        // Partial duplicates: a part below the cumulative ACK, and of two separate parts the first.
+        let mut below = receiver(500);
+        receive(&mut below, 500, 1000);
+        receive(&mut below, 1500, 2000);
+        assert_eq!(receive(&mut below, 500, 1500), (2000, vec![(500, 1000)]));
+        let mut apart = receiver(500);
+        receive(&mut apart, 1000, 1500);
+        receive(&mut apart, 2000, 2500);
+        assert_eq!(receive(&mut apart, 1000, 2500), (500, vec![(1000, 1500), (1000, 2500)]));
+    }
+
+    #[test]
+    fn marks_are_echoed_until_the_window_is_reduced() {
+        let mut receiver = receiver(1);
+        let mut echo = |start, ecn, cwr| {
+            receiver.receive(Instant::ZERO, &Arrival { range: (start, start + 10), fin: false, ecn, cwr });
+            receiver.acknowledge(false).1
+        };
+        assert!(!echo(1, Ecn::Capable, false));
+        assert!(echo(11, Ecn::Marked, false) && echo(21, Ecn::Capable, false));
+        assert!(echo(31, Ecn::Marked, true), "reduced, and marked again");
+        assert!(!echo(41, Ecn::Capable, true) && !echo(51, Ecn::Capable, false));
+    }
+}

@@ -1,0 +1,159 @@
+//! Round-trip time and retransmission timeout, in nanoseconds.
+//!
+//! ## References
+//! RFC 6298.
+//! ## Differs from the document
+//! Every ACK gives a sample, each with the full gains, as in today's systems. RFC 7323 appendix G would divide the gains by the samples in
+//! a round trip; then the estimate lags so far behind the round-trip time of a queue that slow start fills that the timer expires while
+//! ACKs still flow. That the deviation vanishes between the samples of one round trip is made up for by the margin.
+
+use ackclock_core::units::Duration;
+
+use super::config::RtoBounds;
+
+/// Gain of `srtt` (RFC 6298 §2.3).
+const ALPHA: f64 = 1.0 / 8.0;
+/// Gain of `rttvar` (RFC 6298 §2.3).
+const BETA: f64 = 1.0 / 4.0;
+/// Weight of `rttvar` in the timeout (RFC 6298 §2.3).
+const K: f64 = 4.0;
+/// First timeout for data after a lost SYN (RFC 6298 §5.7).
+const AFTER_LOST_SYN: Duration = Duration::from_millis(3000);
+/// Exponent from which on a timeout is beyond every bound.
+const MAX_BACKOFF: u32 = 32;
+
+/// Round-trip estimator and timeout.
+#[derive(Clone, Debug)]
+pub(super) struct Rtt {
+    bounds: RtoBounds,
+    /// Smoothed round-trip time and its deviation, in nanoseconds.
+    smoothed: Option<(f64, f64)>,
+    latest: Option<Duration>,
+    min: Option<Duration>,
+    /// How often the timeout has been doubled.
+    backoff: u32,
+}
+
+impl Rtt {
+    /// An estimator without a measurement.
+    pub(super) fn new(bounds: RtoBounds) -> Self {
+        Self { bounds, smoothed: None, latest: None, min: None, backoff: 0 }
+    }
+
+    /// Takes a round-trip time.
+    pub(super) fn measure(&mut self, rtt: Duration) {
+        self.latest = Some(rtt);
+        self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
+        let sample = rtt.as_nanos() as f64;
+        self.smoothed = Some(match self.smoothed {
+            // RFC 6298 §2.2.
+            None => (sample, sample / 2.0),
+            // RFC 6298 §2.3: rttvar first, from the old srtt.
+            Some((srtt, rttvar)) => (srtt + ALPHA * (sample - srtt), rttvar + BETA * ((srtt - sample).abs() - rttvar)),
+        });
+    }
+
+    /// The retransmission timeout now.
+    pub(super) fn timeout(&self) -> Duration {
+        let base = match self.smoothed {
+            // RFC 6298 §2.1.
+            None => self.bounds.initial,
+            // RFC 6298 §2.3 and §2.4.
+            Some((srtt, rttvar)) => nanos(srtt + (K * rttvar).max(self.bounds.margin.as_nanos() as f64)).max(self.bounds.min),
+        };
+        // RFC 6298 §5.5 and §2.5.
+        base.saturating_mul(1 << self.backoff).min(self.bounds.max)
+    }
+
+    /// RFC 6298 §5.5: doubles the timeout after it has expired.
+    pub(super) fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+    }
+
+    /// New data was acknowledged: the network answers again.
+    pub(super) fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// RFC 6298 §5.7: the SYN was sent again and no round trip could be measured.
+    pub(super) fn restart_after_lost_syn(&mut self) {
+        self.bounds.initial = self.bounds.initial.max(AFTER_LOST_SYN);
+        self.backoff = 0;
+    }
+
+    /// Smoothed round-trip time, once there is one.
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        self.smoothed.map(|(srtt, _)| nanos(srtt))
+    }
+
+    /// The last measurement.
+    pub(super) fn latest(&self) -> Option<Duration> {
+        self.latest
+    }
+
+    /// The smallest measurement.
+    pub(super) fn min(&self) -> Option<Duration> {
+        self.min
+    }
+}
+
+fn nanos(value: f64) -> Duration {
+    Duration::from_nanos(value.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::Config;
+    use super::*;
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn rtt(margin: u64) -> Rtt {
+        Rtt::new(RtoBounds { margin: millis(margin), ..Config::default().rto })
+    }
+
+    #[test]
+    fn rfc_6298_arithmetic() {
+        let mut rtt = rtt(1);
+        assert_eq!(rtt.timeout(), millis(1000), "§2.1");
+        rtt.measure(millis(100));
+        // §2.2: srtt = 100, rttvar = 50, RTO = 100 + 4 · 50.
+        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(100)), millis(300)));
+        rtt.measure(millis(180));
+        // §2.3: rttvar = 3/4 · 50 + 1/4 · 80 = 57.5; srtt = 7/8 · 100 + 1/8 · 180 = 110; RTO = 110 + 230.
+        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(110)), millis(340)));
+        assert_eq!((rtt.min(), rtt.latest()), (Some(millis(100)), Some(millis(180))));
+    }
+
+    #[test]
+    fn bounds_and_margin() {
+        let mut bounded = rtt(1);
+        bounded.measure(millis(10));
+        assert_eq!(bounded.timeout(), millis(200), "§2.4: 10 + 4 · 5 is below the least");
+        let mut steady = rtt(200);
+        for _ in 0..200 {
+            steady.measure(millis(300));
+        }
+        assert_eq!(steady.timeout(), millis(500), "the deviation has vanished, the margin remains");
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_the_largest_timeout() {
+        let mut rtt = rtt(1);
+        rtt.measure(millis(100));
+        let mut timeouts = Vec::new();
+        for _ in 0..10 {
+            timeouts.push(rtt.timeout().as_nanos() / 1_000_000);
+            rtt.back_off();
+        }
+        assert_eq!(timeouts, [300, 600, 1200, 2400, 4800, 9600, 19_200, 38_400, 60_000, 60_000]);
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), millis(60_000));
+        rtt.end_backoff();
+        assert_eq!(rtt.timeout(), millis(300));
+    }
+}

@@ -1,0 +1,491 @@
+//! The sender's scoreboard: every segment that is not yet acknowledged cumulatively, with what is known about it.
+//!
+//! Four sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
+//! RACK, and those to be sent again in the order of the stream.
+//!
+//! ## References
+//! RFC 2018 §5; RFC 6675 §3 and §4 (scoreboard, pipe, `IsLost`); RFC 8985 §5 (what is kept per segment).
+
+use std::collections::{BTreeSet, VecDeque};
+
+use ackclock_core::units::Instant;
+
+use super::ranges::{Range, RangeSet};
+use super::rate::Stamp;
+
+/// A segment that was sent.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "marks that are set and cleared one by one")]
+pub(super) struct SentSegment {
+    /// First position.
+    pub(super) start: u64,
+    /// One past the last position.
+    pub(super) end: u64,
+    /// When it was last sent.
+    pub(super) sent_at: Instant,
+    /// Whether it was ever sent again.
+    pub(super) retransmitted: bool,
+    /// For the delivery rate.
+    pub(super) stamp: Stamp,
+    /// Number of its last transmission.
+    number: u64,
+    sacked: bool,
+    /// Whether its first transmission is thought to be lost.
+    lost: bool,
+    /// Whether a retransmission is outstanding.
+    copied: bool,
+}
+
+impl SentSegment {
+    /// Bytes, a FIN counted as one.
+    pub(super) fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether it is thought to be lost and has not been sent again.
+    fn waits(&self) -> bool {
+        self.lost && !self.copied
+    }
+}
+
+/// A transmission, outdated as soon as the segment is sent again or delivered.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    number: u64,
+    sent_at: Instant,
+    range: Range,
+}
+
+/// The scoreboard.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    segments: VecDeque<SentSegment>,
+    sacked: RangeSet,
+    /// Starts of the segments that wait to be sent again.
+    waiting: BTreeSet<u64>,
+    /// In the order of transmission.
+    by_time: VecDeque<Transmission>,
+    last_number: u64,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    copied_bytes: u64,
+    sacked_segments: u32,
+    /// Below this all that is not SACKed was marked as lost once.
+    lost_below: u64,
+}
+
+impl Scoreboard {
+    /// Bytes thought to be in the network (RFC 6675 §4, `SetPipe`): not SACKed and not lost, and retransmissions.
+    pub(super) fn pipe(&self) -> u64 {
+        self.flight_size() - self.sacked_bytes - self.lost_bytes + self.copied_bytes
+    }
+
+    /// Bytes sent and not acknowledged cumulatively (RFC 5681 §2).
+    pub(super) fn flight_size(&self) -> u64 {
+        match (self.segments.front(), self.segments.back()) {
+            (Some(first), Some(last)) => last.end - first.start,
+            _ => 0,
+        }
+    }
+
+    /// Bytes above the cumulative ACK that have arrived.
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Segments above the cumulative ACK that have arrived.
+    pub(super) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// The end of the highest SACKed range.
+    pub(super) fn high_sacked(&self) -> Option<u64> {
+        self.sacked.highest()
+    }
+
+    /// The last segment sent.
+    pub(super) fn last(&self) -> Option<&SentSegment> {
+        self.segments.back()
+    }
+
+    /// The segment that contains `position`.
+    pub(super) fn segment_at(&self, position: u64) -> Option<&SentSegment> {
+        self.segments.get(self.index_of(position))
+    }
+
+    /// The first segment that waits to be sent again.
+    pub(super) fn next_lost(&self) -> Option<Range> {
+        let start = *self.waiting.first()?;
+        self.segment_at(start).map(|segment| (segment.start, segment.end))
+    }
+
+    /// The first segment at or above `from` that is below the highest SACKed one, not SACKed, and not sent again (RFC 6675 §4,
+    /// `NextSeg` rule 3).
+    pub(super) fn next_unsacked(&self, from: u64) -> Option<Range> {
+        let highest = self.sacked.highest()?;
+        let candidates = self.segments.range(self.index_of(from)..).take_while(|segment| segment.end <= highest);
+        let mut open = candidates.filter(|segment| segment.start >= from && !segment.sacked && !segment.copied);
+        open.next().map(|segment| (segment.start, segment.end))
+    }
+
+    /// The highest segment that is not SACKed (RFC 6675 §4, `NextSeg` rule 4).
+    pub(super) fn last_unsacked(&self) -> Option<Range> {
+        self.segments.iter().rev().find(|segment| !segment.sacked).map(|segment| (segment.start, segment.end))
+    }
+
+    /// Notes that new data was sent.
+    pub(super) fn send(&mut self, now: Instant, (start, end): Range, stamp: Stamp) {
+        let number = self.transmit(now, (start, end));
+        let segment =
+            SentSegment { start, end, sent_at: now, retransmitted: false, stamp, number, sacked: false, lost: false, copied: false };
+        self.segments.push_back(segment);
+    }
+
+    /// Notes that the segment at `start` was sent again.
+    pub(super) fn resend(&mut self, now: Instant, start: u64, stamp: Stamp) {
+        let index = self.index_of(start);
+        let Some(&SentSegment { end, .. }) = self.segments.get(index) else { return };
+        let number = self.transmit(now, (start, end));
+        let segment = &mut self.segments[index];
+        if !segment.copied {
+            segment.copied = true;
+            self.copied_bytes += segment.end - segment.start;
+        }
+        segment.sent_at = now;
+        segment.retransmitted = true;
+        segment.stamp = stamp;
+        segment.number = number;
+        self.waiting.remove(&start);
+    }
+
+    fn transmit(&mut self, now: Instant, range: Range) -> u64 {
+        self.last_number += 1;
+        self.by_time.push_back(Transmission { number: self.last_number, sent_at: now, range });
+        self.last_number
+    }
+
+    /// Takes a cumulative ACK; adds what it newly delivers to `delivered`, rising. Gives the number of segments it covers.
+    pub(super) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
+        self.split(ack);
+        let mut count = 0;
+        while let Some(segment) = self.segments.pop_front_below(ack) {
+            count += 1;
+            self.forget(&segment);
+            if !segment.sacked {
+                delivered.push(segment);
+            }
+        }
+        self.sacked.remove_below(ack);
+        self.lost_below = self.lost_below.max(ack);
+        if self.segments.is_empty() {
+            self.by_time.clear();
+        }
+        count
+    }
+
+    /// Takes a SACK block; adds what it newly delivers to `delivered`, rising.
+    pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
+        for (start, end) in self.sacked.insert(block) {
+            self.split(start);
+            self.split(end);
+            let first = self.index_of(start);
+            for index in first..self.segments.len() {
+                let segment = self.segments[index];
+                if segment.end > end {
+                    break;
+                }
+                self.forget(&segment);
+                delivered.push(segment);
+                self.sacked_bytes += segment.len();
+                self.sacked_segments += 1;
+                let segment = &mut self.segments[index];
+                (segment.sacked, segment.lost, segment.copied) = (true, false, false);
+            }
+        }
+    }
+
+    /// Takes a segment out of the sums.
+    fn forget(&mut self, segment: &SentSegment) {
+        let count = |condition| if condition { segment.len() } else { 0 };
+        self.sacked_bytes -= count(segment.sacked);
+        self.sacked_segments -= u32::from(segment.sacked);
+        self.lost_bytes -= count(segment.lost);
+        self.copied_bytes -= count(segment.copied);
+        if segment.waits() {
+            self.waiting.remove(&segment.start);
+        }
+    }
+
+    /// Makes a segment begin at `position`, if it lies within one.
+    fn split(&mut self, position: u64) {
+        let index = self.index_of(position);
+        let Some(&segment) = self.segments.get(index) else { return };
+        if position <= segment.start {
+            return;
+        }
+        self.segments[index].end = position;
+        self.segments.insert(index + 1, SentSegment { start: position, ..segment });
+        self.sacked_segments += u32::from(segment.sacked);
+        if segment.waits() {
+            self.waiting.insert(position);
+        }
+    }
+
+    /// The first segment that ends above `position`.
+    fn index_of(&self, position: u64) -> usize {
+        self.segments.partition_point(|segment| segment.end <= position)
+    }
+
+    /// Marks what is not SACKed below `position` as lost, each segment once (RFC 6675 §4, `IsLost`); tells whether there was any.
+    pub(super) fn mark_lost_below(&mut self, position: u64) -> bool {
+        let mut marked = false;
+        let first = self.index_of(self.lost_below);
+        for index in first..self.segments.len() {
+            if self.segments[index].end > position {
+                break;
+            }
+            if !self.segments[index].lost {
+                marked |= self.mark(index);
+            }
+        }
+        self.lost_below = self.lost_below.max(position);
+        marked
+    }
+
+    /// Marks the first unacknowledged segment as lost, or as lost again; tells whether that was news.
+    pub(super) fn mark_first_lost(&mut self) -> bool {
+        !self.segments.is_empty() && self.mark(0)
+    }
+
+    /// Marks all that is not SACKed as lost, retransmissions included.
+    pub(super) fn mark_all_lost(&mut self) {
+        for index in 0..self.segments.len() {
+            self.mark(index);
+        }
+    }
+
+    /// Believes the last transmission of a segment to be lost.
+    fn mark(&mut self, index: usize) -> bool {
+        let segment = &mut self.segments[index];
+        if segment.sacked || segment.waits() {
+            return false;
+        }
+        if segment.copied {
+            segment.copied = false;
+            self.copied_bytes -= segment.len();
+        }
+        if !segment.lost {
+            segment.lost = true;
+            self.lost_bytes += segment.len();
+        }
+        self.waiting.insert(segment.start);
+        true
+    }
+
+    /// Takes back all marks of loss. Retransmissions stay in the pipe beside what they repeat.
+    pub(super) fn unmark_lost(&mut self) {
+        for segment in &mut self.segments {
+            if segment.waits() {
+                // Its transmission was given up; now it is awaited again.
+                let range = (segment.start, segment.end);
+                self.by_time.push_back(Transmission { number: segment.number, sent_at: segment.sent_at, range });
+            }
+            segment.lost = false;
+        }
+        self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number);
+        self.lost_bytes = 0;
+        self.waiting.clear();
+    }
+
+    /// Marks as lost, in the order of transmission, what was sent before `newest` (its time and end) and is `expired`; tells whether
+    /// there was any. Then the time of the last transmission before `newest` that is still awaited.
+    pub(super) fn expire(&mut self, newest: (Instant, u64), expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
+        let (mut marked, mut index) = (false, 0);
+        while let Some(&Transmission { sent_at, .. }) = self.by_time.get(index).filter(|it| it.sent_at <= newest.0) {
+            let awaited = self.is_awaited(index);
+            let before = self.is_before(index, newest);
+            if awaited && before {
+                if !expired(sent_at) {
+                    break;
+                }
+                marked |= self.mark_transmission(index);
+            }
+            // What was sent at the same time as the newest, but lies above it, stays.
+            if awaited && !before {
+                index += 1;
+            } else {
+                self.by_time.remove(index);
+            }
+        }
+        let mut index = self.by_time.partition_point(|transmission| transmission.sent_at <= newest.0);
+        while index > 0 {
+            index -= 1;
+            if self.is_before(index, newest) && self.is_awaited(index) {
+                return (marked, Some(self.by_time[index].sent_at));
+            }
+        }
+        (marked, None)
+    }
+
+    /// RFC 8985 §6.2, `RACK_sent_after`.
+    fn is_before(&self, index: usize, newest: (Instant, u64)) -> bool {
+        let transmission = &self.by_time[index];
+        (transmission.sent_at, transmission.range.1) < newest
+    }
+
+    /// The segments, or pieces, whose last transmission is number `index` and which are neither delivered nor given up.
+    fn pieces(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let Transmission { number, range: (start, end), .. } = self.by_time[index];
+        let first = self.index_of(start);
+        let within = self.segments.range(first..).take_while(move |segment| segment.start < end);
+        let live = within.enumerate().filter(move |(_, it)| it.number == number && !it.sacked && !it.waits());
+        live.map(move |(offset, _)| first + offset)
+    }
+
+    fn is_awaited(&self, index: usize) -> bool {
+        self.pieces(index).next().is_some()
+    }
+
+    /// Marks the segments of a transmission.
+    fn mark_transmission(&mut self, index: usize) -> bool {
+        let pieces: Vec<usize> = self.pieces(index).collect();
+        pieces.into_iter().fold(false, |marked, index| self.mark(index) | marked)
+    }
+
+    /// RFC 6675 §4: below this, what is not SACKed is lost: `dup_thresh` separate ranges, or more than `dup_thresh` − 1 segments of
+    /// `smss` bytes, have been SACKed above it.
+    pub(super) fn loss_edge(&self, dup_thresh: u32, smss: u64) -> Option<u64> {
+        let mut bytes = 0;
+        for (count, (start, end)) in (1..).zip(self.sacked.iter().rev()) {
+            bytes += end - start;
+            if count >= dup_thresh || bytes > u64::from(dup_thresh - 1) * smss {
+                return Some(start);
+            }
+        }
+        None
+    }
+
+    /// Whether the sums are what the segments say.
+    #[cfg(test)]
+    pub(super) fn is_consistent(&self) -> bool {
+        let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
+        let waiting: BTreeSet<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
+        let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
+        adjacent
+            && waiting == self.waiting
+            && self.sacked_bytes == sum(|it| it.sacked)
+            && self.sacked_bytes == self.sacked.iter().map(|(start, end)| end - start).sum::<u64>()
+            && self.sacked_segments as usize == self.segments.iter().filter(|it| it.sacked).count()
+            && self.lost_bytes == sum(|it| it.lost)
+            && self.copied_bytes == sum(|it| it.copied)
+            && self.sacked_bytes + self.lost_bytes <= self.flight_size()
+            && self.segments.iter().all(|it| !it.sacked || !it.lost && !it.copied)
+    }
+}
+
+/// Taking segments from the left edge.
+trait PopBelow {
+    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment>;
+}
+
+impl PopBelow for VecDeque<SentSegment> {
+    fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment> {
+        if self.front()?.end <= ack { self.pop_front() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(1_000_000 * millis)
+    }
+
+    /// Ten segments of 100 bytes, sent a millisecond apart.
+    fn board() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for index in 0..10 {
+            board.send(at(index), (100 * index, 100 * index + 100), Stamp::default());
+        }
+        board
+    }
+
+    fn sack(board: &mut Scoreboard, block: Range) {
+        board.sack(block, &mut Vec::new());
+        assert!(board.is_consistent());
+    }
+
+    #[test]
+    fn rfc_6675_section_4() {
+        let mut board = board();
+        sack(&mut board, (200, 300));
+        // IsLost: neither three ranges nor more than two segments above.
+        assert_eq!(board.loss_edge(3, 100), None);
+        sack(&mut board, (400, 500));
+        assert_eq!(board.loss_edge(3, 100), None);
+        sack(&mut board, (600, 650));
+        assert_eq!(board.loss_edge(3, 100), Some(200), "three separate ranges");
+        sack(&mut board, (700, 800));
+        sack(&mut board, (650, 700));
+        assert_eq!(board.loss_edge(3, 100), Some(400), "300 bytes in the two highest");
+        // SetPipe: 1000 sent, 400 SACKed, 300 of 600 others lost.
+        assert_eq!(board.pipe(), 600);
+        assert!(board.mark_lost_below(400));
+        assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
+        // What is sent again is in the pipe.
+        board.resend(at(20), 0, Stamp::default());
+        assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
+        // NextSeg rule 3 and rule 4.
+        assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
+        assert!(board.is_consistent());
+        assert_eq!(board.acknowledge(350, &mut Vec::new()), 4, "three segments and a part");
+        assert!(board.is_consistent());
+        assert_eq!((board.flight_size(), board.pipe()), (650, 300));
+    }
+
+    #[test]
+    fn what_was_sent_before_and_is_late_is_lost() {
+        let mut board = board();
+        sack(&mut board, (500, 600));
+        let newest = (at(5), 600);
+        // Segments 0 to 4 were sent before; of these 0 to 2 are late.
+        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
+        assert_eq!(board.pipe(), 600);
+        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
+        board.resend(at(20), 0, Stamp::default());
+        // The retransmission was sent after the newest.
+        assert_eq!(board.expire(newest, |_| true), (true, None));
+        assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
+    }
+
+    #[test]
+    fn what_is_taken_back_can_be_lost_again() {
+        let mut board = board();
+        sack(&mut board, (900, 1000));
+        let newest = (at(9), 1000);
+        board.expire(newest, |_| true);
+        assert_eq!(board.pipe(), 0);
+        board.unmark_lost();
+        assert_eq!((board.pipe(), board.next_lost()), (900, None));
+        assert_eq!(board.expire(newest, |sent_at| sent_at < at(4)), (true, Some(at(8))));
+        assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));
+        assert!(board.is_consistent());
+    }
+
+    #[test]
+    fn a_lost_piece_of_a_segment() {
+        let mut board = board();
+        sack(&mut board, (130, 160));
+        sack(&mut board, (900, 1000));
+        assert_eq!(board.expire((at(9), 1000), |sent_at| sent_at <= at(1)), (true, Some(at(8))));
+        assert_eq!(board.next_lost(), Some((0, 100)));
+        let mut waiting = Vec::new();
+        while let Some((start, end)) = board.next_lost() {
+            waiting.push((start, end));
+            board.resend(at(30), start, Stamp::default());
+        }
+        assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
+        assert!(board.is_consistent());
+    }
+}

@@ -1,0 +1,253 @@
+//! Two endpoints joined by a bad channel, with checks of what must always hold.
+
+use std::collections::BTreeMap;
+
+use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, slow_start};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::registry::{self, Entry, Params};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Duration, Instant};
+
+use super::super::config::Config;
+use super::super::endpoint::{Endpoint, State};
+use super::super::ranges::RangeSet;
+use super::super::segment::{Flags, Segment, to_position};
+
+/// Reno with the initial window of RFC 6928.
+pub(super) fn reno() -> Box<dyn CongestionControl> {
+    fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Box<P> {
+        let entry = registry::find(entries, name).unwrap();
+        (entry.build)(&Params::defaults(entry.params)).unwrap()
+    }
+    Box::new(Composed::new(
+        part(initial_window::ENTRIES, "rfc6928"),
+        part(slow_start::ENTRIES, "standard"),
+        part(avoidance::ENTRIES, "reno"),
+        None,
+        f64::INFINITY,
+    ))
+}
+
+/// What the channel does to segments, each direction alike but for `ack_loss`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Channel {
+    pub(super) delay: Duration,
+    /// A random delay up to this comes on top: segments overtake each other.
+    pub(super) jitter: Duration,
+    pub(super) loss: f64,
+    /// Share of segments without data that are lost besides.
+    pub(super) ack_loss: f64,
+    pub(super) duplication: f64,
+    pub(super) marking: f64,
+}
+
+/// What the application at the receiving end does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    /// Bytes it reads at a time; zero: all there is, at once.
+    pub(super) chunk: u64,
+    /// Time between.
+    pub(super) interval: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Arrival(usize, Segment),
+    Timer(usize),
+    Read(usize),
+}
+
+/// The two ends, number 0 the one that opens.
+pub(super) struct Pair {
+    pub(super) ends: [Endpoint; 2],
+    configs: [Config; 2],
+    channel: Channel,
+    reader: Reader,
+    random: Generator,
+    seed: u64,
+    arrivals: u64,
+    /// When a timer event of each end is due.
+    armed: [Option<Instant>; 2],
+    events: BTreeMap<(Instant, u64), Event>,
+    count: u64,
+    now: Instant,
+    /// What has arrived at each end.
+    arrived: [RangeSet; 2],
+    /// Next position that each application expects.
+    read: [u64; 2],
+    /// Segments with data that each end has sent.
+    pub(super) sent: [u64; 2],
+}
+
+impl Pair {
+    pub(super) fn new(configs: [Config; 2], channel: Channel, reader: Reader, seed: u64) -> Self {
+        let ends = [Endpoint::open(&configs[0], reno()), Endpoint::listen(&configs[1], reno())];
+        Self {
+            ends,
+            configs,
+            channel,
+            reader,
+            random: Generator::derived(seed, "channel"),
+            seed,
+            arrivals: 0,
+            armed: [None; 2],
+            events: BTreeMap::new(),
+            count: 0,
+            now: Instant::ZERO,
+            arrived: [RangeSet::default(), RangeSet::default()],
+            read: [1, 1],
+            sent: [0, 0],
+        }
+    }
+
+    fn push(&mut self, at: Instant, event: Event) {
+        self.count += 1;
+        self.events.insert((at, self.count), event);
+    }
+
+    fn chance(&mut self, probability: f64) -> bool {
+        self.random.uniform() < probability
+    }
+
+    /// Lets both ends write and close, and runs until all is delivered and closed. Gives the time it took.
+    pub(super) fn run(&mut self, bytes: [u64; 2]) -> Duration {
+        for (end, bytes) in self.ends.iter_mut().zip(bytes) {
+            end.write(bytes);
+            end.close();
+        }
+        for end in 0..2 {
+            self.transmit(end);
+            if self.reader.chunk > 0 {
+                self.push(self.now, Event::Read(end));
+            }
+        }
+        let mut finished = None;
+        while finished.is_none() || self.events.values().any(|event| matches!(event, Event::Arrival(..))) {
+            let ((at, _), event) = self.events.pop_first().expect("an open connection is never silent for ever");
+            assert!(at >= self.now);
+            self.now = at;
+            assert!(self.arrivals < 100_000 && self.now.as_secs_f64() < 1e6, "seed {}: it goes on for ever: {:?}", self.seed, self.ends);
+            self.handle(event);
+            if finished.is_none() && self.is_finished() {
+                finished = Some(self.now);
+            }
+        }
+        for end in 0..2 {
+            assert_eq!(self.read[end] - 1, bytes[1 - end], "every byte was read");
+            assert_eq!(self.ends[end].poll_timeout(), None, "nothing is left to do");
+        }
+        finished.map_or(Duration::ZERO, |finished| finished.since(Instant::ZERO))
+    }
+
+    fn is_finished(&self) -> bool {
+        self.ends.iter().all(|end| matches!(end.state(), State::TimeWait | State::Closed) && end.readable() == 0)
+    }
+
+    fn handle(&mut self, event: Event) {
+        let end = match event {
+            Event::Arrival(end, segment) => {
+                self.note_arrival(end, &segment);
+                self.ends[end].handle_segment(self.now, &segment);
+                if self.reader.chunk == 0 {
+                    self.read(end, u64::MAX);
+                }
+                end
+            }
+            Event::Timer(end) => {
+                self.armed[end].take_if(|armed| *armed <= self.now);
+                if self.ends[end].poll_timeout().is_some_and(|at| at <= self.now) {
+                    self.ends[end].handle_timeout(self.now);
+                }
+                end
+            }
+            Event::Read(end) => {
+                self.read(end, self.reader.chunk);
+                if !self.is_finished() {
+                    self.push(self.now + self.reader.interval, Event::Read(end));
+                }
+                end
+            }
+        };
+        self.transmit(end);
+        if matches!(event, Event::Timer(_)) {
+            let after = self.ends[end].poll_timeout().is_none_or(|at| at > self.now);
+            assert!(after, "a timer that was due leads to nothing: {:?}", self.ends[end].sender.timers);
+        }
+        self.check(end);
+    }
+
+    fn note_arrival(&mut self, end: usize, segment: &Segment) {
+        self.arrivals += 1;
+        let initial = self.configs[1 - end].initial_sequence;
+        let near = self.ends[end].receiver.rcv_nxt();
+        if let Some(start) = to_position(segment.seq, initial, near).filter(|_| segment.payload > 0) {
+            self.arrived[end].insert((start, start + u64::from(segment.payload)));
+        }
+    }
+
+    /// The application reads: what it gets follows what it got before, and has arrived.
+    fn read(&mut self, end: usize, most: u64) {
+        let (start, after) = self.ends[end].read(self.now, most);
+        assert_eq!(start, self.read[end], "in order, and once");
+        if after > start {
+            assert!(self.arrived[end].containing(1).is_some_and(|(_, top)| after <= top), "{after} has not arrived");
+        }
+        self.read[end] = after;
+    }
+
+    fn transmit(&mut self, end: usize) {
+        let mut burst = 0;
+        while let Some(segment) = self.ends[end].poll_transmit(self.now) {
+            burst += 1;
+            assert!(burst < 20_000, "it does not stop sending");
+            self.check_segment(end, &segment);
+            self.carry(1 - end, segment);
+        }
+        if let Some(at) = self.ends[end].poll_timeout()
+            && self.armed[end].is_none_or(|armed| at < armed)
+        {
+            self.armed[end] = Some(at);
+            self.push(at, Event::Timer(end));
+        }
+    }
+
+    fn carry(&mut self, to: usize, mut segment: Segment) {
+        let Channel { delay, jitter, loss, ack_loss, duplication, marking } = self.channel;
+        if self.chance(loss) || segment.payload == 0 && self.chance(ack_loss) {
+            return;
+        }
+        if segment.ecn == Ecn::Capable && self.chance(marking) {
+            segment.ecn = Ecn::Marked;
+        }
+        let copies = 1 + u32::from(self.chance(duplication));
+        for _ in 0..copies {
+            let extra = Duration::from_nanos((self.random.uniform() * jitter.as_nanos() as f64) as u64);
+            self.push(self.now + delay + extra, Event::Arrival(to, segment));
+        }
+    }
+
+    fn check_segment(&mut self, end: usize, segment: &Segment) {
+        if segment.payload == 0 {
+            return;
+        }
+        self.sent[end] += 1;
+        let sender = &self.ends[end].sender;
+        let start = to_position(segment.seq, self.configs[end].initial_sequence, sender.snd_una).unwrap();
+        let after = start + u64::from(segment.len());
+        assert!(start >= sender.snd_una, "only what is not acknowledged is sent again");
+        assert!(after <= sender.snd_nxt && sender.snd_nxt <= sender.edge, "no more than the peer's window");
+        assert!(after <= self.ends[1 - end].receiver.window.edge(), "no more than the peer has ever offered");
+        assert!(u64::from(segment.payload) <= sender.smss && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
+        assert!(segment.flags.has(Flags::ACK));
+    }
+
+    /// What holds after every event.
+    fn check(&self, end: usize) {
+        let sender = &self.ends[end].sender;
+        assert!(sender.board.is_consistent(), "{sender:?}");
+        assert!(sender.snd_una <= sender.snd_nxt);
+        assert_eq!(sender.snd_nxt - sender.snd_una, sender.board.flight_size());
+        assert!(sender.board.pipe() <= 2 * sender.board.flight_size());
+        assert!(self.ends[end].window().cwnd > 0.0);
+    }
+}

@@ -1,0 +1,341 @@
+//! Opening and closing, the peer's window, delayed ACKs.
+
+use super::super::config::{Config, ReceiveBuffer, Recovery};
+use super::script::{Script, plain};
+
+#[test]
+fn three_way_handshake() {
+    let config = Config { timestamps: true, buffer: ReceiveBuffer::Fixed(1 << 20), ..plain() };
+    let mut script = Script::new(&config, true);
+    script.play(
+        "0 > syn mss 1000 wscale 5 sackok ts 100000/0 win 65535
+         0 state SynSent
+         80 < syn ack 1 seq 0 mss 1460 wscale 7 sackok ts 500/100000 win 1000
+         80 > ack 1 ts 100080/500 win 32768
+         80 state Established
+         80 cwnd 10
+         # 988 bytes of data and 12 of timestamps; the window of the SYN-ACK, 1000 bytes, is not scaled.
+         90 write 5000
+         90 > data 1:989 ack 1 ts 100090/500
+         170 < ack 989 ts 590/100090 win 100
+         170 > data 989:1977
+         170 > data 1977:2965
+         170 > data 2965:3953
+         170 > data 3953:4941
+         170 > data 4941:5001 psh",
+    );
+}
+
+#[test]
+fn passive_opening() {
+    let mut script = Script::new(&plain(), false);
+    script.play(
+        "0 state Listen
+         0 < syn seq 0 mss 700
+         0 > syn ack 1 mss 1000
+         0 state SynReceived
+         90 < ack 1
+         90 state Established
+         90 write 1400
+         90 > data 1:701 ack 1
+         90 > data 701:1401 psh ack 1",
+    );
+    assert_eq!(script.endpoint.sender.recovery, Recovery::NewReno, "the peer knows no SACK");
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_after_one_second_and_three() {
+    let mut script = Script::new(&plain(), true);
+    script.play(
+        "0 > syn
+         1000 > syn
+         3000 > syn
+         3100 < syn ack 1 seq 0 mss 1000 sackok
+         3100 > ack 1
+         # RFC 5681 §3.1: one segment; RFC 6298 §5.7: 3 s, as no round trip could be measured.
+         3100 cwnd 1
+         3100 rto 3000
+         3100 write 3000
+         3100 > data 1:1001",
+    );
+}
+
+#[test]
+fn a_lost_syn_ack_is_sent_again() {
+    let mut script = Script::new(&plain(), false);
+    script.play(
+        "0 < syn seq 0 mss 1000 sackok
+         0 > syn ack 1 mss 1000 sackok
+         500 < syn seq 0 mss 1000 sackok
+         500 > syn ack 1
+         1500 > syn ack 1
+         1600 < data 1:501 ack 1
+         1600 readable 500
+         1600 state Established
+         1600 cwnd 1
+         1640 > ack 501",
+    );
+}
+
+#[test]
+fn both_sides_open_at_once() {
+    let mut script = Script::new(&plain(), true);
+    script.play(
+        "0 > syn
+         20 < syn seq 0 mss 1000 sackok
+         20 > syn ack 1
+         20 state SynReceived
+         40 < ack 1
+         40 state Established",
+    );
+}
+
+#[test]
+fn a_window_of_more_than_65535_bytes() {
+    let config = Config { buffer: ReceiveBuffer::Fixed(1 << 20), ..plain() };
+    let mut script = Script::new(&config, true);
+    script.play(
+        "0 > syn wscale 5 win 65535
+         100 < syn ack 1 seq 0 mss 1000 sackok wscale 10 win 65535
+         100 > ack 1 win 32768
+         100 write 200000
+         100 > data 1:10001
+         # 100 · 1024 bytes.
+         200 < ack 10001 win 100
+         200 > data 10001:22001",
+    );
+    assert_eq!(script.endpoint.sender.edge, 10_001 + 100 * 1024);
+}
+
+#[test]
+fn delayed_acks() {
+    let config = Config { quick_acks: 2, ..plain() };
+    let mut script = Script::established(&config);
+    script.play(
+        "0 < data 1:1001 ack 1
+         0 > ack 1001
+         1 < data 1001:2001 ack 1
+         1 > ack 2001
+         # The quick ACKs are used up: every second segment, or after 40 ms.
+         10 < data 2001:3001 ack 1
+         11 < data 3001:4001 ack 1
+         11 > ack 4001
+         20 < data 4001:5001 ack 1
+         60 > ack 5001
+         # At once: out of order, filling the gap.
+         70 < data 6001:7001 ack 1
+         70 > ack 5001 sack 6001:7001
+         71 < data 5001:6001 ack 1
+         71 > ack 7001
+         # Small segments: bytes count.
+         80 < data 7001:7501 ack 1
+         81 < data 7501:8001 ack 1
+         82 < data 8001:9001 ack 1
+         82 > ack 9001",
+    );
+}
+
+#[test]
+fn an_ack_travels_with_data() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 < data 1:1001 ack 1
+         10 write 500
+         10 > data 1:501 ack 1001 psh
+         100 < ack 501",
+    );
+}
+
+#[test]
+fn closing_first() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 finish 1500
+         0 > data 1:1001
+         0 > data 1001:1501 fin psh
+         0 state FinWait1
+         100 < ack 1502
+         100 state FinWait2
+         150 < fin ack 1502 seq 1
+         150 > ack 2
+         150 state TimeWait
+         # The ACK was lost.
+         500 < fin ack 1502 seq 1
+         500 > ack 2 sack 1:2",
+    );
+    assert_eq!(script.endpoint.poll_timeout(), None);
+}
+
+#[test]
+fn closing_second() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 < fin ack 1 seq 1
+         0 > ack 2
+         0 state CloseWait
+         10 write 100
+         10 > data 1:101 psh
+         20 close
+         20 > fin seq 101
+         20 state LastAck
+         110 < ack 101
+         120 < ack 102
+         120 state Closed",
+    );
+    assert_eq!(script.endpoint.poll_timeout(), None);
+}
+
+#[test]
+fn both_close_at_once() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 close
+         0 > fin seq 1
+         50 < fin ack 1 seq 1
+         50 > ack 2
+         50 state Closing
+         100 < ack 2
+         100 state TimeWait",
+    );
+}
+
+#[test]
+fn a_lost_fin_is_sent_again() {
+    let config = Config { tlp: false, ..plain() };
+    let mut script = Script::established(&config);
+    script.play(
+        "0 close
+         0 > fin seq 1
+         # 100 ms and four times 50.
+         300 > fin seq 1
+         400 < ack 2
+         400 state FinWait2",
+    );
+}
+
+#[test]
+fn a_closed_window_is_probed() {
+    let mut script = Script::established(&Config { window_scaling: false, ..plain() });
+    script.window = 2000;
+    script.play(
+        "0 < ack 1 win 2000
+         0 write 5000
+         0 > data 1:2001
+         100 < ack 2001 win 0
+         # The persist timer starts with the retransmission timeout and doubles (RFC 9293 §3.8.6.1).
+         100 rto 300
+         400 > seq 2000
+         500 < ack 2001 win 0
+         1000 > seq 2000
+         1100 < ack 2001 win 0
+         2200 > seq 2000
+         # Half of the largest window is worth sending, less is not (RFC 9293 §3.8.6.2.1).
+         2300 < ack 2001 win 400
+         2300 cwnd 10
+         # The timer overrides that.
+         4600 > data 2001:2401
+         4700 < ack 2401 win 1000
+         4700 > data 2401:3401
+         4800 < ack 3401 win 2000
+         4800 > data 3401:5001",
+    );
+    assert_eq!(script.endpoint.counters().reductions, 0);
+}
+
+#[test]
+fn a_full_buffer_closes_the_window_and_reading_opens_it() {
+    let config = Config { buffer: ReceiveBuffer::Fixed(3000), ..plain() };
+    let mut script = Script::established(&config);
+    script.play(
+        "0 < data 1:1001 ack 1
+         1 < data 1001:2001 ack 1
+         1 > ack 2001 win 1000
+         2 < data 2001:3001 ack 1
+         42 > ack 3001 win 0
+         # A probe is answered.
+         300 < seq 0 ack 1
+         300 > ack 3001 win 0
+         # Less than a segment is not worth telling (RFC 9293 §3.8.6.2.2).
+         400 read 500
+         410 read 500
+         410 > ack 3001 win 1000
+         # What lies beyond the window is cut off.
+         500 < data 3001:5001 ack 1
+         500 > ack 4001 win 0
+         500 readable 3000",
+    );
+}
+
+#[test]
+fn old_timestamps_are_refused() {
+    // RFC 7323 §5.
+    let config = Config { timestamps: true, mss: 1012, ..plain() };
+    let mut script = Script::established(&config);
+    script.play(
+        "0 < data 1:1001 ack 1 ts 1000/99999
+         40 > ack 1001 ts 100040/1000
+         50 < data 1001:2001 ack 1 ts 999/99999
+         50 > ack 1001
+         60 < data 1001:2001 ack 1 ts 1010/99999
+         100 > ack 2001 ts 100100/1010
+         # Of an out-of-order segment the timestamp is not echoed.
+         110 < data 3001:4001 ack 1 ts 1060/99999
+         110 > ack 2001 sack 3001:4001 ts 100110/1010",
+    );
+}
+
+#[test]
+fn resets() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 < rst seq 500 ack 1
+         0 > ack 1
+         0 state Established
+         10 < rst seq 1 ack 1
+         10 state Closed",
+    );
+    let mut refused = Script::new(&plain(), true);
+    refused.play(
+        "0 > syn
+         50 < rst seq 0 ack 1
+         50 state Closed",
+    );
+    assert_eq!(refused.endpoint.poll_timeout(), None);
+}
+
+#[test]
+fn ecn_is_agreed_on_echoed_and_answered_once() {
+    let config = Config { ecn: true, ..plain() };
+    let mut script = Script::new(&config, true);
+    script.play(
+        "0 > syn ece cwr notect
+         100 < syn ece ack 1 seq 0 mss 1000 sackok
+         100 > ack 1 notect
+         100 write 100000
+         100 > data 1:10001 ect
+         # A mark halves the window, once in a window of data; the next new segment says so.
+         200 < ack 2001 ece
+         200 cwnd 5
+         210 < ack 4001 ece
+         210 cwnd 5
+         220 < ack 6001 ece
+         220 > data 10001:11001 ect cwr
+         230 < ack 8001
+         230 > data 11001:13001 ect
+         230 cwnd 5.4
+         # The receiving side: every ACK echoes until CWR.
+         240 < data 1:1001 ack 8001 ce
+         250 < data 1001:2001 ack 8001 ect
+         250 > ack 2001 ece
+         260 < data 2001:3001 ack 8001 ect cwr
+         300 > ack 3001",
+    );
+    let mut refused = Script::new(&config, true);
+    refused.play(
+        "0 > syn ece cwr
+         100 < syn ack 1 seq 0 mss 1000 sackok
+         100 > ack 1
+         100 write 1000
+         100 > data 1:1001 notect",
+    );
+}

@@ -1,0 +1,148 @@
+//! Tail loss probes: when ACKs stay away, one segment is sent to elicit one, before the retransmission timer expires.
+//!
+//! ## References
+//! RFC 8985 §7.
+
+use ackclock_core::units::Duration;
+
+/// Probe timeout before the first measurement (RFC 8985 §7.2).
+const PTO_WITHOUT_RTT: Duration = Duration::from_millis(1000);
+
+/// A probe under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Probe {
+    /// `SND.NXT` after it.
+    end: u64,
+    /// Whether it repeats a segment.
+    is_retrans: bool,
+}
+
+/// What an ACK says of a probe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    /// The cumulative ACK.
+    pub(super) ack: u64,
+    /// End of the D-SACK block, if there is one.
+    pub(super) dsack_end: Option<u64>,
+    /// Whether it is a duplicate without SACK blocks.
+    pub(super) plain_duplicate: bool,
+}
+
+/// The state of TLP.
+#[derive(Debug, Default)]
+pub(super) struct Tlp {
+    probe: Option<Probe>,
+    /// Whether a round trip was measured since the last probe.
+    measured: bool,
+}
+
+impl Tlp {
+    /// RFC 8985 §7.2: the probe timeout. `single`: only one segment is in flight, so that its ACK may be delayed by `max_ack_delay`.
+    pub(super) fn timeout(srtt: Option<Duration>, single: bool, max_ack_delay: Duration) -> Duration {
+        match srtt {
+            Some(srtt) if single => srtt.saturating_mul(2) + max_ack_delay,
+            Some(srtt) => srtt.saturating_mul(2),
+            None => PTO_WITHOUT_RTT,
+        }
+    }
+
+    /// RFC 8985 §7.3: whether a probe may be sent: none is under way, and a round trip was measured since the last.
+    pub(super) fn may_probe(&self) -> bool {
+        self.probe.is_none() && self.measured
+    }
+
+    /// A round trip was measured.
+    pub(super) fn measure(&mut self) {
+        self.measured = true;
+    }
+
+    /// A probe was sent.
+    pub(super) fn send(&mut self, snd_nxt: u64, is_retrans: bool) {
+        self.probe = Some(Probe { end: snd_nxt, is_retrans });
+        self.measured = false;
+    }
+
+    /// RFC 8985 §7.4: recovery begins; it will tell what was lost.
+    pub(super) fn reset(&mut self) {
+        self.probe = None;
+    }
+
+    /// RFC 8985 §7.4.2: takes an ACK; tells whether the probe has repaired a loss, to which the congestion control has to respond.
+    pub(super) fn hear(&mut self, heard: Heard) -> bool {
+        let Some(Probe { end, is_retrans }) = self.probe.filter(|probe| heard.ack >= probe.end) else { return false };
+        let (redundant, beyond) = (heard.dsack_end == Some(end), heard.ack > end);
+        if !is_retrans || redundant || beyond || heard.plain_duplicate {
+            self.probe = None;
+        }
+        is_retrans && !redundant && beyond
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEARD: Heard = Heard { ack: 10, dsack_end: None, plain_duplicate: false };
+
+    fn probed(is_retrans: bool) -> Tlp {
+        let mut tlp = Tlp::default();
+        tlp.measure();
+        assert!(tlp.may_probe());
+        tlp.send(10, is_retrans);
+        assert!(!tlp.may_probe());
+        tlp
+    }
+
+    #[test]
+    fn the_probe_timeout() {
+        let millis = Duration::from_millis;
+        assert_eq!(Tlp::timeout(Some(millis(50)), false, millis(40)), millis(100));
+        assert_eq!(Tlp::timeout(Some(millis(50)), true, millis(40)), millis(140));
+        assert_eq!(Tlp::timeout(None, true, millis(40)), millis(1000));
+    }
+
+    #[test]
+    fn one_probe_for_each_measurement() {
+        let mut tlp = probed(true);
+        tlp.reset();
+        assert!(!tlp.may_probe(), "no round trip was measured since");
+        tlp.measure();
+        assert!(tlp.may_probe());
+    }
+
+    #[test]
+    fn a_probe_with_new_data_tells_nothing() {
+        let mut tlp = probed(false);
+        assert!(!tlp.hear(Heard { ack: 9, ..HEARD }));
+        assert!(tlp.probe.is_some());
+        assert!(!tlp.hear(HEARD));
+        assert!(tlp.probe.is_none());
+    }
+
+    #[test]
+    fn a_redundant_probe_is_reported_by_d_sack() {
+        // RFC 8985 §7.4.1, case 1: original and probe arrived.
+        let mut tlp = probed(true);
+        assert!(!tlp.hear(HEARD), "the ACK of the original, or of the probe");
+        assert!(tlp.probe.is_some());
+        assert!(!tlp.hear(Heard { dsack_end: Some(10), ..HEARD }));
+        assert!(tlp.probe.is_none());
+    }
+
+    #[test]
+    fn later_data_acknowledged_without_d_sack_means_a_loss() {
+        // RFC 8985 §7.4.1, case 2: the original was lost.
+        let mut tlp = probed(true);
+        assert!(!tlp.hear(HEARD));
+        assert!(tlp.hear(Heard { ack: 11, ..HEARD }));
+        assert!(tlp.probe.is_none());
+    }
+
+    #[test]
+    fn a_duplicate_without_sack_means_that_both_arrived() {
+        // RFC 8985 §7.4.1, case 3: the receiver sends no D-SACK.
+        let mut tlp = probed(true);
+        assert!(!tlp.hear(Heard { plain_duplicate: true, ..HEARD }));
+        assert!(tlp.probe.is_none());
+    }
+}

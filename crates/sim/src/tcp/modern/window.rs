@@ -1,0 +1,195 @@
+//! The receive window: what is offered, and how large the buffer behind it is.
+//!
+//! An autotuned buffer follows the application (dynamic right-sizing): once in a round trip, four times what the application has read in
+//! it, and 16 segments more, is the least that the buffer shall hold. Four times, because a sender in slow start sends twice as much in the
+//! next round trip, at whose start it has yet to hear of the new window, and twice that in the one after it. The buffer never shrinks. The
+//! receiver's round-trip time is smoothed (RFC 6298's gain) from what timestamps show, or without these from the times in which a window of
+//! data arrived; the least of them would not do, since where a queue grows, a window sized for the empty path would hold back the sender.
+//!
+//! ## References
+//! RFC 9293 §3.8.6.2.2 (silly windows), §3.8.6 (a window does not shrink); RFC 7323 §2.3 (scaling); Fisk & Feng, *Dynamic right-sizing in
+//! TCP*, 2001 (with a factor of two).
+
+use ackclock_core::units::{Duration, Instant};
+
+use super::config::ReceiveBuffer;
+
+/// Largest window scale (RFC 7323 §2.3).
+const MAX_SCALE: u8 = 14;
+/// What an autotuned buffer holds of the data of a round trip.
+const FACTOR: u64 = 4;
+/// Segments by which it holds more.
+const HEADROOM: u64 = 16;
+
+/// Measures the application's rate.
+#[derive(Debug)]
+struct Tuning {
+    max: u64,
+    rtt: Option<Duration>,
+    /// When the round trip under way began, and what had been read then.
+    began: (Instant, u64),
+    /// When a window of data began to arrive, and the position at which it will have arrived.
+    filling: (Instant, u64),
+}
+
+/// The receive window.
+#[derive(Debug)]
+pub(super) struct ReceiveWindow {
+    buffer: u64,
+    /// One past the last position that was offered.
+    edge: u64,
+    scale: u8,
+    /// Largest segment to expect.
+    mss: u64,
+    tuning: Option<Tuning>,
+}
+
+impl ReceiveWindow {
+    /// A window whose first position is `first`; `scaling`: whether windows above 65535 bytes may be offered.
+    pub(super) fn new(buffer: ReceiveBuffer, mss: u64, scaling: bool) -> Self {
+        let (buffer, max) = match buffer {
+            ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
+            ReceiveBuffer::Autotuned { initial, max } => (initial.min(max), max),
+        };
+        // The least scale with which the largest window can be told.
+        let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
+        let tuning = (max > buffer).then_some(Tuning { max, rtt: None, began: (Instant::ZERO, 0), filling: (Instant::ZERO, 0) });
+        Self { buffer, edge: 0, scale: if scaling { least } else { 0 }, mss, tuning }
+    }
+
+    /// The scale it needs.
+    pub(super) fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    /// The peer scales no windows.
+    pub(super) fn disable_scaling(&mut self) {
+        self.scale = 0;
+    }
+
+    /// One past the last position that may arrive.
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// The window field to send, with `rcv_nxt` expected next and the application at `read`; `syn`: on a SYN it is not scaled.
+    pub(super) fn offer(&mut self, rcv_nxt: u64, read: u64, syn: bool) -> u16 {
+        let scale = if syn { 0 } else { self.scale };
+        // The first SYN tells of a window that begins after the peer's, which has not arrived.
+        let rcv_nxt = rcv_nxt.max(1);
+        let candidate = self.candidate(rcv_nxt, read);
+        // RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer, or stays.
+        let target = if candidate >= self.edge + self.step() { candidate } else { self.edge };
+        let field = (target.saturating_sub(rcv_nxt) >> scale).min(u64::from(u16::MAX));
+        self.edge = self.edge.max(rcv_nxt + (field << scale));
+        field as u16
+    }
+
+    /// Whether the window has opened so far since it was last offered that the peer should be told.
+    pub(super) fn needs_update(&self, rcv_nxt: u64, read: u64) -> bool {
+        let offered = self.edge.saturating_sub(rcv_nxt);
+        let candidate = self.candidate(rcv_nxt, read);
+        // A sender that has room for a segment and more goes on without.
+        offered < 2 * self.mss && candidate >= self.edge + self.step()
+    }
+
+    fn candidate(&self, rcv_nxt: u64, read: u64) -> u64 {
+        rcv_nxt + self.buffer.saturating_sub(rcv_nxt.saturating_sub(read))
+    }
+
+    fn step(&self) -> u64 {
+        (self.buffer / 2).min(self.mss).max(1)
+    }
+
+    /// A round trip took `rtt`.
+    pub(super) fn measure(&mut self, rtt: Duration) {
+        if let Some(tuning) = &mut self.tuning {
+            let smooth = |srtt: Duration| Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
+            tuning.rtt = Some(tuning.rtt.map_or(rtt, smooth));
+        }
+    }
+
+    /// Data has arrived in order up to `rcv_nxt`.
+    pub(super) fn advance(&mut self, now: Instant, rcv_nxt: u64) {
+        let edge = self.edge;
+        let Some(tuning) = &mut self.tuning else { return };
+        let (began, end) = tuning.filling;
+        if rcv_nxt < end {
+            return;
+        }
+        tuning.filling = (now, edge);
+        if end > 0 {
+            self.measure(now.since(began));
+        }
+    }
+
+    /// The application has read up to `read`.
+    pub(super) fn read(&mut self, now: Instant, read: u64) {
+        let Some(tuning) = &mut self.tuning else { return };
+        let (began, before) = tuning.began;
+        if tuning.rtt.is_none_or(|rtt| now.since(began) < rtt) {
+            return;
+        }
+        let wanted = FACTOR * (read - before) + HEADROOM * self.mss;
+        self.buffer = self.buffer.max(wanted.min(tuning.max));
+        tuning.began = (now, read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn the_window_shrinks_with_what_is_unread_and_its_edge_never_does() {
+        let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(10_000), 1000, true);
+        assert_eq!(window.offer(1, 1, false), 10_000);
+        assert_eq!(window.offer(4001, 1, false), 6000);
+        assert_eq!(window.offer(10_001, 1, false), 0);
+        assert_eq!(window.offer(10_001, 500, false), 0, "less than a segment is not offered");
+        assert!(!window.needs_update(10_001, 1000));
+        assert!(window.needs_update(10_001, 1001));
+        assert_eq!(window.offer(10_001, 1001, false), 1000);
+        assert_eq!(window.edge(), 11_001);
+    }
+
+    #[test]
+    fn the_least_scale_that_suffices() {
+        let scale = |bytes| ReceiveWindow::new(ReceiveBuffer::Fixed(bytes), 1460, true).scale();
+        assert_eq!([65_535, 65_536, 6 << 20, 1 << 40].map(scale), [0, 1, 7, 14]);
+        let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(1 << 20), 1460, true);
+        assert_eq!(window.offer(1, 1, true), u16::MAX, "RFC 7323 §2.2: not scaled on a SYN");
+        assert_eq!(window.offer(1, 1, false), (1_u32 << 20 >> window.scale()) as u16);
+    }
+
+    #[test]
+    fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
+        let buffer = ReceiveBuffer::Autotuned { initial: 65_536, max: 1 << 20 };
+        let mut window = ReceiveWindow::new(buffer, 1000, true);
+        window.measure(Duration::from_millis(108));
+        window.measure(Duration::from_millis(44));
+        window.read(at(100), 100_001);
+        assert_eq!(window.buffer, 4 * 100_001 + 16_000);
+        window.read(at(150), 900_001);
+        assert_eq!(window.buffer, 4 * 100_001 + 16_000, "the round trip is not over");
+        window.read(at(200), 1_000_001);
+        assert_eq!(window.buffer, 1 << 20, "the largest");
+        window.read(at(300), 1_000_002);
+        assert_eq!(window.buffer, 1 << 20, "it never shrinks");
+    }
+
+    #[test]
+    fn without_timestamps_a_window_of_data_is_a_round_trip() {
+        let mut window = ReceiveWindow::new(ReceiveBuffer::Autotuned { initial: 10_000, max: 1 << 20 }, 1000, true);
+        window.offer(1, 1, false);
+        window.advance(at(50), 1001);
+        window.advance(at(60), 5001);
+        assert_eq!(window.tuning.as_ref().unwrap().rtt, None);
+        window.advance(at(90), 10_001);
+        assert_eq!(window.tuning.as_ref().unwrap().rtt, Some(Duration::from_millis(40)));
+    }
+}

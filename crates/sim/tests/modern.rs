@@ -1,0 +1,183 @@
+//! Flows with hosts of profile `modern` through the engine: what arithmetic says of simple networks.
+
+use ackclock_sim::engine::{FlowResult, RunResult, run};
+use ackclock_sim::scenario::Document;
+
+fn simulate(text: &str) -> RunResult {
+    let scenario = Document::from_toml(text, "modern.toml").and_then(|document| document.scenario());
+    run(&scenario.unwrap_or_else(|error| panic!("{error}")), &mut || false).unwrap()
+}
+
+/// One flow through a chain with a bottleneck of 10 Mbit/s and a round trip of 60 ms.
+fn chain(queue: &str, seconds: u32, flow: &str) -> RunResult {
+    simulate(&format!(
+        "duration = \"{seconds} s\"
+        [topology]
+        kind = \"chain\"
+        access = {{ rate = \"100 Mbit/s\", delay = \"5 ms\" }}
+        bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\", queue = {queue} }}
+        [flow]
+        profile = \"modern\"
+        packet_size = \"1448 B\"
+        {flow}"
+    ))
+}
+
+fn assert_near(value: f64, expected: f64, share: f64) {
+    assert!((value / expected - 1.0).abs() <= share, "{value} is not within {share} of {expected}");
+}
+
+#[test]
+fn a_bulk_flow_fills_the_bottleneck() {
+    // Without SACK only one segment is repaired in a round trip: slow start must not overshoot by a hundred.
+    let cases = [("rack", "unlimited"), ("sack", "unlimited"), ("newreno", "100 segments")];
+    for (recovery, threshold) in cases {
+        let settings = format!("modern.recovery = \"{recovery}\"\ninitial_ssthresh = \"{threshold}\"");
+        let result = chain("\"100 packets\"", 60, &settings);
+        let flow = &result.flows[0];
+        // Of 1500 bytes on the wire 1448 are data, and a queue of more than a bandwidth-delay product never runs dry.
+        assert_near(flow.goodput_bps, 10e6 * 1448.0 / 1500.0, 0.06);
+        assert_eq!(flow.timeouts, 0, "{recovery}: {flow:?}");
+        assert!(flow.window_reductions >= 1 && flow.retransmitted_packets >= 1, "{flow:?}");
+    }
+}
+
+#[test]
+fn a_short_flow_takes_the_round_trips_it_must() {
+    let result = chain("\"1000 packets\"", 10, "size = \"40 packets\"");
+    let flow = &result.flows[0];
+    assert_eq!((flow.delivered_bytes, flow.delivered_packets, flow.retransmitted_packets), (40 * 1448, 40, 0));
+    // The handshake, windows of 10 and 20 in a round trip of 60 ms each, and half of one for the last ten.
+    let seconds = flow.completion_time.unwrap().as_secs_f64();
+    assert!((0.21..0.26).contains(&seconds), "{seconds}");
+    // The SYN and 40 segments; the FIN travels with the last.
+    assert_eq!(flow.sent_packets, 41);
+}
+
+#[test]
+fn the_receive_window_bounds_the_rate() {
+    let window = "modern.receive_buffer = \"20000 B\"\nmodern.receive_buffer_max = \"20000 B\"";
+    let flow = &chain("\"1000 packets\"", 20, window).flows[0];
+    // A window of 13 full segments in a round trip of about 62 ms, less what whole segments leave of it.
+    assert_near(flow.goodput_bps, 8.0 * 13.0 * 1448.0 / 0.0625, 0.08);
+    assert!(flow.cwnd_max < 30.0, "a window that is not used does not grow: {}", flow.cwnd_max);
+}
+
+#[test]
+fn the_autotuned_window_does_not_bound_the_rate() {
+    let result = simulate(
+        "duration = \"20 s\"
+        [topology]
+        kind = \"chain\"
+        access = { rate = \"1 Gbit/s\", delay = \"10 ms\" }
+        bottleneck = { rate = \"100 Mbit/s\", delay = \"30 ms\", queue = \"1 BDP\" }
+        [flow]
+        profile = \"modern\"
+        packet_size = \"1448 B\"",
+    );
+    // A bandwidth-delay product of 1.25 MB; the buffer begins with 64 KiB.
+    assert!(result.flows[0].goodput_bps > 80e6, "{:?}", result.flows[0]);
+}
+
+#[test]
+fn a_marking_queue_needs_no_losses() {
+    let result = chain("{ kind = \"codel\", limit = \"1000 packets\" }", 30, "ecn = true");
+    let flow = &result.flows[0];
+    assert!(result.links.iter().map(|link| link.marks).sum::<u64>() > 0);
+    assert_eq!((flow.dropped_packets, flow.retransmitted_packets, flow.timeouts), (0, 0, 0), "{flow:?}");
+    assert!(flow.goodput_bps > 7.5e6);
+}
+
+#[test]
+fn random_loss_is_repaired_without_timeouts() {
+    let result = simulate(
+        "duration = \"60 s\"
+        seed = 3
+        [topology]
+        kind = \"chain\"
+        bottleneck = { rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"200 packets\", loss = { kind = \"bernoulli\", rate = \"0.5 %\" } }
+        [flow]
+        profile = \"modern\"
+        packet_size = \"1448 B\"",
+    );
+    let flow = &result.flows[0];
+    assert!(flow.dropped_packets > 20 && flow.retransmitted_packets >= flow.dropped_packets / 2, "{flow:?}");
+    assert!(flow.timeouts <= 1, "{flow:?}");
+}
+
+#[test]
+fn both_profiles_share_a_bottleneck() {
+    let result = simulate(
+        "duration = \"60 s\"
+        [topology]
+        kind = \"dumbbell\"
+        bottleneck = { rate = \"10 Mbit/s\", delay = \"20 ms\", queue = \"60 packets\" }
+        [[flow]]
+        name = \"old\"
+        packet_size = \"1448 B\"
+        [[flow]]
+        name = \"new\"
+        profile = \"modern\"
+        packet_size = \"1448 B\"",
+    );
+    let [old, new]: [&FlowResult; 2] = [&result.flows[0], &result.flows[1]];
+    assert_near(old.goodput_bps + new.goodput_bps, 10e6 * 1448.0 / 1500.0, 0.06);
+    assert!(old.goodput_bps.min(new.goodput_bps) > 1.5e6, "{} and {}", old.goodput_bps, new.goodput_bps);
+}
+
+#[test]
+fn every_part_works_with_modern_hosts() {
+    use ackclock_core::registry::{avoidance, initial_window, loss_response, slow_start};
+    let names = [
+        ("initial_window", initial_window::ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>()),
+        ("slow_start", slow_start::ENTRIES.iter().map(|entry| entry.name).collect()),
+        ("avoidance", avoidance::ENTRIES.iter().map(|entry| entry.name).collect()),
+        ("loss_response", loss_response::ENTRIES.iter().map(|entry| entry.name).collect()),
+    ];
+    for (axis, name) in names.iter().flat_map(|(axis, names)| names.iter().map(move |name| (axis, name))) {
+        let flow = &chain("\"40 packets\"", 10, &format!("{axis} = \"{name}\"")).flows[0];
+        assert!(flow.goodput_bps > 1e6 && flow.cwnd_final >= 1.0, "{axis} {name}: {flow:?}");
+    }
+}
+
+#[test]
+fn the_same_scenario_gives_the_same_run() {
+    let digest = || chain("\"30 packets\"", 20, "modern.pacing = \"window\"").digest();
+    assert_eq!(digest(), digest());
+}
+
+#[test]
+fn a_frozen_scenario_is_the_same_scenario() {
+    let text = "duration = \"5 s\"
+        [flow]
+        profile = \"modern\"
+        ecn = true
+        size = \"100 packets\"
+        [flow.modern]
+        recovery = \"sack\"
+        receive_buffer = \"30 kB\"
+        receive_buffer_max = \"30 kB\"
+        delayed_ack = \"25 ms\"
+        pacing = \"window\"
+        tlp = false
+        ";
+    let document = Document::from_toml(text, "modern.toml").unwrap();
+    let frozen = document.frozen().unwrap();
+    let again = Document::from_toml(&frozen, "frozen.toml").unwrap();
+    assert_eq!(again.frozen().unwrap(), frozen);
+    let hosts = [&document, &again].map(|document| document.scenario().unwrap().flows[0].modern.clone());
+    assert_eq!(hosts[0], hosts[1]);
+}
+
+#[test]
+fn settings_of_the_other_profile_are_refused() {
+    let message = |flow: &str| {
+        let text = format!("duration = \"5 s\"\n[flow]\n{flow}");
+        Document::from_toml(&text, "t.toml").and_then(|document| document.scenario()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message("profile = \"modern\"\nrwnd = \"20 packets\""),
+        "t.toml:4: flow.0.rwnd: is for profile = \"ns2\"; the settings of a modern host are in [flow.modern]"
+    );
+    assert_eq!(message("modern.tlp = false"), "t.toml:3: flow.0.modern: is for profile = \"modern\"");
+}
