@@ -391,6 +391,8 @@ mod tests {
         let event = |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt)), ..congestion(cause, 50.0) };
         assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0)), Window { cwnd: 20.0, ssthresh: 20.0 });
         assert_eq!(bandwidth.respond(&event(Cause::DupAck, 80), &window(50.0)), Window { cwnd: 50.0, ssthresh: 80.0 });
+        let limited = CongestionEvent { window: 15.0, ..event(Cause::DupAck, 20) };
+        assert_eq!(bandwidth.respond(&limited, &window(50.0)), Window { cwnd: 15.0, ssthresh: 20.0 }, "the receiver's window rules");
         assert_eq!(bandwidth.respond(&event(Cause::Timeout, 1), &window(50.0)).ssthresh, 2.0);
         assert_eq!(bandwidth.respond(&congestion(Cause::DupAck, 50.0), &window(50.0)).ssthresh, 2.0, "no round-trip time yet");
     }

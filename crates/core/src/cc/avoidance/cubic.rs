@@ -355,7 +355,7 @@ mod tests {
         let mut part = cubic(&[]);
         reduce(&mut *part, Cause::DupAck, 20.0);
         take(&mut *part, &ack(0.0), 14.0);
-        assert_eq!(take(&mut *part, &ack(0.1), 19.0), 19.0, "W_est is 14.1");
+        assert_eq!(take(&mut *part, &ack(0.001), 19.0), 19.0, "W_est is 14.07, W_cubic 14.01");
     }
 
     #[test]
@@ -367,6 +367,8 @@ mod tests {
             assert_eq!(read(&*part, "W_max"), lower, "a loss below W_max");
             reduce(&mut *part, Cause::DupAck, 950.0);
             assert_eq!(read(&*part, "W_max"), 950.0, "a loss above W_max");
+            reduce(&mut *part, Cause::DupAck, 950.0);
+            assert_eq!(read(&*part, "W_max"), 950.0, "a loss at W_max");
         }
     }
 
@@ -395,6 +397,10 @@ mod tests {
             take(&mut *part, &ack(8.0), 700.0);
             assert_close(read(&*part, "target"), 700.0 + 0.4 * 3.1_f64.powi(3), 1e-9);
         }
+        let mut tahoe = cubic(&[]);
+        tahoe.on_reduction(&CongestionEvent { restart: true, ..congestion(Cause::DupAck, 1000.0) }, &window(1.0));
+        take(&mut *tahoe, &ack(5.0), 700.0);
+        assert_eq!(read(&*tahoe, "K"), 0.0);
     }
 
     #[test]
