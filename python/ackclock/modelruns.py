@@ -153,7 +153,7 @@ def is_random(point: Point) -> bool:
 
 def trace_names() -> list[str]:
     """Name the quantities that a trace has."""
-    return [name for name in modelling.trace_rounds({"rounds": 1}).columns if name not in ("round", "time")]
+    return [name for name in modelling.trace("rounds", {"rounds": 1}).columns if name not in ("round", "time")]
 
 
 def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, plot.Line]]:
@@ -190,7 +190,7 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
 def _curves(planned: PlannedModel) -> dict[str, plot.Line]:
     if not planned.traces or planned.seeds is None:
         return {}
-    table = modelling.trace_rounds({**planned.point.parameters, SEED: planned.seeds[0]})
+    table = modelling.trace("rounds", {**planned.point.parameters, SEED: planned.seeds[0]})
     rounds = table["round"].to_numpy().astype(np.float64)
     return {
         f"{TRACED}/{name}": plot.Line(name, rounds, table[name].to_numpy().astype(np.float64))
