@@ -143,7 +143,7 @@ def test_marks_and_their_echoes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", ["before", "after"])
 def test_what_the_loss_model_takes_is_said(position: str, tmp_path: Path) -> None:
-    loss = {"kind": "bernoulli", "rate": 0.01, "position": position}
+    loss = {"kind": "bernoulli", "rate": "1 %", "position": position}
     result, places = captured({"recovery": "sack"}, tmp_path / "x.pcapng", loss=loss)
     link = next(row for row in rows(result.links) if row["name"] == LINK)
     taken = [segment for segment in places[LINK] if "loss model" in (segment.comment or "")]

@@ -48,7 +48,7 @@ pub(crate) struct PyRunResult {
 /// Runs a scenario.
 #[pyfunction]
 #[pyo3(signature = (scenario, record=None, controls=None, cancel=None, capture=Vec::new()), text_signature = "(scenario, record=None, controls=None, cancel=None, capture=())")]
-#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &PyScenario,
