@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -158,6 +159,49 @@ class Result:
         if name not in self._core.traces:
             raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self._core.traces) or 'none'}")
         return self._core.trace(name)
+
+    @property
+    def captured(self) -> list[str]:
+        """Names of the links and hosts at which packets were captured."""
+        return self._core.captured
+
+    def write_pcap(
+        self, path: str | Path, *, at: str | Sequence[str] | None = None, snaplen: int | None = None
+    ) -> Path:
+        """Write the captured packets as a file in the format pcapng, with one interface for each place.
+
+        Parameters
+        ----------
+        path
+            Where to; the file appears at once, complete.
+        at
+            One or some of `captured`; all of them by default.
+        snaplen
+            Most bytes to store of each packet, whose data are zeros; by default its headers alone.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        KeyError
+            If nothing was captured there.
+        OSError
+            If nothing can be written there.
+        """
+        chosen = [at] if isinstance(at, str) else None if at is None else list(at)
+        for place in chosen or ():
+            if place not in self.captured:
+                there = ", ".join(self.captured) or "none"
+                raise KeyError(f"no packets were captured at {place!r}; captured: {there}")
+        if snaplen is not None and not 0 < snaplen < 2**31:
+            raise ValueError(f"snaplen: {snaplen} is no number of bytes from 1 to {2**31 - 1}")
+        path = Path(path)
+        storage.check_file(path)
+        storage.write_bytes(path, self._core.pcapng(chosen, snaplen))
+        return path
 
     @property
     def summary(self) -> dict[str, Any]:

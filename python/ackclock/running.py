@@ -49,6 +49,7 @@ def run(
     scenario: Scenario,
     *,
     record: Sequence[str] | None = None,
+    capture: Sequence[str] = (),
     seed: int | None = None,
     cancel: _core.Cancel | None = None,
 ) -> Result:
@@ -60,6 +61,8 @@ def run(
         What to run; of a ``[sweep]`` only the base: see `Scenario.variants`.
     record
         Traces to record instead of the scenario's: ``cwnd delivered queue drops sequence rtt internals``.
+    capture
+        Links and hosts at which packets are captured, for `Result.write_pcap`: ``["r1>r2", "s0"]``.
     seed
         Seed instead of the scenario's.
     cancel
@@ -68,27 +71,32 @@ def run(
     Raises
     ------
     ScenarioError
-        If a trace is unknown.
+        If a trace is unknown, or a link or host to capture.
     Interrupted
         If Ctrl-C was pressed.
     """
     if seed is not None:
         scenario = scenario.set({"seed": seed})
     if threading.current_thread() is not threading.main_thread() or cancel is not None:
-        return run_here(scenario, record, cancel or _core.Cancel())
-    return run_many([scenario], record=record, jobs=1)[0]
+        return run_here(scenario, record, cancel or _core.Cancel(), capture)
+    return run_many([scenario], record=record, capture=capture, jobs=1)[0]
 
 
-def run_here(scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel) -> Result:
+def run_here(
+    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+) -> Result:
     """Run on this thread; Ctrl-C is then the caller's affair."""
     traces = None if record is None else list(record)
-    return Result(scenario, _core.run(scenario.core, traces, scenario.controls or None, cancel))
+    if isinstance(capture, str):
+        raise TypeError(f"capture: expected a list of links and hosts, such as [{capture!r}]")
+    return Result(scenario, _core.run(scenario.core, traces, scenario.controls or None, cancel, list(capture)))
 
 
 def run_many(
     scenarios: Sequence[Scenario],
     *,
     record: Sequence[str] | None = None,
+    capture: Sequence[str] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
@@ -100,6 +108,8 @@ def run_many(
         What to run.
     record
         Traces to record instead of each scenario's own.
+    capture
+        Links and hosts at which packets are captured.
     jobs
         Threads; by default as many as the machine has processors. Results do not depend on it.
     progress
@@ -117,7 +127,7 @@ def run_many(
     """
     cancel = _core.Cancel()
     return map_threads(
-        lambda scenario: run_here(scenario, record, cancel), scenarios, cancel, jobs=jobs, progress=progress
+        lambda scenario: run_here(scenario, record, cancel, capture), scenarios, cancel, jobs=jobs, progress=progress
     )
 
 

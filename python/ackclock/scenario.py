@@ -126,6 +126,11 @@ class Scenario:
         return self._core.links
 
     @property
+    def bottleneck(self) -> str:
+        """Name of the slowest link on the way of the first flow's data."""
+        return self._core.bottleneck
+
+    @property
     def record(self) -> list[str]:
         """Traces that a run of it records."""
         return self._core.record

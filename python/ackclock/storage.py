@@ -139,6 +139,20 @@ def check_free(directory: Path, *kinds: str) -> None:
         raise FileExistsError(f"{directory} holds results of another kind ({found}); choose another directory")
 
 
+def check_file(path: Path) -> None:
+    """Refuse a place where no file can be.
+
+    Raises
+    ------
+    OSError
+        If `path` is a directory, or its parent is none.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a directory; name a file")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: cannot write here: there is no directory {path.parent}")
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file at once."""
     write_bytes(path, text.encode())

@@ -8,10 +8,11 @@ use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
 use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind};
-use ackclock_sim::trace::FatesTrace;
+use ackclock_sim::trace::{Capture, FatesTrace};
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::control::{Failure, factory};
 use crate::scenario::PyScenario;
@@ -46,13 +47,15 @@ pub(crate) struct PyRunResult {
 
 /// Runs a scenario.
 #[pyfunction]
-#[pyo3(signature = (scenario, record=None, controls=None, cancel=None))]
+#[pyo3(signature = (scenario, record=None, controls=None, cancel=None, capture=Vec::new()), text_signature = "(scenario, record=None, controls=None, cancel=None, capture=())")]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "extracted from Python, where they are keywords")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &PyScenario,
     record: Option<Vec<String>>,
     controls: Option<BTreeMap<usize, Py<PyAny>>>,
     cancel: Option<&Cancel>,
+    capture: Vec<String>,
 ) -> PyResult<PyRunResult> {
     let failure = Failure::default();
     let factories = controls.unwrap_or_default().into_iter().map(|(flow, object)| (flow, factory(object, failure.clone()))).collect();
@@ -64,7 +67,7 @@ pub(crate) fn run(
     if let Some(record) = record {
         scenario.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }
-    let prepared = py.detach(|| Prepared::new(&scenario)).map_err(to_python)?;
+    let prepared = py.detach(|| Prepared::capturing(&scenario, &capture)).map_err(to_python)?;
     let ready = seconds()?;
     let mut interrupted = || cancel.0.load(Ordering::Relaxed) || failure.happened();
     let result = py.detach(|| prepared.run(&mut interrupted));
@@ -298,6 +301,22 @@ impl PyRunResult {
         let columns = self.trace_columns(trace_kind(name)?);
         let columns = columns.ok_or_else(|| PyKeyError::new_err(format!("\"{name}\" was not recorded; name it in `record`")))?;
         Table::new(columns)
+    }
+
+    /// Names of the links and hosts at which packets were captured.
+    #[getter]
+    fn captured(&self) -> Vec<&str> {
+        self.result.capture.iter().flat_map(Capture::places).collect()
+    }
+
+    /// The captured packets as a file in the format pcapng.
+    #[pyo3(signature = (at=None, snaplen=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+    fn pcapng<'py>(&self, py: Python<'py>, at: Option<Vec<String>>, snaplen: Option<u32>) -> PyResult<Bound<'py, PyBytes>> {
+        let none = || PyKeyError::new_err("no packets were captured; name links or hosts in `capture`");
+        let capture = self.result.capture.as_ref().ok_or_else(none)?;
+        let program = concat!("ackclock ", env!("CARGO_PKG_VERSION"));
+        Ok(PyBytes::new(py, &py.detach(|| capture.pcapng(program, at.as_deref(), snaplen))))
     }
 
     #[getter]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_sim::engine::digest;
+use ackclock_sim::engine::{bottleneck, digest};
 use ackclock_sim::scenario::{ControlFactory, Document, Scenario, TraceKind};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -82,6 +82,11 @@ impl PyScenario {
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.scenario.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn bottleneck(&self) -> PyResult<&str> {
+        bottleneck(&self.scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
     #[getter]

@@ -137,12 +137,28 @@ def run(
         typer.Option(metavar="NAME", help="Trace to record instead of the file's: cwnd, delivered, …; repeatable."),
     ] = None,
     jobs: JobsOption = None,
+    pcap: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Capture packets into this pcapng file; of a sweep one file per run."),
+    ] = None,
+    pcap_at: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="PLACE", help="Link or host to capture at, instead of the bottleneck; repeatable."),
+    ] = None,
+    pcap_snaplen: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=65535, metavar="BYTES", help="Store so much of each packet instead of its headers."),
+    ] = None,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
+        from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
 
-        run_command(file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs)
+        captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen)
+        run_command(
+            file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs, captures=captures
+        )
 
 
 @app.command()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ackclock import storage
 from ackclock.cli import output
+from ackclock.cli.captures import Captures
 from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
 from ackclock.numbers import number
 from ackclock.result import Result, rows
@@ -24,6 +25,7 @@ def run_command(
     json_output: bool,
     record: Sequence[str] | None,
     jobs: int | None,
+    captures: Captures | None,
 ) -> None:
     """Run a scenario or its sweep, print tables or JSON, and write results."""
     scenario = load(file, _settings(settings, seed))
@@ -32,12 +34,15 @@ def run_command(
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
     if variants[0][0]:
-        Sweep(variants, record, jobs).run(out, json_output=json_output)
+        Sweep(variants, record, jobs, captures).run(out, json_output=json_output)
         return
     with contextlib.nullcontext() if out is None else storage.replacing(out, "run") as folder:
-        result = run_many([variants[0][1]], record=record, jobs=1)[0]
+        places = captures.places_of(variants[0][1]) if captures else ()
+        result = run_many([variants[0][1]], record=record, capture=places, jobs=1)[0]
         if folder is not None:
             result.write_files(folder)
+    if captures is not None:
+        captures.write(result)
     if json_output:
         output.data(result.summary)
     else:

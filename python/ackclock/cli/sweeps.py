@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core, storage
 from ackclock.cli import output
+from ackclock.cli.captures import Captures
 from ackclock.result import Result, frame, rows
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
@@ -57,12 +58,21 @@ class Sweep:
         Traces to record instead of each scenario's own.
     jobs
         Threads.
+    captures
+        Which packets to capture, and where to write them.
     """
 
-    def __init__(self, variants: Sequence[Variant], record: Sequence[str] | None, jobs: int | None) -> None:
+    def __init__(
+        self,
+        variants: Sequence[Variant],
+        record: Sequence[str] | None,
+        jobs: int | None,
+        captures: Captures | None = None,
+    ) -> None:
         self._variants = variants
         self._record = record
         self._jobs = jobs
+        self._captures = captures
         self._flows: dict[int, polars.DataFrame] = {}
         self._links: dict[int, polars.DataFrame] = {}
         self._summaries: dict[int, dict[str, Any]] = {}
@@ -100,6 +110,8 @@ class Sweep:
         def collect(index: int, result: Result) -> None:
             if folder is not None:
                 result.write(folder / self._name(index), self._variants[index][0])
+            if self._captures is not None:
+                self._captures.write(result, self._name(index))
             if keep_summaries:
                 self._summaries[index] = result.summary
             self._flows[index] = frame(result.flows)
@@ -107,15 +119,13 @@ class Sweep:
             if progress is not None:
                 progress(len(self._flows), len(scenarios))
 
+        def run(scenario: Scenario) -> Result:
+            places = self._captures.places_of(scenario) if self._captures else ()
+            return run_here(scenario, self._record, cancel, places)
+
         with output.progress("runs", len(scenarios)) as progress:
             try:
-                each_finished(
-                    lambda scenario: run_here(scenario, self._record, cancel),
-                    scenarios,
-                    cancel,
-                    collect,
-                    jobs=self._jobs,
-                )
+                each_finished(run, scenarios, cancel, collect, jobs=self._jobs)
             except KeyboardInterrupt:
                 return True
         return False

@@ -7,4 +7,4 @@ mod result;
 mod simulation;
 
 pub use result::{FlowResult, LinkResult, RunResult, digest};
-pub use simulation::{Prepared, RunError, run};
+pub use simulation::{Prepared, RunError, bottleneck, run};

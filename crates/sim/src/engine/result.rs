@@ -7,7 +7,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use sha2::{Digest, Sha256};
 
 use crate::tcp::ns2::ExitReason;
-use crate::trace::Traces;
+use crate::trace::{Capture, Traces};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ pub struct LinkResult {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct RunResult {
     /// In the order of the scenario's flows.
     pub flows: Vec<FlowResult>,
@@ -89,16 +89,19 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// What was recorded.
     pub traces: Traces,
+    /// Packets that were captured, if places were named.
+    pub capture: Option<Capture>,
     /// Events processed.
     pub events: u64,
 }
 
 impl RunResult {
-    /// A digest of all that was counted and recorded: equal digests, equal runs.
+    /// A digest of all that was counted and recorded: equal digests, equal runs. A capture changes nothing in a run and is no part of it.
     pub fn digest(&self) -> String {
+        let Self { flows, links, traces, events, capture: _ } = self;
         let mut hasher = Sha256Writer(Sha256::new());
         // Writing into a hash cannot fail.
-        let _ = write!(hasher, "{self:?}");
+        let _ = write!(hasher, "RunResult {{ flows: {flows:?}, links: {links:?}, traces: {traces:?}, events: {events} }}");
         hasher.finish()
     }
 }

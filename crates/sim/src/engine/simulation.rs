@@ -21,7 +21,7 @@ use crate::scenario::Scenario;
 use crate::tcp::modern::segment::Segment;
 use crate::tcp::packet::{Packet, SackBlocks, Store};
 use crate::tcp::receiver::Acknowledgement;
-use crate::trace::{Off, Recorder, SequenceKind, Traces};
+use crate::trace::{Capture, Off, Point, Recorder, Recording, SequenceKind, Traces};
 
 /// After so many events a run asks whether it shall go on.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
@@ -48,6 +48,9 @@ pub enum RunError {
     /// A part refuses its parameters, or does not exist.
     #[error("{0}")]
     Part(String),
+    /// A place to capture does not exist, or packets cannot be captured.
+    #[error("{0}")]
+    Capture(String),
     /// More links and flows than the engine can number.
     #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
     TooLarge(usize),
@@ -64,12 +67,31 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
     Prepared::new(scenario)?.run(interrupted)
 }
 
-/// A run that has been set up.
-pub struct Prepared<'a>(Recording<'a>);
+/// The name of the slowest link on the way of the first flow's data, the first of several.
+///
+/// # Errors
+/// If no route joins the two ends of a flow.
+pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
+    let routes = routes(scenario)?;
+    let links = routes.hops(0).iter().map(|&link| &scenario.links[link as usize]);
+    let slowest = links.min_by_key(|link| link.rate);
+    slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
+}
 
-enum Recording<'a> {
+fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
+    let name = |node: usize| scenario.nodes[node].clone();
+    Routes::find(scenario).map_err(|problem| match problem {
+        Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
+        Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
+    })
+}
+
+/// A run that has been set up.
+pub struct Prepared<'a>(Kind<'a>);
+
+enum Kind<'a> {
     Off(Box<Simulation<'a, Off>>),
-    On(Box<Simulation<'a, Traces>>),
+    On(Box<Simulation<'a, Recording>>),
 }
 
 impl<'a> Prepared<'a> {
@@ -78,11 +100,22 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// As [`run`].
     pub fn new(scenario: &'a Scenario) -> Result<Self, RunError> {
-        Ok(Self(if scenario.record.is_empty() {
-            Recording::Off(Box::new(Simulation::new(scenario, Off)?))
-        } else {
-            Recording::On(Box::new(Simulation::new(scenario, Traces::new(&scenario.record, scenario.flows.len()))?))
-        }))
+        Self::capturing(scenario, &[])
+    }
+
+    /// The same, and captures packets at the links and hosts called `places`.
+    ///
+    /// # Errors
+    /// As [`run`]; or one of the places does not exist.
+    pub fn capturing(scenario: &'a Scenario, places: &[String]) -> Result<Self, RunError> {
+        if scenario.record.is_empty() && places.is_empty() {
+            return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
+        }
+        // Where nothing is recorded, the tables are those of a run without a recorder, so that the digest is.
+        let flows = if scenario.record.is_empty() { 0 } else { scenario.flows.len() };
+        let traces = Traces::new(&scenario.record, flows);
+        let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
+        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }
 
     /// Runs to the end.
@@ -91,11 +124,11 @@ impl<'a> Prepared<'a> {
     /// If `interrupted` asked to stop.
     pub fn run(self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
         match self.0 {
-            Recording::Off(simulation) => Ok(simulation.run(interrupted)?.0),
-            Recording::On(simulation) => {
-                let (result, mut traces) = simulation.run(interrupted)?;
+            Kind::Off(simulation) => Ok(simulation.run(interrupted)?.0),
+            Kind::On(simulation) => {
+                let (result, Recording { mut traces, capture }) = simulation.run(interrupted)?;
                 traces.sort();
-                Ok(RunResult { traces, ..result })
+                Ok(RunResult { traces, capture, ..result })
             }
         }
     }
@@ -141,11 +174,7 @@ pub(super) struct Simulation<'a, R> {
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
-        let name = |node: usize| scenario.nodes[node].clone();
-        let routes = Routes::find(scenario).map_err(|problem| match problem {
-            Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
-            Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
-        })?;
+        let routes = routes(scenario)?;
         let links = scenario.links.iter().enumerate();
         let links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
@@ -206,7 +235,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        Ok((RunResult { flows, links, traces: Traces::default(), events: self.processed }, self.recorder))
+        Ok((RunResult { flows, links, traces: Traces::default(), capture: None, events: self.processed }, self.recorder))
     }
 
     /// The first packet in flight in `pipe` arrives.
@@ -222,8 +251,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let scheduled = self.kinds[self.lanes.kind(last)].began(now, packet.size());
         let here = Arrival { at: now, tiebreak, scheduled };
         if usize::from(packet.hop) < hops.len() {
-            self.forward(packet, here);
-        } else if packet.is_ack() {
+            return self.forward(packet, here);
+        }
+        self.observe(now, Point::Received, &packet);
+        if packet.is_ack() {
             self.deliver_ack(here, &packet);
         } else {
             self.deliver_data(here, &packet);
@@ -233,11 +264,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Sends a packet on from where it is, as far as its way is certain.
     pub(super) fn forward(&mut self, mut packet: Packet, mut here: Arrival) {
         let flow = packet.flow();
+        if packet.hop == 0 {
+            self.observe(here.at, Point::Sent, &packet);
+        }
         loop {
             let hops = self.routes.hops(packet.route());
             let link = hops[usize::from(packet.hop)] as usize;
             let next = hops.get(usize::from(packet.hop) + 1).copied();
             let Arrival { at, tiebreak, scheduled } = here;
+            self.observe(at, Point::Link(link as u32), &packet);
             let (size, ecn) = (packet.size(), packet.ecn());
             let entering = Entering { at, tiebreak, scheduled, size, flow: flow as u32, seq: packet.seq, ecn };
             if self.links[link].is_scheduled() {
@@ -257,6 +292,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if !next.is_some_and(|next| self.lanes.follows(next)) {
                 return self.launch(link, here, packet);
             }
+        }
+    }
+
+    /// Lets the recorder see a packet.
+    fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
+        if R::ON {
+            self.recorder.passed(at, point, packet, &(&self.sack, &self.segments));
         }
     }
 

@@ -145,6 +145,11 @@ impl<T: Copy> Store<T> {
         NonZeroU32::new(self.slots.len() as u32)
     }
 
+    /// The value of a packet.
+    pub(crate) fn get(&self, handle: Option<NonZeroU32>) -> Option<&T> {
+        self.slots.get(handle?.get() as usize - 1)
+    }
+
     /// Gives the value of a packet back and frees its slot.
     pub(crate) fn take(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
         let handle = handle?;

@@ -1,7 +1,13 @@
 //! Recording: what a run writes down as it goes. The recorder is a type parameter of the engine, so recording nothing costs nothing.
 
+mod capture;
+mod pcapng;
+mod recording;
 mod tables;
+mod wire;
 
+pub use capture::Capture;
+pub(crate) use recording::Recording;
 pub use tables::{
     CwndTrace, DeliveredTrace, DisciplineTrace, FatesTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace,
     SojournTrace, Traces,
@@ -12,11 +18,29 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 pub(crate) use crate::net::link::Entering;
+use crate::tcp::modern::segment::Segment;
+use crate::tcp::packet::{Packet, SackBlocks, Store};
+
+/// Where a packet is when it may be captured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Point {
+    /// At the entrance of the link with this index.
+    Link(u32),
+    /// At its sender, which sends it.
+    Sent,
+    /// At its receiver.
+    Received,
+}
+
+/// What travels beside packets: SACK blocks of `ns2` hosts, segments of `modern` ones.
+pub(crate) type Kept<'a> = (&'a Store<SackBlocks>, &'a Store<Segment>);
 
 /// Sees what happens. Times of one link, and of one flow, never go back; those of different ones may.
 pub(crate) trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
+    /// A packet is at `point`.
+    fn passed(&mut self, _at: Instant, _point: Point, _packet: &Packet, _kept: &Kept<'_>) {}
     /// A packet was lost on `link`.
     fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
     /// The queue of `link` marked a packet.

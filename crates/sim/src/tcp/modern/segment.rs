@@ -39,6 +39,11 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// The bits as they are in the header.
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// These flags, and `other` where `condition` holds.
     #[must_use]
     pub(crate) const fn with(self, other: Self, condition: bool) -> Self {

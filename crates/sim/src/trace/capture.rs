@@ -1,0 +1,235 @@
+//! Captures of packets, at the entrance of links and at hosts.
+//!
+//! A packet is captured where a link takes it over, before its loss model and its queue see it; at a host when it is sent, and when it has
+//! arrived. What a link then loses is noted beside it.
+
+use ackclock_core::qdisc::Reason;
+use ackclock_core::units::{Duration, Instant};
+
+use super::pcapng::{self, Direction, Writer};
+use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, headers};
+use super::{Entering, Kept, Point};
+use crate::scenario::Scenario;
+use crate::scenario::error::unknown;
+use crate::tcp::modern::segment::Segment;
+use crate::tcp::packet::Packet;
+
+/// Port of receivers.
+const SERVER_PORT: u16 = 5001;
+/// First port of senders, and how many there are.
+const CLIENT_PORT: usize = 1024;
+const CLIENT_PORTS: usize = 64_512;
+
+/// A place at which packets are captured.
+#[derive(Clone, Debug)]
+struct Place {
+    name: String,
+    description: String,
+    /// Rate of a link, in bits per second.
+    speed: Option<u64>,
+}
+
+/// A flow as a connection.
+#[derive(Clone, Debug)]
+struct Conversation {
+    /// Indices of the nodes of sender and receiver.
+    nodes: [usize; 2],
+    ends: [Endpoint; 2],
+    /// How packets of `ns2` hosts become segments.
+    ns2: Option<Ns2Wire>,
+    /// When an `ns2` host first sent data. An ACK of what was sent before is of the SYN.
+    first_data: Option<Instant>,
+}
+
+/// A captured packet; its headers are with those of all others.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: u64,
+    headers: usize,
+    length: u16,
+    place: u16,
+    direction: Direction,
+    flow: u32,
+    /// Number of the packet in the simulation.
+    seq: u32,
+}
+
+/// What became of a packet that entered a link: sorted and searched by time of its entering, place, flow and number.
+type Fate = ((u64, u16, u32, u32), (Reason, u64));
+
+/// What was captured in a run.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    end: Instant,
+    places: Vec<Place>,
+    /// The place that captures a link or a node, by index.
+    links: Vec<Option<u16>>,
+    nodes: Vec<Option<u16>>,
+    conversations: Vec<Conversation>,
+    seen: Vec<Seen>,
+    bytes: Vec<u8>,
+    fates: Vec<Fate>,
+}
+
+impl Capture {
+    /// A capture of the links and nodes called `names`.
+    ///
+    /// # Errors
+    /// A message: there is no such link or host, or packets are too small for headers.
+    pub(crate) fn new(scenario: &Scenario, names: &[String]) -> Result<Self, String> {
+        let conversations = conversations(scenario)?;
+        let end = Instant::ZERO + scenario.duration;
+        let (links, nodes) = (vec![None; scenario.links.len()], vec![None; scenario.nodes.len()]);
+        let (seen, bytes, fates) = (Vec::new(), Vec::new(), Vec::new());
+        let mut capture = Self { end, places: Vec::new(), links, nodes, conversations, seen, bytes, fates };
+        for name in names {
+            capture.add(scenario, name)?;
+        }
+        Ok(capture)
+    }
+
+    /// Adds the place called `name`, unless it is there already.
+    fn add(&mut self, scenario: &Scenario, name: &str) -> Result<(), String> {
+        if self.places.iter().any(|place| place.name == name) {
+            return Ok(());
+        }
+        let index = u16::try_from(self.places.len()).map_err(|_| "capture: more than 65536 places".to_owned())?;
+        let hosts: Vec<usize> = self.conversations.iter().flat_map(|conversation| conversation.nodes).collect();
+        let (description, speed) = if let Some(link) = scenario.links.iter().position(|link| link.name == name) {
+            self.links[link] = Some(index);
+            ("link, as packets arrive at its queue", Some(scenario.links[link].rate.as_bits_per_sec()))
+        } else if let Some(&host) = hosts.iter().find(|&&node| scenario.nodes[node] == name) {
+            self.nodes[host] = Some(index);
+            ("host, as packets are sent and arrive", None)
+        } else if scenario.nodes.iter().any(|node| node == name) {
+            return Err(format!("capture: no flow begins or ends at node \"{name}\"; name one of its links, such as those of `links`"));
+        } else {
+            let known = scenario.links.iter().map(|link| &link.name).chain(hosts.iter().map(|&node| &scenario.nodes[node]));
+            let mut known: Vec<&str> = known.map(String::as_str).collect();
+            let mut listed = std::collections::BTreeSet::new();
+            known.retain(|name| listed.insert(*name));
+            return Err(format!("capture: {}", unknown("link or host", name, &known)));
+        };
+        self.places.push(Place { name: name.to_owned(), description: description.to_owned(), speed });
+        Ok(())
+    }
+
+    /// Names of the places that were captured.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.places.iter().map(|place| place.name.as_str())
+    }
+
+    /// A packet is at `point`.
+    pub(super) fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept<'_>) {
+        if at >= self.end {
+            return;
+        }
+        let conversation = &mut self.conversations[packet.flow()];
+        if matches!(point, Point::Sent) && !packet.is_ack() && packet.seq > 0 {
+            conversation.first_data.get_or_insert(packet.sent);
+        }
+        let [sender, receiver] = if packet.is_ack() { [1, 0] } else { [0, 1] };
+        let (place, direction) = match point {
+            Point::Link(link) => (self.links[link as usize], Direction::Unknown),
+            Point::Sent => (self.nodes[conversation.nodes[sender]], Direction::Outbound),
+            Point::Received => (self.nodes[conversation.nodes[receiver]], Direction::Inbound),
+        };
+        let Some(place) = place else { return };
+        let Some(segment) = segment(conversation, packet, kept) else { return };
+        let ends = (conversation.ends[sender], conversation.ends[receiver]);
+        // A packet has been passed on once less than it has crossed links, when it has arrived.
+        let hops = if direction == Direction::Inbound { packet.hop.saturating_sub(1) } else { packet.hop };
+        let start = self.bytes.len();
+        let length = headers(&mut self.bytes, &segment, ends, hops) as u16;
+        let (flow, seq) = (packet.flow() as u32, packet.seq);
+        self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
+    }
+
+    /// A packet that entered `link` is lost at `at`.
+    pub(super) fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+        if let Some(place) = self.links[link as usize] {
+            self.fates.push(((packet.at.as_nanos(), place, packet.flow, packet.seq), (reason, at.as_nanos())));
+        }
+    }
+
+    /// The capture as a file in the format pcapng, in the order of time, with at most `snaplen` bytes of each packet; `None`: its headers.
+    /// Of the places `chosen` alone, if some are; those that were not captured give nothing.
+    pub fn pcapng(&self, program: &str, chosen: Option<&[String]>, snaplen: Option<u32>) -> Vec<u8> {
+        let mut writer = Writer::new(program);
+        let mut interfaces = Vec::with_capacity(self.places.len());
+        let mut count = 0;
+        for place in &self.places {
+            let wanted = chosen.is_none_or(|names| names.contains(&place.name));
+            interfaces.push(wanted.then_some(count));
+            if wanted {
+                count += 1;
+                writer.interface(&place.name, &place.description, place.speed, snaplen.unwrap_or(MOST_HEADERS));
+            }
+        }
+        let mut fates = self.fates.clone();
+        fates.sort_unstable_by_key(|&(key, _)| key);
+        let mut order: Vec<usize> = (0..self.seen.len()).collect();
+        order.sort_by_key(|&index| self.seen[index].at);
+        for index in order {
+            let seen = &self.seen[index];
+            let Some(interface) = interfaces[usize::from(seen.place)] else { continue };
+            let end = self.seen.get(index + 1).map_or(self.bytes.len(), |next| next.headers);
+            let bytes = &self.bytes[seen.headers..end];
+            let comment = comment(&fates, seen);
+            writer.packet(&pcapng::Packet {
+                interface,
+                at: seen.at,
+                headers: bytes,
+                length: u32::from(seen.length),
+                snaplen: snaplen.unwrap_or(bytes.len() as u32),
+                direction: seen.direction,
+                comment: comment.as_deref(),
+            });
+        }
+        writer.finish()
+    }
+}
+
+/// The flows as connections.
+fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
+    let flows = scenario.flows.iter().enumerate();
+    let conversation = |(index, flow): (usize, &crate::scenario::FlowSpec)| {
+        let ns2 = if flow.modern.is_some() {
+            None
+        } else {
+            let small = || format!("capture: packets of {} are too small for the 40 bytes of IPv4 and TCP headers and data", flow.name);
+            Some(Ns2Wire::new(&flow.host).ok_or_else(small)?)
+        };
+        let port = (CLIENT_PORT + index % CLIENT_PORTS) as u16;
+        let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;
+        let ends = [Endpoint::new(flow.from, port), Endpoint::new(flow.to, server)];
+        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, first_data: None })
+    };
+    flows.map(conversation).collect()
+}
+
+/// The segment that a packet stands for.
+fn segment(conversation: &Conversation, packet: &Packet, (sack, segments): &Kept<'_>) -> Option<Segment> {
+    let Some(wire) = conversation.ns2 else {
+        return segments.get(packet.kept).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
+    };
+    if !packet.is_ack() {
+        return Some(wire.data(packet));
+    }
+    let of_syn = packet.seq == 1 && conversation.first_data.is_none_or(|first| packet.sent < first);
+    Some(wire.ack(packet, &sack.get(packet.kept).copied().unwrap_or_default(), of_syn))
+}
+
+/// What is to be said about a packet: that it is lost, how, and when, if that is not at once.
+fn comment(fates: &[Fate], seen: &Seen) -> Option<String> {
+    if seen.direction != Direction::Unknown {
+        return None;
+    }
+    let key = (seen.at, seen.place, seen.flow, seen.seq);
+    let (_, (reason, at)) = fates[fates.binary_search_by_key(&key, |&(key, _)| key).ok()?];
+    let later = if at > seen.at { format!(" {} s later", Duration::from_nanos(at - seen.at).as_secs_f64()) } else { String::new() };
+    Some(match reason {
+        Reason::Random => format!("taken by the loss model{later}"),
+        reason => format!("dropped by the queue ({}){later}", reason.name()),
+    })
+}

@@ -1,0 +1,70 @@
+//! The recorder of a run that records anything: tables, and a capture of packets.
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::qdisc::{Backlog, Reason};
+use ackclock_core::units::{Duration, Instant};
+
+use super::{Capture, Entering, Kept, Point, Recorder, SequenceKind, Traces};
+use crate::tcp::packet::Packet;
+
+/// Tables and perhaps a capture.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// The tables; of kinds that were not asked for there are none.
+    pub(crate) traces: Traces,
+    /// The capture.
+    pub(crate) capture: Option<Capture>,
+}
+
+impl Recorder for Recording {
+    const ON: bool = true;
+
+    fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept<'_>) {
+        if let Some(capture) = &mut self.capture {
+            capture.passed(at, point, packet, kept);
+        }
+    }
+
+    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+        self.traces.dropped(at, link, packet, reason);
+        if let Some(capture) = &mut self.capture {
+            capture.dropped(at, link, packet, reason);
+        }
+    }
+
+    fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+        self.traces.marked(at, link, packet, reason);
+    }
+
+    fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration) {
+        self.traces.sojourn(at, link, flow, sojourn);
+    }
+
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        self.traces.discipline(at, link, pull);
+    }
+
+    fn queue(&mut self, at: Instant, link: u32, backlog: Backlog) {
+        self.traces.queue(at, link, backlog);
+    }
+
+    fn window(&mut self, at: Instant, flow: u32, window: Window) {
+        self.traces.window(at, flow, window);
+    }
+
+    fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration)) {
+        self.traces.rtt(at, flow, rtt, timing);
+    }
+
+    fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind) {
+        self.traces.segment(at, flow, seq, kind);
+    }
+
+    fn delivered(&mut self, at: Instant, flow: u32, bytes: u64) {
+        self.traces.delivered(at, flow, bytes);
+    }
+
+    fn internals(&mut self, at: Instant, flow: u32, control: &dyn CongestionControl) {
+        self.traces.internals(at, flow, control);
+    }
+}

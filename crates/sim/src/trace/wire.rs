@@ -1,0 +1,198 @@
+//! Packets as bytes: IPv4 and TCP headers, with the checksums of a payload of zeros.
+//!
+//! A `modern` host's segment has all it needs. The `ns2` host counts packets and sends in one direction, so its headers are made up, in the
+//! one way that a reader of captures understands: packet n has the sequence number 1 + (n − 1) × payload, both ends begin at 0, packet 0
+//! is the SYN, and the ACK of a SYN is a SYN as well.
+//!
+//! ## References
+//! RFC 791 §3.1 (IPv4 header); RFC 6864 §4.1 (identification of packets that are not fragmented); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
+
+use ackclock_core::qdisc::Ecn;
+
+use crate::scenario::{Ns2Host, Recovery};
+use crate::tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
+use crate::tcp::packet::{HEADER, Packet, SackBlocks};
+
+/// Most bytes of IPv4 and TCP headers.
+pub(super) const MOST_HEADERS: u32 = 80;
+/// Bytes of an IPv4 header without options.
+const IP_HEADER: usize = 20;
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
+/// Largest shift of the window (RFC 7323 §2.3).
+const LARGEST_SHIFT: u8 = 14;
+/// Time to live of a packet that leaves its host.
+const TTL: u16 = 64;
+/// Don't fragment: without fragments the identification has no use and is zero (RFC 6864 §4.1).
+const DONT_FRAGMENT: u16 = 1 << 14;
+const TCP: u8 = 6;
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    pub(super) address: [u8; 4],
+    pub(super) port: u16,
+}
+
+impl Endpoint {
+    /// The end of a flow at `node`: address 10.a.b.c, where a.b.c is the node's index plus one.
+    pub(super) fn new(node: usize, port: u16) -> Self {
+        let [_, a, b, c] = (node as u32 + 1).to_be_bytes();
+        Self { address: [10, a, b, c], port }
+    }
+}
+
+/// What makes packets of an `ns2` host into segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ns2Wire {
+    /// Bytes of data in a packet.
+    payload: u32,
+    sack: bool,
+    /// Receiver's window in bytes.
+    window: u64,
+    /// Shift of the window field.
+    shift: u8,
+}
+
+impl Ns2Wire {
+    /// Of packets of `host`; `None`: they are too small for headers and a byte of data.
+    pub(super) fn new(host: &Ns2Host) -> Option<Self> {
+        let payload = u32::from(host.wire_size()).checked_sub(u32::from(HEADER)).filter(|bytes| *bytes > 0)?;
+        let window = u64::from(host.rwnd) * u64::from(payload);
+        let shift = (0..LARGEST_SHIFT).find(|shift| u16::try_from(window >> shift).is_ok()).unwrap_or(LARGEST_SHIFT);
+        Some(Self { payload, sack: host.recovery == Recovery::Sack, window, shift })
+    }
+
+    /// The sequence number of packet `number`.
+    const fn sequence(&self, number: u32) -> u32 {
+        if number == 0 { 0 } else { (number - 1).wrapping_mul(self.payload).wrapping_add(1) }
+    }
+
+    fn window_field(&self, shift: u8) -> u16 {
+        self.window.div_ceil(1 << shift).min(u64::from(u16::MAX)) as u16
+    }
+
+    fn syn_options(&self, shift: u8) -> Options {
+        Options {
+            mss: Some(self.payload as u16),
+            // Both ends must name a shift for either to count (RFC 7323 §2.2).
+            window_scale: (self.shift > 0).then_some(shift),
+            sack_permitted: self.sack,
+            ..Options::default()
+        }
+    }
+
+    /// A packet of the sender. Its own window is of no use; it says the largest that needs no scale.
+    pub(super) fn data(&self, packet: &Packet) -> Segment {
+        let syn = packet.seq == 0;
+        let flags = if syn {
+            // A SYN that asks for ECN sets both bits (RFC 3168 §6.1.1).
+            Flags::SYN.with(Flags::ECE | Flags::CWR, packet.echo())
+        } else {
+            Flags::ACK.with(Flags::CWR, packet.echo())
+        };
+        Segment {
+            seq: self.sequence(packet.seq),
+            ack: u32::from(!syn),
+            flags,
+            window: u16::MAX,
+            options: if syn { self.syn_options(0) } else { Options::default() },
+            payload: if syn { 0 } else { self.payload },
+            ecn: packet.ecn(),
+        }
+    }
+
+    /// A packet of the receiver; `syn`: it acknowledges the SYN and nothing else.
+    pub(super) fn ack(&self, packet: &Packet, sack: &SackBlocks, syn: bool) -> Segment {
+        let mut blocks = WireBlocks::default();
+        for &(start, end) in sack.as_slice() {
+            blocks.push((self.sequence(start), self.sequence(end)));
+        }
+        let options = if syn { self.syn_options(self.shift) } else { Options { sack: blocks, ..Options::default() } };
+        Segment {
+            seq: u32::from(!syn),
+            ack: self.sequence(packet.seq),
+            flags: Flags::ACK.with(Flags::SYN, syn).with(Flags::ECE, packet.echo()),
+            // The window of a SYN is never scaled (RFC 7323 §2.2).
+            window: self.window_field(if syn { 0 } else { self.shift }),
+            options,
+            payload: 0,
+            ecn: packet.ecn(),
+        }
+    }
+}
+
+/// Appends the headers of `segment`, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
+pub(super) fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+    let options = segment.options.size();
+    let begin = bytes.len();
+    let length = segment.wire_size();
+    internet_header(bytes, length, segment.ecn, ends, hops);
+    bytes.extend([ends.0.port, ends.1.port].into_iter().flat_map(u16::to_be_bytes));
+    bytes.extend([segment.seq, segment.ack].into_iter().flat_map(u32::to_be_bytes));
+    // The data offset counts words of four bytes in the upper half of its byte.
+    bytes.extend([((TCP_HEADER + options) * 4) as u8, segment.flags.bits()]);
+    bytes.extend(segment.window.to_be_bytes());
+    bytes.extend([0; 4]);
+    let end = bytes.len() + options as usize;
+    write_options(bytes, &segment.options, end);
+    let (pseudo, tcp) = (&bytes[begin + 12..begin + IP_HEADER], &bytes[begin + IP_HEADER..]);
+    let sum = sum(pseudo) + sum(tcp) + u32::from(TCP) + length - IP_HEADER as u32;
+    let at = begin + IP_HEADER + 16;
+    bytes[at..at + 2].copy_from_slice(&checksum(sum).to_be_bytes());
+    length
+}
+
+fn internet_header(bytes: &mut Vec<u8>, length: u32, ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
+    let begin = bytes.len();
+    let field = match ecn {
+        Ecn::Incapable => 0b00,
+        Ecn::Capable => 0b10,
+        Ecn::Marked => 0b11,
+    };
+    bytes.extend([0x45, field]);
+    bytes.extend([length as u16, 0, DONT_FRAGMENT].into_iter().flat_map(u16::to_be_bytes));
+    bytes.extend([TTL.saturating_sub(hops).max(1) as u8, TCP, 0, 0]);
+    bytes.extend(from.address.into_iter().chain(to.address));
+    let check = checksum(sum(&bytes[begin..]));
+    bytes[begin + 10..begin + 12].copy_from_slice(&check.to_be_bytes());
+}
+
+/// Appends options up to `end`; what they leave free is filled in front of them, so that none is behind the end.
+fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
+    let begin = bytes.len();
+    if let Some(mss) = options.mss {
+        bytes.extend([2, 4]);
+        bytes.extend(mss.to_be_bytes());
+    }
+    if options.sack_permitted {
+        bytes.extend([4, 2]);
+    }
+    if let Some(shift) = options.window_scale {
+        bytes.extend([3, 3, shift]);
+    }
+    if let Some(timestamps) = options.timestamps {
+        bytes.extend([8, 10]);
+        bytes.extend([timestamps.value, timestamps.echo].into_iter().flat_map(u32::to_be_bytes));
+    }
+    let blocks = options.sack.as_slice();
+    if !blocks.is_empty() {
+        bytes.extend([5, 2 + 8 * blocks.len() as u8]);
+        bytes.extend(blocks.iter().flat_map(|&(left, right)| [left, right]).flat_map(u32::to_be_bytes));
+    }
+    let free = end - bytes.len();
+    bytes.splice(begin..begin, std::iter::repeat_n(1, free));
+}
+
+/// The sum of 16-bit words of an even number of bytes (RFC 1071 §1).
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
+}
+
+const fn checksum(mut sum: u32) -> u16 {
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    !(sum as u16)
+}
