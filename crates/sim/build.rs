@@ -16,6 +16,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", path.display());
         let name = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(|| io::Error::other("a file's name is no text"))?;
         let _ = write!(names, "{name:?}, ");
+        let path = path.to_str().ok_or_else(|| io::Error::other("a file's path is no text"))?;
         let _ = write!(texts, "include_str!({path:?}), ");
     }
     let source = format!(

@@ -156,7 +156,7 @@ def test_host_in_a_scenario(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "host.toml"
     file.write_text('duration = "5 s"\n[[flow]]\nhost = "windows_7"\nsize = "100 kB"\n')
     assert cli("check", file).returncode == 0
-    wrong = cli("check", file, "--set", "flow.host=windows_77")
+    wrong = cli("run", file, "--set", "flow.host=windows_77")
     assert wrong.returncode == 2
     assert 'there is no host "windows_77"; did you mean "windows_7"?' in wrong.stderr
     assert "Traceback" not in wrong.stderr
