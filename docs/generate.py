@@ -284,6 +284,27 @@ def patterns(schema: object) -> Iterator[str]:
             yield from patterns(value)
 
 
+# hosts.md
+
+
+def hosts() -> str:
+    """Make the page of the presets of end hosts: each with its settings and where they come from."""
+    found: list[Json] = json.loads(_core.hosts())
+    lines = [
+        "# Presets of end hosts",
+        "",
+        '`host = "NAME"` on a flow; `ackclock list hosts` shows them too. What a preset is and how keys override it:',
+        "[host-modern.md](../concepts/host-modern.md#presets).",
+        "",
+        *(f"- [`{host['name']}`](#{host['name']}): {host['summary']}" for host in found),
+    ]
+    for host in found:
+        lines += ["", f"## {host['name']}", "", host["summary"], "", host["notes"], ""]
+        rows = [[f"`{entry['name']}`", f"`{entry['value']}`", entry["source"]] for entry in host["settings"]]
+        lines += table(["setting", "value", "source"], rows)
+    return "\n".join(lines)
+
+
 # cli.md
 
 
@@ -364,7 +385,8 @@ def _noun(kind: polars.DataType) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "cli.md": cli, "tables.md": tables,
+    "parts.md": parts, "models.md": modelpages.page, "scenario.md": scenario, "hosts.md": hosts, "cli.md": cli,
+    "tables.md": tables,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -143,6 +143,25 @@ def test_list(cli: Cli) -> None:
     assert "did you mean 'slow_start'?" in wrong.stderr
 
 
+def test_list_hosts(cli: Cli) -> None:
+    hosts = json.loads(cli("list", "hosts", "--json").stdout)
+    assert {"windows_xp", "windows_7", "linux", "solaris_10", "macos", "freebsd"} <= {host["name"] for host in hosts}
+    assert all(setting["source"] for host in hosts for setting in host["settings"])
+    shown = cli("list", "hosts").stdout
+    assert "modern.receive_buffer" in shown
+    assert "windows_server_2003" in shown
+
+
+def test_host_in_a_scenario(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "host.toml"
+    file.write_text('duration = "5 s"\n[[flow]]\nhost = "windows_7"\nsize = "100 kB"\n')
+    assert cli("check", file).returncode == 0
+    wrong = cli("run", file, "--set", "flow.host=windows_77")
+    assert wrong.returncode == 2
+    assert 'there is no host "windows_77"; did you mean "windows_7"?' in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
 def test_schema_is_json(cli: Cli) -> None:
     assert json.loads(cli("schema").stdout)["$schema"].startswith("https://json-schema.org/")
 

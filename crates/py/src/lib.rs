@@ -25,6 +25,12 @@ fn registry() -> String {
     ackclock_sim::scenario::registry_json().to_string()
 }
 
+/// Every preset of end hosts, as JSON: settings and their sources.
+#[pyfunction]
+fn hosts() -> String {
+    ackclock_sim::scenario::hosts_json().to_string()
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -38,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{Interrupted, ScenarioError, registry, schema};
+    use super::{Interrupted, ScenarioError, hosts, registry, schema};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

@@ -12,11 +12,12 @@ from ackclock.paths import shipped
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:
-    """List the parts of one axis with their parameters, the papers, or all in brief."""
+    """List the parts of one axis with their parameters, the presets of hosts, the papers, or all in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
     paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
-    everything = {**axes, "papers": papers, "paths": paths}
+    hosts: list[dict[str, Any]] = json.loads(_core.hosts())
+    everything = {**axes, "hosts": hosts, "papers": papers, "paths": paths}
     if axis is not None and axis not in everything:
         near = difflib.get_close_matches(axis, everything, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ";"
@@ -30,6 +31,7 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
         output.table(["name", "what it is", "reference"], lines, title=name, left=3)
         if axis is not None and name != "papers":
             _parameters(parts)
+            _settings(parts)
 
 
 def _takes(param: dict[str, Any]) -> str:
@@ -48,3 +50,13 @@ def _parameters(parts: list[dict[str, Any]]) -> None:
     ]
     if lines:
         output.table(["name", "parameter", "takes", "default", "meaning"], lines, title="parameters", left=5)
+
+
+def _settings(hosts: list[dict[str, Any]]) -> None:
+    lines = [
+        [host["name"], setting["name"], setting["value"].strip('"'), setting["source"]]
+        for host in hosts
+        for setting in host.get("settings", [])
+    ]
+    if lines:
+        output.table(["name", "setting", "value", "source"], lines, title="settings", left=4)

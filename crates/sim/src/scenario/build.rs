@@ -118,7 +118,9 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
 /// Checks that a flow has settings of its own profile only.
 fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     if !is_modern(flow) {
-        if flow.field("modern").given {
+        if flow.field("host").given {
+            refuse("host", "is for profile = \"modern\", which is the profile if none is given".to_owned());
+        } else if flow.field("modern").given {
             refuse("modern", "is for profile = \"modern\"".to_owned());
         }
         return;

@@ -6,6 +6,7 @@ mod build;
 pub(crate) mod check;
 pub(crate) mod error;
 mod freeze;
+mod hosts;
 mod model;
 pub(crate) mod part;
 mod route;
@@ -25,6 +26,7 @@ use crate::scenario::error::Problems;
 use crate::scenario::value::{Data, Node, Origin, Setting, read_json, read_setting, read_toml};
 
 pub use error::{Problem, ScenarioError};
+pub use hosts::hosts_json;
 pub use model::*;
 pub use part::registry_json;
 pub use schema::schema;
@@ -163,6 +165,7 @@ impl Document {
             sweep::axes(&sweep, &tree, &mut problems);
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        hosts::apply(&mut tree);
         let built = build(&tree, Context { name: stem, python: self.python }, &mut problems);
         // Nothing is built only if something was wrong.
         match problems.unless_any(&self.file, built)? {

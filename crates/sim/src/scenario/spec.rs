@@ -1,5 +1,6 @@
 //! The keys of a scenario file, declared once: reader, defaults, suggestions, schema and documentation are made from these tables.
 
+use crate::scenario::hosts;
 use crate::scenario::model::TraceKind;
 use crate::scenario::unit::{self, Dimension};
 
@@ -363,6 +364,12 @@ static FLOW: &[Key] = &[
         Kind::Word(&["ns2", "modern"]),
         Fallback::Text("ns2"),
         "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35; modern is a byte-stream TCP as today's systems have it.",
+    ),
+    key(
+        "host",
+        Kind::Word(hosts::NAMES),
+        Fallback::Absent("the profile's own settings"),
+        "A preset of profile modern: the end hosts of a system as it is shipped; the flow's other keys override it.",
     ),
     key(
         "recovery",

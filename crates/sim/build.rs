@@ -1,0 +1,27 @@
+//! Lists the presets of end hosts, `src/hosts/*.toml`, so that a file there is all that a preset takes.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("src/hosts");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files: Vec<_> = fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    // The order of a folder depends on the file system.
+    files.sort();
+    let (mut names, mut texts) = (String::new(), String::new());
+    for path in &files {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let name = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(|| io::Error::other("a file's name is no text"))?;
+        let _ = write!(names, "{name:?}, ");
+        let path = path.to_str().ok_or_else(|| io::Error::other("a file's path is no text"))?;
+        let _ = write!(texts, "include_str!({path:?}), ");
+    }
+    let source = format!(
+        "/// Names of the presets, sorted.\npub(crate) const NAMES: &[&str] = &[{names}];\n\
+         /// Their files, in the same order.\nstatic TEXTS: &[&str] = &[{texts}];\n"
+    );
+    fs::write(Path::new(&env::var("OUT_DIR").map_err(io::Error::other)?).join("hosts.rs"), source)
+}
