@@ -36,6 +36,7 @@ QUANTITIES = {
     "B … segment": "an amount",
     "B … BDP": "a queue limit",
     "% … %": "a probability",
+    "per s … per s": "a frequency",
 }
 NUMBER = r"\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 

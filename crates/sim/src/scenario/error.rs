@@ -102,6 +102,11 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
+/// The last name of a path, without the numbers of lists.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path)
+}
+
 /// The candidate that `word` was probably meant to be.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Case and hyphens are what people get wrong most; beyond that, four letters in ten.
