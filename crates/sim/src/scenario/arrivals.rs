@@ -40,12 +40,14 @@ pub(crate) struct Site<'a> {
 
 /// Checks what concerns several keys of a flow with `arrivals`.
 pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Problems) {
+    // A key that is wrong has been reported, and is not missing besides.
+    let wrong = ["load", "rate"].iter().any(|key| problems.about(&arrivals.key(key)));
     let mut refuse = |table: &Record, name: &str, message: &str| problems.add(&table.field(name).origin, table.key(name), message);
     for key in ["size", "stop", "start_spread", "start_jitter"].into_iter().filter(|key| flow.field(key).given) {
         refuse(flow, key, "cannot stand beside arrivals, which gives every flow its start and its size; arrivals.until ends them");
     }
     match (arrivals.field("load").given, arrivals.field("rate").given) {
-        (false, false) => refuse(arrivals, "load", "is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
+        (false, false) if !wrong => refuse(arrivals, "load", "is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
         (true, true) => refuse(arrivals, "rate", "cannot stand beside load, from which it follows"),
         (false, true) if arrivals.field("of").given => refuse(arrivals, "of", "is the link of load, and there is none"),
         _ => {}
