@@ -73,10 +73,11 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
     };
     let start = flow.whole("start")?;
     let span = keys.whole("until").unwrap_or(site.end).min(site.end).saturating_sub(start) as f64;
-    let expected = per_second * span / NANOS_PER_SEC as f64;
+    let seconds = span / NANOS_PER_SEC as f64;
+    let expected = per_second * seconds;
     // Four standard deviations of a Poisson distribution: a count that is drawn is hardly ever above.
     if expected + 4.0 * expected.sqrt() > site.room as f64 {
-        let what = format!("makes about {expected:.0} flows, {per_second:.6} per s; a scenario has at most {MAX_FLOWS} in all");
+        let what = format!("makes about {expected:.0} flows in {seconds} s; a scenario has at most {MAX_FLOWS} in all");
         problems.add(&keys.origin, keys.path.clone(), what);
         return None;
     }
@@ -272,7 +273,7 @@ mod tests {
             ),
             (
                 format!("rate = \"1e6 per s\", {size}"),
-                "flow.0.arrivals: makes about 100000000 flows, 1000000 per s; a scenario has at most 2000000 in all",
+                "flow.0.arrivals: makes about 100000000 flows in 100 s; a scenario has at most 2000000 in all",
             ),
             (format!("rate = \"5 per s\", until = \"0 s\", {size}"), "flow.0.arrivals.until: must be later than the flow's start"),
             (
