@@ -35,7 +35,8 @@ QUANTITIES = {
     "packets … segment": "packets",
     "B … segment": "an amount",
     "B … BDP": "a queue limit",
-    "% … %": "a probability",
+    "% … %": "a share",
+    "per s … per s": "a frequency",
 }
 NUMBER = r"\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core, storage
+from ackclock.completion import CLASSES, completion
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars
 
 FLOW_KEYS = (
-    "name", "from", "to", "control", "recovery", "start_s", "delivered_bytes", "delivered_packets", "goodput_bps",
-    "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets", "cwnd_max",
-    "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets", "first_overshoot_losses",
+    "name", "from", "to", "control", "recovery", "start_s", "size_packets", "delivered_bytes", "delivered_packets",
+    "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets",
+    "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets", "first_overshoot_losses",
     "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
 )  # fmt: skip
 EXIT_KEYS = {
@@ -212,9 +213,14 @@ class Result:
             "hash": self.scenario.hash,
             "flows": [_flow_summary(row) for row in rows(self.flows)],
             "links": rows(self.links),
+            "completion": rows(self.completion()),
             "events": self.events,
             "cpu_seconds": self.cpu_seconds,
         }
+
+    def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
+        return completion(frame(self.flows), classes)
 
     def write(self, directory: str | Path, labels: dict[str, str] | None = None) -> Path:
         """Write tables, traces and the scenario with all defaults into a directory.
@@ -321,6 +327,10 @@ class StoredResult:
         if name not in self.traces:
             raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self.traces) or 'none'}")
         return self._read(f"trace-{name}")
+
+    def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
+        return completion(self.flows, classes)
 
     def _read(self, name: str) -> polars.DataFrame:
         import polars

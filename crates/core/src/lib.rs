@@ -7,6 +7,7 @@
 
 pub mod analytic;
 pub mod cc;
+pub mod distribution;
 pub mod events;
 pub mod loss;
 pub mod qdisc;

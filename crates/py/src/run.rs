@@ -157,6 +157,7 @@ impl PyRunResult {
             ("control", texts(specs, |flow| control_label(&flow.control))),
             ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
             ("start_s", numbers(specs, |flow: &FlowSpec| flow.start.as_secs_f64())),
+            ("size_packets", maybe_counts(specs, |flow: &FlowSpec| flow.packets)),
         ]
     }
 

@@ -10,10 +10,14 @@ from ackclock import storage
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
+from ackclock.completion import STATISTICS
 from ackclock.numbers import number
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
+
+# With fewer flows of a size, their completion times say more one by one.
+MANY_FLOWS = 10
 
 
 def run_command(
@@ -84,12 +88,21 @@ def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+def _show_completion(result: Result) -> None:
+    found = rows(result.completion())
+    if found[0]["flows"] < MANY_FLOWS:
+        return
+    titles = ["size (packets)", "flows", "unfinished", *(f"{name} (s)" for name in STATISTICS)]
+    output.table(titles, [list(row.values()) for row in found], title="completion times")
+
+
 def _show_run(result: Result) -> None:
     flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows, MOST_ROWS)]
     output.table(list(FLOW_COLUMNS), flows)
     links = [row for row in rows(result.links, MOST_ROWS) if row["arrivals"]]
     columns = link_columns(links)
     output.table(list(columns), link_rows(links, columns), left=2)
+    _show_completion(result)
     if max(len(result.flows), len(result.links)) > MOST_ROWS:
         output.note(
             f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown"

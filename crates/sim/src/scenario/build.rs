@@ -6,6 +6,7 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
 
 use crate::net::route::{Ends, shortest_routes};
+use crate::scenario::arrivals::{self, Arrival, Site};
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Problems, quoted};
 use crate::scenario::model::{
@@ -62,7 +63,8 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         return None;
     }
     let seed = root.integer("seed").unwrap_or(1);
-    let expanded = expand_flows(&flows, &network, seed, problems);
+    let end = time(&root, "duration").as_nanos();
+    let expanded = expand_flows(&flows, &network, (seed, end), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let scenario = Scenario {
         name: root.text("name").unwrap_or(context.name).to_owned(),
@@ -104,6 +106,10 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         refuse("to", "must differ from from: a flow goes from one node to another".to_owned());
     }
     check_profile(flow, &mut refuse);
+    if let Some(arrivals) = flow.table("arrivals") {
+        arrivals::check_arrivals(flow, arrivals, problems);
+    }
+    let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
     if flow.field("congestion_control").given {
         if !context.python {
             let parts = CONTROL_AXES.join(", ");
@@ -141,31 +147,43 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Every flow with the index of its table.
-fn expand_flows(tables: &[&Record], network: &Network, seed: u64, problems: &mut Problems) -> Vec<(usize, FlowSpec)> {
+/// Every flow with the index of its table; `end` is that of the run in nanoseconds.
+fn expand_flows(tables: &[&Record], network: &Network, (seed, end): (u64, u64), problems: &mut Problems) -> Vec<(usize, FlowSpec)> {
     let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     let mut names = BTreeSet::new();
     let mut flows: Vec<(usize, FlowSpec)> = Vec::new();
+    let mut pairs = 0;
     for (index, table) in tables.iter().enumerate() {
         let [from, to] = ["from", "to"].map(|end| topology::find(&indices, (table, end), "node", problems));
         let count = table.integer("count").unwrap_or(1);
         let like = prototype(table);
+        let ends = |number: u64| {
+            let usual = network.pairs.get((pairs + number % count) as usize % network.pairs.len().max(1)).copied().unwrap_or_default();
+            (from.unwrap_or(usual.0), to.unwrap_or(usual.1))
+        };
+        let arrivals: Option<Vec<Arrival>> = table.table("arrivals").map(|keys| {
+            let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
+            let site = Site { network, ends: ends(0), like: &like, end, seed, room };
+            arrivals::expand(table, keys, site, problems).unwrap_or_default()
+        });
         let mut twice = false;
-        for number in 0..count {
+        for number in 0..arrivals.as_ref().map_or(count, |arrivals| arrivals.len() as u64) {
+            let arrival = arrivals.as_ref().map(|arrivals| arrivals[number as usize]);
             let name = match table.text("name") {
-                Some(name) if table.field("count").given => format!("{name}{number}"),
+                Some(name) if table.field("count").given || arrival.is_some() => format!("{name}{number}"),
                 Some(name) => name.to_owned(),
                 None => format!("flow{}", flows.len()),
             };
             if !names.insert(name.clone()) && !std::mem::replace(&mut twice, true) {
                 problems.add(&table.field("name").origin, table.key("name"), format!("there is a flow {} already", quoted(&name)));
             }
-            let usual = network.pairs.get(flows.len() % network.pairs.len().max(1)).copied().unwrap_or_default();
-            let start = start(table, (number, count), (seed, &name));
-            let (from, to) = (from.unwrap_or(usual.0), to.unwrap_or(usual.1));
-            let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), ..like.clone() };
+            let start = arrival.map_or_else(|| start(table, (number, count), (seed, &name)), |arrival| arrival.start);
+            let packets = arrival.map_or(like.packets, |arrival| Some(arrival.packets));
+            let (from, to) = ends(number);
+            let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), packets, ..like.clone() };
             flows.push((index, flow));
         }
+        pairs += count;
     }
     flows
 }

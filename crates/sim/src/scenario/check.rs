@@ -3,7 +3,7 @@
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{self, Description, Param, Params, Value};
 
-use crate::scenario::error::{Problems, listed, nearest, quoted, unknown};
+use crate::scenario::error::{Problems, last_name, listed, nearest, quoted, unknown};
 use crate::scenario::part::{self, Axis};
 use crate::scenario::spec::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::unit::{Dimension, Quantity};
@@ -18,6 +18,8 @@ pub(crate) enum Checked {
     Bool(bool),
     /// For [`Kind::Integer`].
     Integer(u64),
+    /// For [`Kind::Number`].
+    Number(f64),
     /// For texts and words.
     Text(String),
     /// For [`Kind::Quantity`].
@@ -92,6 +94,14 @@ impl Record {
     pub(crate) fn integer(&self, name: &str) -> Option<u64> {
         match self.field(name).value {
             Checked::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A number without unit, if present.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        match self.field(name).value {
+            Checked::Number(number) => Some(number),
             _ => None,
         }
     }
@@ -196,6 +206,7 @@ impl Checker<'_> {
             Fallback::Required(_) | Fallback::Absent(_) => return Field { origin: table.origin.clone(), ..ABSENT.clone() },
             Fallback::Text(text) => Data::Text(text.to_owned()),
             Fallback::Integer(number) => Data::Integer(number.into()),
+            Fallback::Number(number) => Data::Float(number),
             Fallback::Bool(value) => Data::Bool(value),
             Fallback::Empty => Data::List(Vec::new()),
             Fallback::Table => Data::Table(Vec::new()),
@@ -213,12 +224,14 @@ impl Checker<'_> {
                 Ok(number) if (*low..=*high).contains(&number) => Checked::Integer(number),
                 _ => self.report(node, path, format!("must be a whole number from {low} to {high}, but is {number}")),
             },
+            (Kind::Number(low, high), data) => match number(data) {
+                Ok(number) if (*low..=*high).contains(&number) => Checked::Number(number),
+                Ok(number) => self.report(node, path, format!("must be a number from {low} to {high}, but is {number}")),
+                Err(message) => self.report(node, path, message),
+            },
             (Kind::Quantity(dimension, bounds), data) => self.quantity(node, path, (dimension, unit, data), bounds),
             (Kind::Word(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
-            (Kind::Word(words), Data::Text(text)) => {
-                let name = path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path);
-                self.report(node, path, unknown(&name.replace('_', " "), text, words))
-            }
+            (Kind::Word(words), Data::Text(text)) => self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words)),
             (Kind::List(kind), Data::List(items)) => {
                 let fields = items.iter().enumerate().map(|(index, item)| {
                     let value = self.value(item, kind, &format!("{path}.{index}"), None);
@@ -236,7 +249,7 @@ impl Checker<'_> {
                 None => Checked::None,
             },
             (Kind::Sweep, Data::Table(_)) => Checked::None,
-            _ => self.report(node, path, format!("must be {}, but is {}", expected(kind), node.data.noun())),
+            _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
         }
     }
 
@@ -264,7 +277,7 @@ impl Checker<'_> {
             Some((kind, Data::Text(text))) => {
                 let found = variants.iter().find(|variant| variant.kind == text);
                 if found.is_none() {
-                    self.report(kind, &joined(path, "kind"), unknown(path, text, &kinds));
+                    self.report(kind, &joined(path, "kind"), unknown(last_name(path), text, &kinds));
                 }
                 found
             }
@@ -281,8 +294,10 @@ impl Checker<'_> {
             let message = if owners.is_empty() {
                 unknown("key", name, &known)
             } else {
+                let what = last_name(path);
+                let article = if what.starts_with('a') { "an" } else { "a" };
                 format!(
-                    "a {path} of kind {:?} has no {name:?}; kinds that have it: {} ({})",
+                    "{article} {what} of kind {:?} has no {name:?}; kinds that have it: {} ({})",
                     variant.kind,
                     owners.join(", "),
                     listed(&known)
@@ -465,18 +480,6 @@ fn parse(dimension: &'static Dimension, data: &Data, unit: Option<&str>) -> Resu
         Data::Integer(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
         Data::Float(number) => Err(dimension.needs_unit(&number.to_string(), unit)),
         other => Err(format!("must be {} such as \"10 {unit}\", but is {}", dimension.noun, other.noun())),
-    }
-}
-
-const fn expected(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Text | Kind::Word(_) | Kind::Quantity(..) => "a text",
-        Kind::Bool => "true or false",
-        Kind::Integer(..) => "a whole number",
-        Kind::List(_) => "a list",
-        Kind::Table(_) | Kind::Variants(_) | Kind::Sweep | Kind::Part(..) => "a table",
-        Kind::Tables(_) => "a list of tables",
-        Kind::WordOrTable(..) => "\"none\" or a table",
     }
 }
 

@@ -78,6 +78,11 @@ impl Problems {
         self.0.iter().any(|problem| problem.key.split('.').next() == Some(top))
     }
 
+    /// Whether there is a problem of the key `key`.
+    pub(crate) fn about(&self, key: &str) -> bool {
+        self.0.iter().any(|problem| problem.key == key)
+    }
+
     /// `value`, unless there are problems.
     pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
         if self.0.is_empty() {
@@ -100,6 +105,11 @@ pub(crate) fn quoted(text: &str) -> String {
     } else {
         format!("{text:?}")
     }
+}
+
+/// The last name of a path, without the numbers of lists.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path)
 }
 
 /// The candidate that `word` was probably meant to be.

@@ -2,6 +2,7 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod arrivals;
 mod build;
 pub(crate) mod check;
 pub(crate) mod error;
@@ -14,6 +15,7 @@ mod schema;
 mod spec;
 mod sweep;
 mod topology;
+mod traffic;
 pub(crate) mod unit;
 mod value;
 

@@ -37,6 +37,7 @@ fn property(key: &Key) -> Json {
     let default = match key.fallback {
         Fallback::Text(text) => Some(json!(text)),
         Fallback::Integer(number) => Some(json!(number)),
+        Fallback::Number(number) => Some(json!(number)),
         Fallback::Bool(value) => Some(json!(value)),
         Fallback::Empty => Some(json!([])),
         Fallback::Table => Some(json!({})),
@@ -61,6 +62,7 @@ fn value(kind: &Kind) -> Json {
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        Kind::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),

@@ -2,6 +2,7 @@
 
 use crate::scenario::hosts;
 use crate::scenario::model::TraceKind;
+use crate::scenario::traffic::ARRIVALS;
 use crate::scenario::unit::{self, Dimension};
 
 /// One key.
@@ -26,6 +27,8 @@ pub(crate) enum Kind {
     Bool,
     /// A whole number in these bounds.
     Integer(u64, u64),
+    /// A number without unit in these bounds.
+    Number(f64, f64),
     /// A number with its unit.
     Quantity(&'static Dimension, Bounds),
     /// One of these words.
@@ -44,6 +47,22 @@ pub(crate) enum Kind {
     Part(&'static str, &'static [Key]),
     /// The tables of `[sweep]`, which are no keys of a run.
     Sweep,
+}
+
+impl Kind {
+    /// What it takes, for messages.
+    pub(crate) const fn expected(&self) -> &'static str {
+        match self {
+            Self::Text | Self::Word(_) | Self::Quantity(..) => "a text",
+            Self::Bool => "true or false",
+            Self::Integer(..) => "a whole number",
+            Self::Number(..) => "a number",
+            Self::List(_) => "a list",
+            Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) => "a table",
+            Self::Tables(_) => "a list of tables",
+            Self::WordOrTable(..) => "\"none\" or a table",
+        }
+    }
 }
 
 /// One kind of table.
@@ -79,6 +98,8 @@ pub(crate) enum Fallback {
     Text(&'static str),
     /// This number.
     Integer(u64),
+    /// This real number.
+    Number(f64),
     /// This.
     Bool(bool),
     /// An empty list.
@@ -87,17 +108,17 @@ pub(crate) enum Fallback {
     Table,
 }
 
-const fn from(low: &'static str, high: &'static str) -> Bounds {
+pub(super) const fn from(low: &'static str, high: &'static str) -> Bounds {
     Bounds { low, above: false, high }
 }
 
-const fn above(low: &'static str, high: &'static str) -> Bounds {
+pub(super) const fn above(low: &'static str, high: &'static str) -> Bounds {
     Bounds { low, above: true, high }
 }
 
 const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"));
 const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
-const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
+pub(super) const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
 const BUFFER: Bounds = from("1 B", "1 GB");
 const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
 
@@ -106,7 +127,7 @@ pub(crate) const MAX_FLOWS: u64 = 2_000_000;
 /// Most links of a scenario, each direction counted.
 pub(crate) const MAX_LINKS: u64 = 10_000_000;
 
-const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {
+pub(super) const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {
     Key { name, kind, fallback, doc }
 }
 
@@ -341,7 +362,12 @@ static MODERN: &[Key] = &[
 
 static FLOW: &[Key] = &[
     key("name", Kind::Text, Fallback::Absent("flow0, flow1, …"), "What tables and plots call the flow; with `count` its number is added."),
-    key("count", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(1), "So many like flows."),
+    key(
+        "count",
+        Kind::Integer(1, MAX_FLOWS),
+        Fallback::Integer(1),
+        "So many like flows; with `arrivals`, so many pairs of nodes that its flows take in turn.",
+    ),
     key("from", Kind::Text, Fallback::Absent("the topology's sender for this flow"), "The sender's node."),
     key("to", Kind::Text, Fallback::Absent("the topology's receiver for this flow"), "The receiver's node."),
     key("start", POINT, Fallback::Text("0 s"), "When the application starts."),
@@ -351,6 +377,12 @@ static FLOW: &[Key] = &[
         POINT,
         Fallback::Text("0 s"),
         "Starts later by a random time below this, drawn from the scenario's seed and the flow's name.",
+    ),
+    key(
+        "arrivals",
+        Kind::Variants(ARRIVALS),
+        Fallback::Absent("one flow, or `count`"),
+        "Flows that arrive at random, each with a size of its own, drawn from the scenario's seed and the flow's name.",
     ),
     key("stop", POINT, Fallback::Absent("never"), "When the application stops handing over data; what is outstanding is still delivered."),
     key(

@@ -19,6 +19,8 @@ pub(crate) enum Measure {
     Bdp,
     /// A fraction, written in percent.
     Percent,
+    /// Events per second.
+    Frequency,
 }
 
 /// Every unit with its factor.
@@ -48,6 +50,7 @@ const UNITS: &[(&str, Measure, u64)] = &[
     ("segment", Measure::Packets, 1),
     ("BDP", Measure::Bdp, 1),
     ("%", Measure::Percent, 1),
+    ("per s", Measure::Frequency, 1),
 ];
 
 /// Other spellings that people use, lower case, with the right one.
@@ -80,6 +83,10 @@ const OTHER_SPELLINGS: &[(&str, &str)] = &[
     ("pkts", "packets"),
     ("segs", "segments"),
     ("percent", "%"),
+    ("/s", "per s"),
+    ("1/s", "per s"),
+    ("hz", "per s"),
+    ("per second", "per s"),
 ];
 
 /// A kind of quantity: which units it may have.
@@ -115,6 +122,10 @@ pub(crate) static AMOUNT: Dimension = dimension("an amount of data", &[Measure::
 pub(crate) static LIMIT: Dimension = dimension("a queue limit", &[Measure::Packets, Measure::Bytes, Measure::Bdp], "packets");
 /// A probability.
 pub(crate) static PROBABILITY: Dimension = dimension("a probability", &[Measure::Percent], "%");
+/// How often something happens.
+pub(crate) static FREQUENCY: Dimension = dimension("a frequency", &[Measure::Frequency], "per s");
+/// A share, which may be above one.
+pub(crate) static SHARE: Dimension = dimension("a share", &[Measure::Percent], "%");
 /// A real number of segments.
 pub(crate) static SEGMENTS: Dimension = Dimension { real: true, ..dimension("a number of segments", &[Measure::Packets], "segments") };
 /// A slow start threshold.
@@ -126,7 +137,7 @@ pub(crate) static THRESHOLD: Dimension =
 pub(crate) enum Quantity {
     /// A whole number of the measure's base units.
     Whole(Measure, u64),
-    /// A real number of segments or bandwidth-delay products, or a fraction.
+    /// A real number of segments or bandwidth-delay products, a fraction, or a frequency.
     Real(Measure, f64),
     /// One of the dimension's words.
     Word(&'static str),
@@ -178,7 +189,7 @@ impl Dimension {
         if number.negative && number.mantissa > 0 {
             return Err(format!("{} cannot be negative, but is {}", self.noun, quoted(text)));
         }
-        let real = matches!(measure, Measure::Bdp | Measure::Percent) || self.real && measure == Measure::Packets;
+        let real = matches!(measure, Measure::Bdp | Measure::Percent | Measure::Frequency) || self.real && measure == Measure::Packets;
         if real {
             return Ok(Quantity::Real(measure, number.real(if measure == Measure::Percent { -2 } else { 0 })));
         }

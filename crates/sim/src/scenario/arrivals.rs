@@ -1,0 +1,309 @@
+//! Random arrivals: turns `arrivals` of a flow into flows, each with a start and a size.
+
+use ackclock_core::distribution::{Distribution, Empirical};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Instant, NANOS_PER_SEC};
+
+use crate::net::route::{Ends, shortest_routes};
+use crate::scenario::check::{Checked, Record};
+use crate::scenario::error::{Problems, unknown};
+use crate::scenario::model::{FlowSpec, LinkSpec};
+use crate::scenario::spec::MAX_FLOWS;
+use crate::scenario::topology::Network;
+use crate::scenario::unit::{Measure, Quantity};
+
+/// One flow that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// When it starts.
+    pub(crate) start: Instant,
+    /// Its data packets.
+    pub(crate) packets: u64,
+}
+
+/// What arrivals need to know besides their keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// The network.
+    pub(crate) network: &'a Network,
+    /// Sender and receiver of the first flow.
+    pub(crate) ends: Ends,
+    /// The flow that all are like.
+    pub(crate) like: &'a FlowSpec,
+    /// End of the run in nanoseconds.
+    pub(crate) end: u64,
+    /// The run's seed.
+    pub(crate) seed: u64,
+    /// How many flows there may still be.
+    pub(crate) room: u64,
+}
+
+/// Checks what concerns several keys of a flow with `arrivals`.
+pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Problems) {
+    // A key that is wrong has been reported, and is not missing besides.
+    let wrong = ["load", "rate"].iter().any(|key| problems.about(&arrivals.key(key)));
+    let mut refuse = |table: &Record, name: &str, message: &str| problems.add(&table.field(name).origin, table.key(name), message);
+    for key in ["size", "stop", "start_spread", "start_jitter"].into_iter().filter(|key| flow.field(key).given) {
+        refuse(flow, key, "cannot stand beside arrivals, which gives every flow its start and its size; arrivals.until ends them");
+    }
+    match (arrivals.field("load").given, arrivals.field("rate").given) {
+        (false, false) if !wrong => refuse(arrivals, "load", "is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
+        (true, true) => refuse(arrivals, "rate", "cannot stand beside load, from which it follows"),
+        (false, true) if arrivals.field("of").given => refuse(arrivals, "of", "is the link of load, and there is none"),
+        _ => {}
+    }
+    if arrivals.whole("until").is_some_and(|until| Some(until) <= flow.whole("start")) {
+        refuse(arrivals, "until", "must be later than the flow's start");
+    }
+    let Some(size) = arrivals.table("size").filter(|size| size.kind == "empirical") else { return };
+    if size.list("sizes").is_empty() {
+        refuse(size, "sizes", "at least one size is needed");
+    } else if size.field("weights").given && Empirical::new(vec![0.0; size.list("sizes").len()], &numbers(size, "weights")).is_none() {
+        refuse(size, "weights", "must be as many as sizes, and not all of them 0");
+    }
+}
+
+/// The flows that arrive, in the order of time; `None` if that cannot be said, which is then among the problems.
+pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mut Problems) -> Option<Vec<Arrival>> {
+    let packet = site.like.host.packet_size.0.max(1);
+    let sizes = distribution(keys.table("size")?, packet)?;
+    let per_second = match keys.quantity("rate") {
+        Some(Quantity::Real(_, rate)) => rate,
+        _ => rate_of_load(keys, site, &sizes, problems)?,
+    };
+    let start = flow.whole("start")?;
+    let span = keys.whole("until").unwrap_or(site.end).min(site.end).saturating_sub(start) as f64;
+    let seconds = span / NANOS_PER_SEC as f64;
+    let expected = per_second * seconds;
+    // Four standard deviations of a Poisson distribution: a count that is drawn is hardly ever above.
+    if expected + 4.0 * expected.sqrt() > site.room as f64 {
+        let what = format!("makes about {expected:.0} flows in {seconds} s; a scenario has at most {MAX_FLOWS} in all");
+        problems.add(&keys.origin, keys.path.clone(), what);
+        return None;
+    }
+    // Gaps and sizes have generators of their own, so that another load leaves the sizes what they are.
+    let name = flow.text("name").unwrap_or(&flow.path);
+    let [mut gaps, mut drawn] = ["gaps", "sizes"].map(|of| Generator::derived(site.seed, &format!("flow/{name}/arrivals/{of}")));
+    let gap = Distribution::Exponential { mean: NANOS_PER_SEC as f64 / per_second };
+    let mut after = 0.0;
+    let next = std::iter::from_fn(|| {
+        after += gap.draw(&mut gaps);
+        (after < span).then(|| Arrival {
+            start: Instant::from_nanos(start + after as u64),
+            packets: whole_packets(sizes.draw(&mut drawn), packet) as u64,
+        })
+    });
+    Some(next.take(site.room as usize).collect())
+}
+
+/// Arrivals per second that load a link as much as `load` says: data packets with their headers, without SYN and retransmissions.
+fn rate_of_load(keys: &Record, site: Site<'_>, sizes: &Distribution, problems: &mut Problems) -> Option<f64> {
+    let Some(Quantity::Real(_, load)) = keys.quantity("load") else { return None };
+    let link = link(keys, site, problems)?;
+    let packet = site.like.host.packet_size.0.max(1);
+    let rounded_up = sizes.expectation(|bytes| whole_packets(bytes, packet) - bytes / packet as f64);
+    let packets = sizes.mean() / packet as f64 + rounded_up;
+    Some(load * link.rate.as_bits_per_sec() as f64 / (8.0 * packets * site.like.wire_size().0 as f64))
+}
+
+/// The link that is loaded: `of`, or the slowest on the way.
+fn link<'a>(keys: &Record, site: Site<'a>, problems: &mut Problems) -> Option<&'a LinkSpec> {
+    let links = || site.network.links.iter().map(|pipe| &pipe.spec);
+    if let Some(name) = keys.text("of") {
+        let found = links().find(|link| link.name == name);
+        if found.is_none() {
+            let known: Vec<&str> = links().map(|link| link.name.as_str()).collect();
+            problems.add(&keys.field("of").origin, keys.key("of"), unknown("link", name, &known));
+        }
+        return found;
+    }
+    let ends: Vec<Ends> = links().map(|link| (link.from, link.to)).collect();
+    let routes = shortest_routes(site.network.nodes.len(), &ends, std::iter::once(site.ends));
+    let slowest = routes.get(&site.ends).and_then(Option::as_deref).unwrap_or_default().iter().map(|&link| link as usize);
+    let slowest = slowest.map(|link| &site.network.links[link].spec).min_by_key(|link| link.rate);
+    if slowest.is_none() {
+        problems.add(&keys.origin, keys.path.clone(), "there is no route from the sender to the receiver whose links could be loaded");
+    }
+    slowest
+}
+
+/// The sizes in bytes.
+fn distribution(size: &Record, packet: u64) -> Option<Distribution> {
+    let bytes = |quantity| match quantity {
+        Quantity::Whole(Measure::Bytes, bytes) => Some(bytes as f64),
+        Quantity::Whole(_, packets) => Some(packets as f64 * packet as f64),
+        Quantity::Real(..) | Quantity::Word(_) => None,
+    };
+    let mean = size.quantity("mean").and_then(bytes);
+    Some(match size.kind {
+        "fixed" => Distribution::Fixed { mean: mean? },
+        "pareto" => Distribution::Pareto { mean: mean?, shape: size.number("shape")? },
+        "lognormal" => Distribution::Lognormal { mean: mean?, sigma: size.number("sigma")? },
+        "empirical" => {
+            let sizes = size.list("sizes").iter().filter_map(|item| match item.value {
+                Checked::Quantity(quantity) => bytes(quantity),
+                _ => None,
+            });
+            let sizes: Vec<f64> = sizes.collect();
+            let weights = if size.field("weights").given { numbers(size, "weights") } else { vec![1.0; sizes.len()] };
+            Distribution::Empirical(Empirical::new(sizes, &weights)?)
+        }
+        _ => Distribution::Exponential { mean: mean? },
+    })
+}
+
+fn numbers(table: &Record, name: &str) -> Vec<f64> {
+    let number = |value: &Checked| if let Checked::Number(number) = value { Some(*number) } else { None };
+    table.list(name).iter().filter_map(|item| number(&item.value)).collect()
+}
+
+/// `bytes` in packets of `packet` bytes, at least one.
+fn whole_packets(bytes: f64, packet: u64) -> f64 {
+    (bytes / packet as f64).ceil().clamp(1.0, 1e15)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Document, Scenario};
+
+    fn scenario(seed: u64, arrivals: &str) -> Result<Scenario, String> {
+        let text = format!("duration = \"100 s\"\nseed = {seed}\n[flow]\nname = \"web\"\narrivals = {{ {arrivals} }}");
+        Document::from_toml(&text, "t.toml").and_then(|document| document.scenario()).map_err(|error| error.to_string())
+    }
+
+    fn sound(seed: u64, arrivals: &str) -> Scenario {
+        scenario(seed, arrivals).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Data packets of all flows.
+    fn packets(scenario: &Scenario) -> u64 {
+        scenario.flows.iter().filter_map(|flow| flow.packets).sum()
+    }
+
+    #[test]
+    fn arrivals_are_a_poisson_process() {
+        let scenario = sound(1, "rate = \"200 per s\", size.mean = \"1 packet\"");
+        let starts: Vec<f64> = scenario.flows.iter().map(|flow| flow.start.as_secs_f64()).collect();
+        // 20 000 expected; four standard deviations.
+        assert!((starts.len() as f64 - 20_000.0).abs() < 4.0 * 20_000_f64.sqrt(), "{}", starts.len());
+        assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]) && starts.iter().all(|&start| start < 100.0));
+        // The number in each second has mean and variance 200; the variance of a variance of 100 is about 2 · 200² / 100.
+        let counts: Vec<f64> = (0..100).map(|second| starts.iter().filter(|&&start| start as u64 == second).count() as f64).collect();
+        let variance = counts.iter().map(|count| (count - 200.0) * (count - 200.0)).sum::<f64>() / 100.0;
+        assert!((variance - 200.0).abs() < 4.0 * 200.0 * 0.02_f64.sqrt(), "{variance}");
+        assert_eq!((scenario.flows[0].name.as_str(), scenario.flows[1].name.as_str()), ("web0", "web1"));
+    }
+
+    #[test]
+    fn flows_make_the_load() {
+        let cases = [
+            "kind = \"exponential\", mean = \"20 kB\"",
+            "kind = \"fixed\", mean = \"20 packets\"",
+            "kind = \"pareto\", mean = \"20 kB\", shape = 3.0",
+            "kind = \"lognormal\", mean = \"2 kB\"",
+            "kind = \"empirical\", sizes = [\"1500 B\", \"90 packets\"], weights = [9, 1]",
+        ];
+        for size in cases {
+            // Wire bytes offered over those that 10 Mbit/s carry in 100 s, of ten seeds.
+            let offered: u64 = (1..=10).map(|seed| packets(&sound(seed, &format!("load = \"50 %\", size = {{ {size} }}")))).sum();
+            let load = (offered * 1040) as f64 / (10.0 * 100.0 * 10e6 / 8.0);
+            assert!((load - 0.5).abs() < 0.01, "{size}: {load}");
+        }
+    }
+
+    #[test]
+    fn the_load_is_of_the_link_that_is_named() {
+        let count =
+            |keys: &str| sound(1, &format!("load = \"5 %\", size = {{ kind = \"fixed\", mean = \"100 packets\" }}{keys}")).flows.len();
+        assert_eq!(count(""), count(", of = \"n1>n2\""), "the bottleneck is the slowest");
+        let ratio = count(", of = \"n0>n1\"") as f64 / count("") as f64;
+        assert!((7.0..14.0).contains(&ratio), "a link of ten times the rate: {ratio}");
+    }
+
+    #[test]
+    fn another_load_keeps_sizes_and_another_seed_does_not() {
+        let sizes = |seed, load| -> Vec<Option<u64>> {
+            let scenario = sound(seed, &format!("load = \"{load} %\", size.mean = \"50 kB\", until = \"20 s\""));
+            assert!(scenario.flows.iter().all(|flow| flow.start.as_secs_f64() < 20.0));
+            scenario.flows.iter().take(100).map(|flow| flow.packets).collect()
+        };
+        assert_eq!(sizes(1, 30), sizes(1, 30));
+        assert_eq!(sizes(1, 30), sizes(1, 60));
+        assert_ne!(sizes(1, 30), sizes(2, 30));
+    }
+
+    #[test]
+    fn pairs_of_nodes_take_turns() {
+        let text = "duration = \"10 s\"\ntopology.kind = \"dumbbell\"\nflow = [{ }, { count = 3, arrivals = { rate = \"9 per s\", \
+                    size.mean = \"1 kB\" } }, { }]";
+        let scenario = Document::from_toml(text, "t.toml").and_then(|document| document.scenario()).unwrap();
+        let senders: Vec<&str> = scenario.flows.iter().map(|flow| scenario.nodes[flow.from].as_str()).collect();
+        assert_eq!(senders[..6], ["s0", "s1", "s2", "s3", "s1", "s2"]);
+        assert_eq!(senders.last(), Some(&"s4"));
+    }
+
+    #[test]
+    fn frozen_arrivals_are_the_same_flows() {
+        let text = "duration = \"10 s\"\nflow = { arrivals = { load = \"80 %\", size = { kind = \"pareto\", mean = \"9 kB\" } } }";
+        let document = Document::from_toml(text, "t.toml").unwrap();
+        let frozen = document.frozen().unwrap();
+        assert_eq!(Document::from_toml(&frozen, "t.toml").unwrap().frozen().unwrap(), frozen);
+        assert!(!frozen.contains("arrivals"));
+    }
+
+    #[test]
+    fn mistakes() {
+        let size = "size.mean = \"1 kB\"";
+        let cases = [
+            (size.to_owned(), "flow.0.arrivals.load: is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
+            ("load = \"50 %\"".to_owned(), "flow.0.arrivals.size: is missing; an example: { mean = \"100 kB\" }"),
+            ("load = \"50 %\", size = {}".to_owned(), "flow.0.arrivals.size.mean: is missing; an example: \"100 kB\""),
+            (
+                format!("load = \"5 %\", rate = \"5 per s\", {size}"),
+                "flow.0.arrivals.rate: cannot stand beside load, from which it follows",
+            ),
+            (format!("rate = \"5 per s\", of = \"n1>n2\", {size}"), "flow.0.arrivals.of: is the link of load, and there is none"),
+            (
+                format!("load = \"5 %\", of = \"n1>n3\", {size}"),
+                "flow.0.arrivals.of: there is no link \"n1>n3\"; did you mean \"n1>n0\"? (known: n0>n1, n1>n0, n1>n2, n2>n1, n2>n3, n3>n2)",
+            ),
+            (
+                format!("rate = \"5 Hz\", {size}"),
+                "flow.0.arrivals.rate: a frequency has no unit \"Hz\"; did you mean \"per s\"? (known: per s)",
+            ),
+            (
+                format!("rate = \"1e6 per s\", {size}"),
+                "flow.0.arrivals: makes about 100000000 flows in 100 s; a scenario has at most 2000000 in all",
+            ),
+            (format!("rate = \"5 per s\", until = \"0 s\", {size}"), "flow.0.arrivals.until: must be later than the flow's start"),
+            (
+                "rate = \"5 per s\", size = { kind = \"pareto\", mean = \"1 kB\", shape = 1 }".to_owned(),
+                "flow.0.arrivals.size.shape: must be a number from 1.01 to 100, but is 1",
+            ),
+            (
+                "rate = \"5 per s\", size = { kind = \"parreto\", mean = \"1 kB\" }".to_owned(),
+                "flow.0.arrivals.size.kind: there is no size \"parreto\"; did you mean \"pareto\"? (known: exponential, fixed, pareto, lognormal, empirical)",
+            ),
+            (
+                "rate = \"5 per s\", size = { mean = \"1 kB\", shape = 2 }".to_owned(),
+                "flow.0.arrivals.size.shape: a size of kind \"exponential\" has no \"shape\"; kinds that have it: pareto (known: kind, mean)",
+            ),
+            (
+                "rate = \"5 per s\", size = { kind = \"empirical\", sizes = [] }".to_owned(),
+                "flow.0.arrivals.size.sizes: at least one size is needed",
+            ),
+            (
+                "rate = \"5 per s\", size = { kind = \"empirical\", sizes = [\"1 kB\"], weights = [1, 2] }".to_owned(),
+                "flow.0.arrivals.size.weights: must be as many as sizes, and not all of them 0",
+            ),
+        ];
+        for (arrivals, message) in cases {
+            let said = scenario(1, &arrivals).map_or_else(|error| error, |_| panic!("this is sound: {arrivals}"));
+            assert_eq!(said, format!("t.toml:5: {message}"));
+        }
+        let beside = "duration = \"9 s\"\nflow = { size = \"1 kB\", arrivals = { rate = \"5 per s\", size.mean = \"1 kB\" } }";
+        let said = Document::from_toml(beside, "t.toml").and_then(|document| document.scenario()).unwrap_err().to_string();
+        let message = "flow.0.size: cannot stand beside arrivals, which gives every flow its start and its size; arrivals.until ends them";
+        assert_eq!(said, format!("t.toml:2: {message}"));
+    }
+}
