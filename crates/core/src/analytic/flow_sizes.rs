@@ -28,7 +28,7 @@ pub(crate) struct Flow {
     pub(crate) share: f64,
     /// Their size, s.
     pub(crate) size: f64,
-    /// How much of them arrives before the first loss, E[S]ₛ.
+    /// How much of them arrives before the first loss, `E[S]ₛ`.
     pub(crate) delivered: f64,
     /// Probability that nothing is lost.
     pub(crate) lossless: f64,

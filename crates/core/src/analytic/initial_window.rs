@@ -1,8 +1,8 @@
 //! Initial window: the rounds that short flows take in slow start, and the window that they reach.
 //! ## What it does
-//! Sizes of flows are p(s) ∝ e^(−s/μ), s = 1…θ segments. Of a flow of size s, E[S]ₛ = (1−(1−q)^s)·(1−q)/q segments arrive before its first
-//! loss. From a window of V that doubles every round, they take E[T]ₛ = log₂(E[S]ₛ/V + 1) rounds, and the last of these has a window of
-//! E[W]ₛ = (E[S]ₛ + V)/2. The means over sizes are d, `rounds`, and l, `loss_window`. Beside them stand the means of what these describe:
+//! Sizes of flows are p(s) ∝ e^(−s/μ), s = 1…θ segments. Of a flow of size s, `E[S]ₛ` = (1−(1−q)^s)·(1−q)/q segments arrive before its first
+//! loss. From a window of V that doubles every round, they take `E[T]ₛ` = log₂(`E[S]ₛ`/V + 1) rounds, and the last of these has a window of
+//! `E[W]ₛ` = (`E[S]ₛ` + V)/2. The means over sizes are d, `rounds`, and l, `loss_window`. Beside them stand the means of what these describe:
 //! whole rounds of V, 2V, 4V, … until a flow's end or its first loss.
 //! ## References
 //! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3, equations 1
@@ -10,7 +10,7 @@
 //! ## Differs from the document
 //! Equation 1, (1/μ)·e^(−s/μ)/(e^(−1/μ) − e^(−θ/μ)), does not sum to 1 as the paper says: it is a density on [1, θ], taken at whole numbers, and
 //! sums to `printed_sum`, 1.0508 for μ = 10, nearly 1 + 1/(2μ). It is divided by that here; times that, all means are as printed.
-//! Equation 4 has lost its fraction in print, "log 2 (E[S]ₛ ^V + 1)": V·(2ⁿ − 1) segments fit into n rounds. Equation 6 has 1 instead of V,
+//! Equation 4 has lost its fraction in print, "log 2 (`E[S]ₛ` ^V + 1)": V·(2ⁿ − 1) segments fit into n rounds. Equation 6 has 1 instead of V,
 //! which is right for V = 1 only: `start = "one"` is the printed one.
 //!
 //! A logarithm of a mean is no mean of whole rounds: a flow that fits into its first window takes a round, but log₂(s/V + 1) < 1; d goes to

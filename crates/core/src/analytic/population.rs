@@ -7,7 +7,7 @@
 //!
 //! A flow of s segments that meets the loss q takes dᵢ(q) rounds until its first loss. In all it loses M = s·q/(1−q) segments, as in
 //! any sequence of trials until the s-th success. Each costs a timeout of τ round trips; and slow start from one segment brings the rest,
-//! s − E[S]ₛ segments in M parts, of which each takes log₂((s − E[S]ₛ)/M + 1) rounds. That mean time is the cost, and the payoff is minus
+//! s − `E[S]ₛ` segments in M parts, of which each takes log₂((s − `E[S]ₛ`)/M + 1) rounds. That mean time is the cost, and the payoff is minus
 //! the cost.
 //!
 //! Shares follow the replicator equation ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)): a cost of one round less than the mean makes a share e times as large
