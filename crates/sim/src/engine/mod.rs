@@ -2,6 +2,7 @@
 
 mod events;
 mod flow;
+mod learning;
 mod modern;
 mod result;
 mod simulation;

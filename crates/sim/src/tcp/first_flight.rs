@@ -28,18 +28,18 @@ pub(crate) struct FirstFlight {
 impl FirstFlight {
     /// The first flight after `event`, which has let `control` open its initial window; segments have `size` positions, and the first is
     /// at `start`. `spread`: over the round trip, whatever the window. There is none after a lost SYN, when the window is not the policy's.
-    pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Box<Self>> {
+    pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
         if event.syn_lost {
             return None;
         }
         let window = control.window().cwnd;
         let most = window.min(event.rwnd.unwrap_or(Segments::INFINITY)).floor().max(1.0);
         let offered = event.available.unwrap_or(Segments::INFINITY).max(0.0);
-        let end = start + (most.min(offered) * size as f64) as u64;
+        let end = start + (most.min(offered) * size as f64).round() as u64;
         let segments = most.min(offered.ceil()).max(1.0) as u64;
         let gap = event.rtt.filter(|_| (spread || control.paces_initial_window()) && segments > 1);
         let gap = gap.map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments));
-        Some(Box::new(Self { window, segments, end, gap, next: None, congested: None }))
+        Some(Self { window, segments, end, gap, next: None, congested: None })
     }
 
     /// When the next segment may leave, if it has to wait.
@@ -75,8 +75,8 @@ impl FirstFlight {
         self.finish(position < self.end);
     }
 
-    /// Congestion was noticed that has hit the first flight, though all of it is acknowledged by now.
-    pub(crate) fn hear_of_repaired_loss(&mut self) {
+    /// Congestion was noticed that is known to have hit the first flight, though all of it may be acknowledged by now.
+    pub(crate) fn hear_of_own_congestion(&mut self) {
         self.finish(true);
     }
 
@@ -130,7 +130,7 @@ mod tests {
         Established { rtt: Some(Duration::from_millis(40)), ..Established::new(at(0), Bytes(1000)) }
     }
 
-    fn flight(event: &Established, window: Segments, spread: bool) -> Box<FirstFlight> {
+    fn flight(event: &Established, window: Segments, spread: bool) -> FirstFlight {
         FirstFlight::new(event, &Fixed(window), (1, 1000), spread).unwrap()
     }
 
@@ -178,7 +178,7 @@ mod tests {
         later.hear_of_congestion(4001);
         assert!(!later.outcome(None).congested, "what was lost was sent after it");
         let mut tail = flight(&handshake(), 4.0, true);
-        tail.hear_of_repaired_loss();
+        tail.hear_of_own_congestion();
         assert!(tail.outcome(None).congested);
     }
 
