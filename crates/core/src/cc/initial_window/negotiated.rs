@@ -67,9 +67,7 @@ mod tests {
 
     #[test]
     fn neither_end_gets_more_than_it_agreed_to() {
-        let window = |sender, receiver, rwnd| {
-            Negotiated { sender, receiver }.segments(&Established { rwnd, ..established(1460) })
-        };
+        let window = |sender, receiver, rwnd| Negotiated { sender, receiver }.segments(&Established { rwnd, ..established(1460) });
         assert_eq!(window(16.0, 10.0, None), 10.0);
         assert_eq!(window(4.0, 10.0, None), 4.0);
         assert_eq!(window(16.0, 10.0, Some(6.0)), 6.0, "the receiver's window is below its proposal");
