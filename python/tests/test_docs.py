@@ -153,7 +153,11 @@ def test_no_page_is_left_out_of_the_index() -> None:
 
 @pytest.mark.parametrize(
     ("guide", "scenario"),
-    [("queues.md", "aqm.toml"), ("congestion-control.md", "cubic.toml"), ("initial-windows.md", "initial_windows.toml")],
+    [
+        ("queues.md", "aqm.toml"),
+        ("congestion-control.md", "cubic.toml"),
+        ("initial-windows.md", "initial_windows.toml"),
+    ],
 )
 def test_a_guide_shows_the_scenario_that_is_there(guide: str, scenario: str) -> None:
     shown = [block.text for block in blocks(DOCS / "guides" / guide) if block.words == ["toml", scenario]]
