@@ -18,6 +18,7 @@ impl<R: Recorder> Simulation<'_, R> {
         match &mut self.flows[flow].hosts {
             Hosts::Ns2 { sender, .. } => sender.recall(learned),
             Hosts::Modern(connection) => connection.recall(learned),
+            Hosts::Datagrams(_) => {}
         }
     }
 
@@ -26,6 +27,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let over = match &self.flows[flow].hosts {
             Hosts::Ns2 { sender, .. } => sender.is_first_flight_over(),
             Hosts::Modern(connection) => connection.is_first_flight_over(),
+            Hosts::Datagrams(_) => false,
         };
         if !over {
             return;
@@ -35,6 +37,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let next = match &mut self.flows[flow].hosts {
             Hosts::Ns2 { sender, .. } => sender.settle(learned),
             Hosts::Modern(connection) => connection.settle(learned),
+            Hosts::Datagrams(_) => None,
         };
         if let Some(next) = next {
             self.learned.insert(peers, next);

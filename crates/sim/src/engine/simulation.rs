@@ -10,9 +10,11 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 use thiserror::Error;
 
+use super::applications::Driven;
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
 use super::flow::{Due, Flow, Hosts, Path};
-use super::result::{FlowResult, LinkResult, RunResult};
+use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
+use crate::app::{Action, Side};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Crossing, Entering, Link, LinkKind};
 use crate::net::route::{Routes, Unroutable};
@@ -151,10 +153,17 @@ pub(super) struct Arrival {
     scheduled: Instant,
 }
 
+impl Arrival {
+    /// What happens at a host by itself at `now`.
+    pub(super) fn local(now: Instant) -> Self {
+        Self { at: now, tiebreak: now.as_secs_f64(), scheduled: now }
+    }
+}
+
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: &'a Scenario,
     end: Instant,
-    events: EventQueue,
+    pub(super) events: EventQueue,
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     lanes: Lanes,
@@ -162,6 +171,9 @@ pub(super) struct Simulation<'a, R> {
     pipes: Vec<VecDeque<InFlight>>,
     routes: Routes,
     pub(super) flows: Vec<Flow>,
+    pub(super) applications: Vec<Driven>,
+    /// What an application has just asked for; empty in between.
+    pub(super) actions: Vec<Action>,
     sack: Store<SackBlocks>,
     /// Segments of `modern` hosts on their way.
     pub(super) segments: Store<Segment>,
@@ -182,7 +194,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &links, &routes);
-        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len();
+        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + scenario.applications.len();
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -197,6 +209,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             links,
             routes,
             flows,
+            applications: Driven::all(scenario),
+            actions: Vec::new(),
             sack: Store::default(),
             segments: Store::default(),
             lost: Vec::new(),
@@ -205,9 +219,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
+            if simulation.flows[flow].poll_timeouts()[0].is_none() {
+                continue;
+            }
             let start = Due { deadline: Some(spec.start), tiebreak: spec.start_tiebreak, set_at: Instant::ZERO };
             simulation.flows[flow].due[0] = start;
-            simulation.arm(Arrival { at: Instant::ZERO, tiebreak: 0.0, scheduled: Instant::ZERO }, flow);
+            simulation.arm(Arrival::local(Instant::ZERO), flow);
+        }
+        for application in 0..scenario.applications.len() {
+            simulation.arm_application(Instant::ZERO, application);
         }
         Ok(simulation)
     }
@@ -230,15 +250,25 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let timer = subject - self.pipes.len();
             if timer < 2 * self.flows.len() {
                 self.timer_event(now, timer / 2, timer % 2);
-            } else {
+            } else if subject < self.first_application() {
                 self.free_event(now, timer - 2 * self.flows.len());
+            } else {
+                self.application_event(now, subject - self.first_application());
             }
         }
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        Ok((RunResult { flows, links, traces: Traces::default(), capture: None, events: self.processed }, self.recorder))
+        let (events, traces) = (self.processed, Traces::default());
+        let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
+        let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
+        Ok((RunResult { flows, links, applications, traces, capture: None, events }, self.recorder))
+    }
+
+    /// The first subject of events that are an application's.
+    pub(super) fn first_application(&self) -> usize {
+        self.pipes.len() + 2 * self.flows.len() + self.links.len()
     }
 
     /// The first packet in flight in `pipe` arrives.
@@ -370,6 +400,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         match self.flows[packet.flow()].hosts {
             Hosts::Ns2 { .. } => drop(self.sack.take(packet.kept)),
             Hosts::Modern(_) => drop(self.segments.take(packet.kept)),
+            Hosts::Datagrams(_) => {}
         }
         if at >= self.end {
             return;
@@ -380,11 +411,22 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
-        let Hosts::Ns2 { receiver, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
+        let receiver = match &mut self.flows[flow].hosts {
+            Hosts::Ns2 { receiver, .. } => receiver,
+            Hosts::Modern(_) => return self.deliver_segment(here, packet),
+            Hosts::Datagrams(stream) => {
+                stream.take(now);
+                if R::ON {
+                    self.recorder.delivered(now, flow as u32, stream.delivered_bytes());
+                }
+                return;
+            }
+        };
         let before = receiver.delivered_bytes;
         let ack = receiver.handle_segment(now, packet);
         let deadline = receiver.poll_timeout();
-        if R::ON && receiver.delivered_bytes > before {
+        let delivered = receiver.delivered_bytes > before;
+        if R::ON && delivered {
             self.recorder.delivered(now, flow as u32, receiver.delivered_bytes);
         }
         if let Some(ack) = ack {
@@ -392,6 +434,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         if deadline.is_some() {
             self.arm(here, flow);
+        }
+        if delivered {
+            self.tell_delivered(here, flow, Side::Receiver);
         }
     }
 
@@ -417,7 +462,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends what the sender of `flow` may send, and sets its timer.
-    fn transmit(&mut self, here: Arrival, flow: usize) {
+    pub(super) fn transmit(&mut self, here: Arrival, flow: usize) {
         let now = here.at;
         self.learn(flow);
         while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
@@ -470,6 +515,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         match &mut self.flows[flow].hosts {
             Hosts::Modern(_) => self.expire(here, flow, side),
+            Hosts::Datagrams(_) => {}
             Hosts::Ns2 { sender, .. } if side == 0 => {
                 sender.handle_timeout(now);
                 if R::ON {

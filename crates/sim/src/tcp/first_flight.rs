@@ -15,7 +15,9 @@ pub(crate) struct FirstFlight {
     window: Segments,
     /// Segments that are sent in it: as many as the receiver takes and the application has.
     segments: u64,
-    /// One past its last position.
+    /// Its first position, one past the last that was sent of it, and one past its last.
+    start: u64,
+    sent: u64,
     end: u64,
     /// Time between two of its segments, while it is paced.
     gap: Option<Duration>,
@@ -39,7 +41,7 @@ impl FirstFlight {
         let segments = most.min(offered.ceil()).max(1.0) as u64;
         let gap = event.rtt.filter(|_| (spread || control.paces_initial_window()) && segments > 1);
         let gap = gap.map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments));
-        Some(Self { window, segments, end, gap, next: None, congested: None })
+        Some(Self { window, segments, start, sent: start, end, gap, next: None, congested: None })
     }
 
     /// When the next segment may leave, if it has to wait.
@@ -59,12 +61,17 @@ impl FirstFlight {
 
     /// A new segment was sent; what follows begins at `position`.
     pub(crate) fn send(&mut self, now: Instant, position: u64) {
+        self.sent = position.min(self.end);
         self.gap = self.gap.filter(|_| position < self.end);
         self.next = self.gap.map(|gap| now + gap);
     }
 
     /// Everything below `position` has been acknowledged.
     pub(crate) fn acknowledge(&mut self, position: u64) {
+        if position > self.start && self.sent < self.end && self.gap.is_none() {
+            // The application had less to send than was known: that was the first flight.
+            (self.segments, self.end) = (0, self.sent);
+        }
         if position >= self.end {
             self.finish(false);
         }
@@ -162,6 +169,8 @@ mod tests {
     fn it_is_over_when_acknowledged_or_congested() {
         let known = Established { rwnd: Some(8.0), available: Some(2.5), ..handshake() };
         let mut short = flight(&known, 4.0, true);
+        short.send(at(0), 1001);
+        short.send(at(20_000), 2501);
         short.acknowledge(2500);
         assert!(!short.is_over());
         short.acknowledge(2501);
@@ -187,6 +196,20 @@ mod tests {
         let flight = flight(&Established { rwnd: Some(2.9), ..handshake() }, 4.0, true);
         assert_eq!((flight.segments, flight.end, flight.gap), (2, 2001, Some(Duration::from_millis(20))));
         assert!(!flight.outcome(None).filled);
+    }
+
+    #[test]
+    fn what_the_application_sends_before_the_first_ack_is_all_of_it() {
+        let mut flight = flight(&handshake(), 4.0, false);
+        flight.acknowledge(1);
+        flight.send(at(0), 1001);
+        flight.send(at(0), 2001);
+        flight.acknowledge(1001);
+        assert!(!flight.is_over());
+        flight.send(at(50_000), 3001);
+        flight.acknowledge(2001);
+        assert_eq!(flight.outcome(None), FirstWindow { window: 4.0, filled: false, congested: false, learned: None });
+        assert!(flight.is_over());
     }
 
     #[test]

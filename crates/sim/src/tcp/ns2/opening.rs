@@ -39,7 +39,7 @@ impl State {
             syn_lost: self.syn_lost,
             rtt: self.min_rtt,
             rwnd: Some(f64::from(self.rwnd)),
-            available: self.bulk.packets.map(|packets| packets.saturating_sub(sent) as f64),
+            available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),
             learned: self.learned,
         };
         self.control.on_established(&event);
