@@ -152,7 +152,14 @@ def test_no_page_is_left_out_of_the_index() -> None:
     assert [page for page in pages if f"({page})" not in index] == []
 
 
-@pytest.mark.parametrize(("guide", "scenario"), [("queues.md", "aqm.toml"), ("congestion-control.md", "cubic.toml")])
+@pytest.mark.parametrize(
+    ("guide", "scenario"),
+    [
+        ("queues.md", "aqm.toml"),
+        ("congestion-control.md", "cubic.toml"),
+        ("initial-windows.md", "initial_windows.toml"),
+    ],
+)
 def test_a_guide_shows_the_scenario_that_is_there(guide: str, scenario: str) -> None:
     shown = [block.text for block in blocks(DOCS / "guides" / guide) if block.words == ["toml", scenario]]
     assert shown == [(ROOT / "scenarios" / scenario).read_text(encoding="utf-8")]

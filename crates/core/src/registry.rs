@@ -275,9 +275,14 @@ fn header(source: &'static str) -> &'static str {
 pub mod initial_window {
     axis! { "cc/initial_window", dyn crate::cc::InitialWindow:
         fixed,
+        rfc2001,
         rfc3390,
         rfc6928,
         ns2_table,
+        yearly,
+        negotiated,
+        adaptive,
+        unlimited,
     }
 }
 

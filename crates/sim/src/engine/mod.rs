@@ -3,6 +3,7 @@
 mod applications;
 mod events;
 mod flow;
+mod learning;
 mod modern;
 mod result;
 mod simulation;

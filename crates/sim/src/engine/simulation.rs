@@ -4,10 +4,10 @@
 //! Where all packets of a link come from one other link, in order, the two form a pipe whose end a packet's arrival can be computed for
 //! at once. What is in flight waits in pipes, first in, first out, of which only the head is an event: see [`Lanes`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Segments};
 use thiserror::Error;
 
 use super::applications::Driven;
@@ -179,6 +179,8 @@ pub(super) struct Simulation<'a, R> {
     pub(super) segments: Store<Segment>,
     /// What a scheduled link has just lost, and when; empty in between.
     lost: Vec<(Packet, Instant)>,
+    /// The initial windows that connections between two nodes have arrived at, by the nodes of sender and receiver.
+    pub(super) learned: BTreeMap<(usize, usize), Segments>,
     processed: u64,
     pub(super) recorder: R,
 }
@@ -212,6 +214,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sack: Store::default(),
             segments: Store::default(),
             lost: Vec::new(),
+            learned: BTreeMap::new(),
             processed: 0,
             recorder,
         };
@@ -461,6 +464,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Sends what the sender of `flow` may send, and sets its timer.
     pub(super) fn transmit(&mut self, here: Arrival, flow: usize) {
         let now = here.at;
+        self.learn(flow);
         while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
             let sent_before = sender.snd_max();
             let Some(packet) = sender.poll_transmit(now) else { break };
@@ -506,7 +510,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if deadline.is_none_or(|deadline| deadline > now) {
             return self.arm(here, flow);
         }
-        match &mut state.hosts {
+        if side == 0 && !self.learned.is_empty() {
+            self.recall(flow);
+        }
+        match &mut self.flows[flow].hosts {
             Hosts::Modern(_) => self.expire(here, flow, side),
             Hosts::Datagrams(_) => {}
             Hosts::Ns2 { sender, .. } if side == 0 => {

@@ -85,6 +85,10 @@ impl Sender {
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         self.counters.reductions += 1;
         self.note_exit(now, cause);
+        if let Some(first) = &mut self.first {
+            // What is marked has arrived, and the ACK that says so acknowledges it.
+            if cause == Cause::EcnCe { first.hear_of_own_congestion() } else { first.hear_of_congestion(self.snd_una) }
+        }
         let rwnd = self.edge.saturating_sub(self.snd_una) as f64 / self.smss as f64;
         self.control.on_congestion(&CongestionEvent {
             now,
@@ -158,6 +162,9 @@ impl Sender {
     /// A tail loss probe has repaired a loss: the control responds as to any other (RFC 8985 §7.4.2).
     pub(super) fn respond_to_repaired_tail(&mut self, now: Instant) {
         if self.phase == Phase::Open && self.snd_una >= self.cwr_point {
+            if let Some(first) = &mut self.first {
+                first.hear_of_own_congestion();
+            }
             self.reduce(now, Cause::DupAck);
             self.control.on_recovery_end(now);
         }
