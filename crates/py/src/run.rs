@@ -172,6 +172,7 @@ impl PyRunResult {
             ("timeouts", counts(flows, |flow| flow.timeouts)),
             ("window_reductions", counts(flows, |flow| flow.window_reductions)),
             ("dropped_packets", counts(flows, |flow| flow.dropped_packets)),
+            ("notices", counts(flows, |flow| flow.notices)),
             ("cwnd_max", numbers(flows, |flow| flow.cwnd_max)),
             ("cwnd_final", numbers(flows, |flow| flow.cwnd_final)),
             ("ssthresh_final", numbers(flows, |flow| flow.ssthresh_final)),

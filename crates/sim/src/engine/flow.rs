@@ -50,6 +50,8 @@ pub(super) struct Flow {
     /// When these timers are due.
     pub(super) due: [Due; 2],
     dropped: u64,
+    /// Notices of drops that reached the sender.
+    pub(super) notices: u64,
     /// Data segments lost that were sent before the first loss was noticed.
     first_overshoot_losses: u64,
 }
@@ -73,7 +75,7 @@ impl Flow {
             let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
             Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
         };
-        Ok(Self { hosts, armed: [None; 2], due: [Due::default(); 2], dropped: 0, first_overshoot_losses: 0 })
+        Ok(Self { hosts, armed: [None; 2], due: [Due::default(); 2], dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
 
     /// When the timers of both hosts are due.
@@ -116,6 +118,7 @@ impl Flow {
             timeouts: counters.timeouts,
             window_reductions: counters.reductions,
             dropped_packets: self.dropped,
+            notices: self.notices,
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,

@@ -3,6 +3,7 @@
 mod events;
 mod flow;
 mod modern;
+mod notices;
 mod result;
 mod simulation;
 

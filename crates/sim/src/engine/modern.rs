@@ -61,7 +61,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Sends what the host `side` of `flow` has to send, and sets its timers.
-    fn transmit_segments(&mut self, here: Arrival, flow: usize, side: usize) {
+    pub(super) fn transmit_segments(&mut self, here: Arrival, flow: usize, side: usize) {
         let now = here.at;
         while let Some((segment, numbers)) = self.connection(flow).and_then(|connection| connection.poll_transmit(now, side)) {
             if R::ON && side == 0 && segment.len() > 0 {

@@ -12,14 +12,15 @@ use thiserror::Error;
 
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
 use super::flow::{Due, Flow, Hosts, Path};
+use super::notices::Notices;
 use super::result::{FlowResult, LinkResult, RunResult};
 use crate::net::lanes::Lanes;
-use crate::net::link::{Crossing, Entering, Link, LinkKind};
+use crate::net::link::{Crossing, Entering, Link, LinkKind, Loss};
 use crate::net::route::{Routes, Unroutable};
 use crate::net::scheduled::Served;
 use crate::scenario::Scenario;
 use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::{Packet, SackBlocks, Store};
+use crate::tcp::packet::{DropNotice, Packet, SackBlocks, Store};
 use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Capture, Off, Point, Recorder, Recording, SequenceKind, Traces};
 
@@ -147,26 +148,28 @@ struct InFlight {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
-    tiebreak: f64,
-    scheduled: Instant,
+    pub(super) tiebreak: f64,
+    pub(super) scheduled: Instant,
 }
 
 pub(super) struct Simulation<'a, R> {
-    scenario: &'a Scenario,
-    end: Instant,
-    events: EventQueue,
+    pub(super) scenario: &'a Scenario,
+    pub(super) end: Instant,
+    pub(super) events: EventQueue,
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     lanes: Lanes,
     /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
-    routes: Routes,
+    pub(super) routes: Routes,
     pub(super) flows: Vec<Flow>,
     sack: Store<SackBlocks>,
     /// Segments of `modern` hosts on their way.
     pub(super) segments: Store<Segment>,
-    /// What a scheduled link has just lost, and when; empty in between.
-    lost: Vec<(Packet, Instant)>,
+    /// What a scheduled link has just lost; empty in between.
+    lost: Vec<(Packet, Loss)>,
+    /// What queues tell the senders of packets that they dropped.
+    pub(super) notices: Notices,
     processed: u64,
     pub(super) recorder: R,
 }
@@ -180,7 +183,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &links, &routes);
-        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len();
+        // The last is for notices.
+        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + 1;
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -198,6 +202,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sack: Store::default(),
             segments: Store::default(),
             lost: Vec::new(),
+            notices: Notices::default(),
             processed: 0,
             recorder,
         };
@@ -227,6 +232,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let timer = subject - self.pipes.len();
             if timer < 2 * self.flows.len() {
                 self.timer_event(now, timer / 2, timer % 2);
+            } else if subject == self.notice_subject() {
+                self.notice_event(now);
             } else {
                 self.free_event(now, timer - 2 * self.flows.len());
             }
@@ -286,7 +293,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                     Arrival { at: arrival, tiebreak, scheduled: start }
                 }
-                Crossing::Lost { at } => return self.lose(at, &packet),
+                Crossing::Lost(loss) => return self.lose(&packet, loss),
             };
             packet.hop += 1;
             if !next.is_some_and(|next| self.lanes.follows(next)) {
@@ -344,8 +351,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn lose_all(&mut self) {
-        while let Some((packet, at)) = self.lost.pop() {
-            self.lose(at, &packet);
+        while let Some((packet, loss)) = self.lost.pop() {
+            self.lose(&packet, loss);
         }
     }
 
@@ -363,15 +370,27 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         pipe.push_back(InFlight { key, tiebreak, packet });
     }
 
-    fn lose(&mut self, at: Instant, packet: &Packet) {
-        match self.flows[packet.flow()].hosts {
-            Hosts::Ns2 { .. } => drop(self.sack.take(packet.kept)),
-            Hosts::Modern(_) => drop(self.segments.take(packet.kept)),
-        }
-        if at >= self.end {
+    fn lose(&mut self, packet: &Packet, loss: Loss) {
+        let segment = match self.flows[packet.flow()].hosts {
+            Hosts::Ns2 { .. } => {
+                self.sack.take(packet.kept);
+                None
+            }
+            Hosts::Modern(_) => self.segments.take(packet.kept),
+        };
+        if loss.at >= self.end {
             return;
         }
         self.flows[packet.flow()].lose(packet);
+        if let Some(notice) = loss.notice {
+            let seq = segment.map_or(packet.seq, |segment| segment.seq);
+            self.notify(packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
+        }
+    }
+
+    /// The subject of events at which a notice arrives.
+    pub(super) fn notice_subject(&self) -> usize {
+        self.pipes.len() + 2 * self.flows.len() + self.links.len()
     }
 
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
@@ -414,7 +433,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends what the sender of `flow` may send, and sets its timer.
-    fn transmit(&mut self, here: Arrival, flow: usize) {
+    pub(super) fn transmit(&mut self, here: Arrival, flow: usize) {
         let now = here.at;
         while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
             let sent_before = sender.snd_max();

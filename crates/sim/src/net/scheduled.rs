@@ -106,7 +106,8 @@ impl Link {
         self.next_service().is_some() && !self.transmitter.is_busy_for(packet)
     }
 
-    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`. Gives whether the link is to be served at once.
+    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`. Gives
+    /// whether the link is to be served at once.
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (packet, ends): (Packet, (u32, u32)),

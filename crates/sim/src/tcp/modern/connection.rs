@@ -10,6 +10,7 @@ use super::segment::{Flags, Segment, to_position};
 use crate::app::Bulk;
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::ns2::SlowStartExit;
+use crate::tcp::packet::DropNotice;
 
 /// Segments that the application keeps ready, so that a window always finds full ones.
 const AHEAD: u64 = 4;
@@ -92,6 +93,11 @@ impl Connection {
         self.delivered_bytes += end - start;
         self.delivered_at = now;
         true
+    }
+
+    /// A queue has dropped a segment of the end that sends data.
+    pub(crate) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
+        self.ends[0].handle_notice(now, dropped);
     }
 
     /// The start has come, or a timer of the end `side` has expired.
