@@ -43,6 +43,7 @@ pub enum Distribution {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
     values: Vec<f64>,
+    weights: Vec<f64>,
     /// For each value the probability of it and those before.
     cumulative: Vec<f64>,
 }
@@ -58,7 +59,12 @@ impl Empirical {
             *sum += weight;
             Some(*sum / total)
         });
-        Some(Self { cumulative: sums.collect(), values })
+        Some(Self { cumulative: sums.collect(), values, weights: weights.to_vec() })
+    }
+
+    /// The values with their weights.
+    pub fn weighted(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.values.iter().copied().zip(self.weights.iter().copied())
     }
 
     fn value(&self, uniform: f64) -> f64 {

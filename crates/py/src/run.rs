@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_sim::engine::{FlowResult, LinkResult, Prepared, RunError, RunResult};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind};
+use ackclock_sim::engine::{ApplicationResult, FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Transfer};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind, Traffic};
 use ackclock_sim::trace::{Capture, FatesTrace};
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
@@ -100,6 +100,11 @@ fn maybe_numbers<T>(rows: &[T], read: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     Arc::new(rows.iter().map(read).collect::<Float64Array>())
 }
 
+/// A number that is one.
+fn some_number(number: f64) -> Option<f64> {
+    Some(number).filter(|number| !number.is_nan())
+}
+
 fn counts<T>(rows: &[T], read: impl Fn(&T) -> u64) -> ArrayRef {
     Arc::new(rows.iter().map(read).collect::<UInt64Array>())
 }
@@ -120,9 +125,12 @@ fn optional_times(nanos: &[Option<u64>]) -> ArrayRef {
     Arc::new(nanos.iter().map(|nanos| nanos.map(|nanos| Instant::from_nanos(nanos).as_secs_f64())).collect::<Float64Array>())
 }
 
-/// The parts of a control in a few words.
-fn control_label(control: &ControlSpec) -> String {
-    let ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) = control else {
+/// The parts of a flow's control in a few words.
+fn control_label(flow: &FlowSpec) -> String {
+    if let Traffic::Datagrams(_) = flow.traffic {
+        return "none".to_owned();
+    }
+    let ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) = &flow.control else {
         return "python".to_owned();
     };
     let response = loss_response.as_ref().map_or("own", |part| part.name);
@@ -130,6 +138,9 @@ fn control_label(control: &ControlSpec) -> String {
 }
 
 const fn recovery_name(flow: &FlowSpec) -> &'static str {
+    if let Traffic::Datagrams(_) = flow.traffic {
+        return "none";
+    }
     if let Some(host) = &flow.modern {
         return match host.recovery {
             ModernRecovery::Rack => "rack",
@@ -154,9 +165,9 @@ impl PyRunResult {
             ("name", texts(specs, |flow| flow.name.clone())),
             ("from", texts(specs, |flow| node(flow.from))),
             ("to", texts(specs, |flow| node(flow.to))),
-            ("control", texts(specs, |flow| control_label(&flow.control))),
+            ("control", texts(specs, |flow| control_label(flow))),
             ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
-            ("start_s", numbers(specs, |flow: &FlowSpec| flow.start.as_secs_f64())),
+            ("start_s", maybe_numbers(&self.result.flows, |flow| flow.started.map(Instant::as_secs_f64))),
             ("size_packets", maybe_counts(specs, |flow: &FlowSpec| flow.packets)),
         ]
     }
@@ -173,9 +184,9 @@ impl PyRunResult {
             ("window_reductions", counts(flows, |flow| flow.window_reductions)),
             ("dropped_packets", counts(flows, |flow| flow.dropped_packets)),
             ("notices", counts(flows, |flow| flow.notices)),
-            ("cwnd_max", numbers(flows, |flow| flow.cwnd_max)),
-            ("cwnd_final", numbers(flows, |flow| flow.cwnd_final)),
-            ("ssthresh_final", numbers(flows, |flow| flow.ssthresh_final)),
+            ("cwnd_max", maybe_numbers(flows, |flow| some_number(flow.cwnd_max))),
+            ("cwnd_final", maybe_numbers(flows, |flow| some_number(flow.cwnd_final))),
+            ("ssthresh_final", maybe_numbers(flows, |flow| some_number(flow.ssthresh_final))),
             ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(Duration::as_secs_f64))),
         ]
     }
@@ -201,6 +212,12 @@ impl PyRunResult {
             ("delivered_10s", maybe_counts(flows, |flow| flow.delivered_after[3])),
             ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(Duration::as_secs_f64))),
         ]
+    }
+
+    /// The rows of all applications, each with its application's index.
+    fn of_applications<T: Copy>(&self, rows: impl Fn(&ApplicationResult) -> &[T]) -> Vec<(usize, T)> {
+        let results = self.result.applications.iter().enumerate();
+        results.flat_map(|(index, result)| rows(result).iter().map(move |row| (index, *row))).collect()
     }
 
     fn flow_names(&self) -> Vec<String> {
@@ -290,6 +307,46 @@ impl PyRunResult {
             ("sojourn_mean", numbers(links, |link| link.sojourn_mean.as_secs_f64())),
             ("sojourn_max", numbers(links, |link| link.sojourn_max.as_secs_f64())),
             ("first_drop_time", maybe_numbers(links, |link| link.first_drop.map(Instant::as_secs_f64))),
+        ])
+    }
+
+    /// What the applications transferred: responses and bursts.
+    #[getter]
+    fn transfers(&self) -> PyResult<Table> {
+        let transfers = self.of_applications(|result| &result.transfers);
+        let time = |read: fn(&Transfer) -> Option<Instant>| {
+            maybe_numbers(&transfers, move |(_, transfer)| read(transfer).map(Instant::as_secs_f64))
+        };
+        let flow = |(index, transfer): &(usize, Transfer)| {
+            let first = self.scenario.applications[*index].flows.start;
+            Some(self.scenario.flows[first + transfer.connection? as usize].name.clone())
+        };
+        Table::new(vec![
+            ("application", texts(&transfers, |(index, _)| self.scenario.applications[*index].name.clone())),
+            ("page", counts(&transfers, |(_, transfer)| transfer.page.into())),
+            ("object", counts(&transfers, |(_, transfer)| transfer.object.into())),
+            ("flow", Arc::new(transfers.iter().map(flow).collect::<StringArray>())),
+            ("bytes", counts(&transfers, |(_, transfer)| transfer.bytes)),
+            ("queued_s", time(|transfer| Some(transfer.queued))),
+            ("requested_s", time(|transfer| transfer.requested)),
+            ("first_byte_s", time(|transfer| transfer.first_byte)),
+            ("completed_s", time(|transfer| transfer.completed)),
+            ("completion_time", maybe_numbers(&transfers, |(_, transfer)| Some(transfer.completed?.since(transfer.queued).as_secs_f64()))),
+        ])
+    }
+
+    /// The pages that clients began to load, and their exchanges of one request and response.
+    #[getter]
+    fn pages(&self) -> PyResult<Table> {
+        let pages: Vec<(usize, Page)> = self.of_applications(|result| &result.pages);
+        Table::new(vec![
+            ("application", texts(&pages, |(index, _)| self.scenario.applications[*index].name.clone())),
+            ("page", counts(&pages, |(_, page)| page.page.into())),
+            ("objects", counts(&pages, |(_, page)| page.objects.into())),
+            ("bytes", counts(&pages, |(_, page)| page.bytes)),
+            ("start_s", numbers(&pages, |(_, page)| page.started.as_secs_f64())),
+            ("completed_s", maybe_numbers(&pages, |(_, page)| page.completed.map(Instant::as_secs_f64))),
+            ("load_time", maybe_numbers(&pages, |(_, page)| Some(page.completed?.since(page.started).as_secs_f64()))),
         ])
     }
 

@@ -1,38 +1,144 @@
-//! Applications: what hands data to a sender.
+//! Applications: what hands data to senders.
+//!
+//! A bulk transfer is part of its sender ([`Bulk`]). Every other application is a state machine that the engine drives, without I/O like the
+//! endpoints: it is told what happened and answers with actions. It knows its connections by their number within it.
+
+mod bulk;
+mod bursts;
+mod client;
+mod datagrams;
+mod pages;
+
+pub(crate) use bulk::Bulk;
 
 use ackclock_core::units::Instant;
 
-/// Segment numbers end here; a run would need 4·10⁹ packets of one flow to get so far.
-const LAST_SEQ: u32 = u32::MAX - 2;
+use crate::scenario::{ApplicationKind, ApplicationSpec};
+use bursts::Bursts;
+use client::Client;
+use datagrams::Datagrams;
 
-/// A bulk transfer: data without end, or a fixed amount, between a start and an optional stop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bulk {
-    /// When it starts.
-    pub(crate) start: Instant,
-    /// When it stops handing over data.
-    pub(crate) stop: Option<Instant>,
-    /// Data packets in all.
-    pub(crate) packets: Option<u64>,
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The time that [`Application::poll_timeout`] gave has come.
+    Wake,
+    /// `total` bytes have been delivered so far, in order, at one end of a connection.
+    Delivered {
+        /// Which connection.
+        connection: u32,
+        /// Which end.
+        side: Side,
+        /// Bytes since the connection began.
+        total: u64,
+    },
 }
 
-impl Bulk {
-    /// Whether data packet number `seq` (the first is 1) may be sent for the first time at `now`.
-    pub(crate) fn offers(&self, seq: u32, now: Instant) -> bool {
-        seq < LAST_SEQ && self.packets.is_none_or(|packets| u64::from(seq) <= packets) && self.stop.is_none_or(|stop| now < stop)
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The flow's sender: the server of a client.
+    Sender = 0,
+    /// The flow's receiver: the client.
+    Receiver = 1,
+}
+
+/// What the engine shall do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// The receiver of a connection opens it.
+    Open(u32),
+    /// One end of a connection writes so many bytes.
+    Write(u32, Side, u64),
+    /// One end of a connection writes no more.
+    Close(u32, Side),
+    /// The sender may send so many packets more.
+    Offer(u64),
+    /// A datagram goes.
+    Datagram,
+}
+
+/// One transfer of an application: a response, or a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Number of its page, exchange or burst.
+    pub page: u32,
+    /// Its number on the page; the root has 0.
+    pub object: u32,
+    /// Its connection's number within the application, once it has one.
+    pub connection: Option<u32>,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// When it was known to be needed.
+    pub queued: Instant,
+    /// When its request was handed to a connection, which may still have to be opened.
+    pub requested: Option<Instant>,
+    /// When the first byte arrived.
+    pub first_byte: Option<Instant>,
+    /// When the last byte arrived.
+    pub completed: Option<Instant>,
+}
+
+/// One page that a client loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its number.
+    pub page: u32,
+    /// When the client began to load it.
+    pub started: Instant,
+    /// When its last byte arrived.
+    pub completed: Option<Instant>,
+    /// Objects, the root included.
+    pub objects: u32,
+    /// Bytes of all its responses.
+    pub bytes: u64,
+}
+
+/// An application that drives flows.
+#[derive(Debug)]
+pub(crate) enum Application {
+    /// Bursts of data with pauses between them.
+    Bursts(Bursts),
+    /// A client that loads pages, or asks for one response after the other.
+    Client(Box<Client>),
+    /// Datagrams at a constant rate.
+    Datagrams(Datagrams),
+}
+
+impl Application {
+    /// The application of `spec` with generators derived from `seed`.
+    pub(crate) fn new(spec: &ApplicationSpec, seed: u64) -> Self {
+        match &spec.kind {
+            ApplicationKind::OnOff(kind) => Self::Bursts(Bursts::new(spec, kind, seed)),
+            ApplicationKind::Client(kind) => Self::Client(Box::new(Client::new(spec, kind, seed))),
+            ApplicationKind::Datagrams(kind) => Self::Datagrams(Datagrams::new(spec, kind, seed)),
+        }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Takes an event; what is to be done is added to `actions`.
+    pub(crate) fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
+        match self {
+            Self::Bursts(bursts) => bursts.handle(now, event, actions),
+            Self::Client(client) => client.handle(now, event, actions),
+            Self::Datagrams(datagrams) => datagrams.handle(now, actions),
+        }
+    }
 
-    #[test]
-    fn offers_its_amount_until_it_stops() {
-        let second = Instant::from_nanos(1_000_000_000);
-        let bulk = Bulk { start: Instant::ZERO, stop: Some(second), packets: Some(3) };
-        assert!(bulk.offers(3, Instant::ZERO));
-        assert!(!bulk.offers(4, Instant::ZERO));
-        assert!(!bulk.offers(1, second));
+    /// When [`Event::Wake`] is due.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Bursts(bursts) => bursts.poll_timeout(),
+            Self::Client(client) => client.poll_timeout(),
+            Self::Datagrams(datagrams) => datagrams.poll_timeout(),
+        }
+    }
+
+    /// The transfers and pages so far.
+    pub(crate) fn into_results(self) -> (Vec<Transfer>, Vec<Page>) {
+        match self {
+            Self::Bursts(bursts) => (bursts.into_transfers(), Vec::new()),
+            Self::Client(client) => client.into_results(),
+            Self::Datagrams(_) => Default::default(),
+        }
     }
 }

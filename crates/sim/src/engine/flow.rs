@@ -7,9 +7,10 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use super::result::FlowResult;
 use super::simulation::RunError;
+use super::stream::Stream;
 use crate::app::Bulk;
 use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario};
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario, Traffic};
 use crate::tcp::checkpoints::CHECKPOINTS;
 use crate::tcp::modern::connection::Connection;
 use crate::tcp::ns2::{Counters, ExitReason, Sender};
@@ -39,12 +40,18 @@ pub(super) enum Hosts {
     },
     /// Profile `modern`.
     Modern(Box<Connection>),
+    /// No TCP at all.
+    Datagrams(Box<Stream>),
 }
 
 /// One flow's end hosts, and what is counted of them.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub(super) hosts: Hosts,
+    /// The application that hears of what is delivered.
+    pub(super) application: Option<usize>,
+    /// When it started; `None`: it is one of a client's connections, and has not been opened.
+    pub(super) started: Option<Instant>,
     /// Time of the timer event of sender and receiver that is in the event queue.
     pub(super) armed: [Option<Instant>; 2],
     /// When these timers are due.
@@ -60,22 +67,34 @@ impl Flow {
     /// The flow of `spec`, with the hosts not yet started.
     pub(super) fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
         let host = &spec.host;
-        let bulk = Bulk { start: spec.start, stop: spec.stop, packets: spec.packets };
+        let grows = matches!(spec.traffic, Traffic::Bursts(_));
+        let packets = if grows { Some(0) } else { spec.packets };
+        let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
         let control = || -> Result<Box<dyn CongestionControl>, RunError> {
             Ok(match &spec.control {
                 ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
                 ControlSpec::Custom(factory) => factory(),
             })
         };
-        let hosts = if let Some(modern) = &spec.modern {
-            Hosts::Modern(Box::new(Connection::new(modern, control()?, bulk, host.packet_size.0)))
+        let hosts = if let Traffic::Datagrams(_) = spec.traffic {
+            Hosts::Datagrams(Box::new(Stream::new(spec.start, host.packet_size.0)))
+        } else if let Some(modern) = &spec.modern {
+            let connection = if let Traffic::Connection(_) = spec.traffic {
+                Connection::dormant(modern, [control()?, control()?], host.packet_size.0)
+            } else {
+                Connection::bulk(modern, control()?, bulk, host.packet_size.0)
+            };
+            Hosts::Modern(Box::new(connection))
         } else {
             let sack = host.recovery == Recovery::Sack;
             let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
             let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
             Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
         };
-        Ok(Self { hosts, armed: [None; 2], due: [Due::default(); 2], dropped: 0, notices: 0, first_overshoot_losses: 0 })
+        let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
+        let (armed, due) = ([None; 2], [Due::default(); 2]);
+        let application = spec.traffic.application();
+        Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
 
     /// When the timers of both hosts are due.
@@ -83,6 +102,7 @@ impl Flow {
         match &self.hosts {
             Hosts::Ns2 { sender, receiver } => [sender.poll_timeout(), receiver.poll_timeout()],
             Hosts::Modern(connection) => connection.poll_timeouts(),
+            Hosts::Datagrams(_) => [None; 2],
         }
     }
 
@@ -92,6 +112,7 @@ impl Flow {
         let exit = match &self.hosts {
             Hosts::Ns2 { sender, .. } => sender.slow_start_exit(),
             Hosts::Modern(connection) => connection.slow_start_exit(),
+            Hosts::Datagrams(_) => return,
         };
         // The SYN, ACKs, and what is sent after the first loss was noticed are no part of the first overshoot.
         if !packet.is_ack() && packet.seq > 0 && exit.first_loss().is_none_or(|noticed| packet.sent < noticed) {
@@ -104,12 +125,14 @@ impl Flow {
         let counted = match &mut self.hosts {
             Hosts::Ns2 { sender, receiver } => Counted::of_ns2(sender, receiver, spec, end),
             Hosts::Modern(connection) => Counted::of_modern(connection, end),
+            Hosts::Datagrams(stream) => Counted::of_datagrams(stream, end),
         };
         let Counted { counters, window, .. } = counted;
         let complete = spec.packets.is_some_and(|packets| counted.delivered_packets >= packets);
         let until = if complete { counted.delivered_at } else { end };
-        let seconds = until.since(spec.start).as_secs_f64();
+        let seconds = self.started.map_or(0.0, |started| until.since(started).as_secs_f64());
         FlowResult {
+            started: self.started,
             delivered_bytes: counted.delivered_bytes,
             delivered_packets: counted.delivered_packets,
             goodput_bps: if seconds > 0.0 { 8.0 * counted.payload / seconds } else { 0.0 },
@@ -182,6 +205,21 @@ impl Counted {
             delivered_after: connection.checkpoints(end),
             slow_start_exit: connection.slow_start_exit().get(),
             min_rtt,
+        }
+    }
+
+    fn of_datagrams(stream: &mut Stream, end: Instant) -> Self {
+        let delivered_bytes = stream.delivered_bytes();
+        Self {
+            counters: Counters { sent: stream.sent, cwnd_max: f64::NAN, ..Counters::default() },
+            window: Window { cwnd: f64::NAN, ssthresh: f64::NAN },
+            delivered_bytes,
+            delivered_packets: stream.delivered,
+            payload: delivered_bytes as f64,
+            delivered_at: stream.delivered_at,
+            delivered_after: stream.checkpoints.finish(end, delivered_bytes),
+            slow_start_exit: None,
+            min_rtt: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use ackclock_core::units::Instant;
 
 use super::flow::Hosts;
 use super::simulation::{Arrival, Simulation};
+use crate::app::Side;
 use crate::tcp::modern::connection::Connection;
 use crate::tcp::packet::Packet;
 use crate::trace::{Recorder, SequenceKind};
@@ -12,7 +13,7 @@ impl<R: Recorder> Simulation<'_, R> {
     fn connection(&mut self, flow: usize) -> Option<&mut Connection> {
         match &mut self.flows[flow].hosts {
             Hosts::Modern(connection) => Some(connection),
-            Hosts::Ns2 { .. } => None,
+            Hosts::Ns2 { .. } | Hosts::Datagrams(_) => None,
         }
     }
 
@@ -26,7 +27,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let delivered = connection.handle_segment(now, side, &segment);
         let (bytes, acknowledged) = (connection.delivered_bytes, connection.acknowledged(&segment));
         if R::ON {
-            if delivered {
+            if delivered && side == 1 {
                 self.recorder.delivered(now, flow as u32, bytes);
             }
             if side == 0 {
@@ -35,6 +36,9 @@ impl<R: Recorder> Simulation<'_, R> {
             }
         }
         self.transmit_segments(here, flow, side);
+        if delivered {
+            self.tell_delivered(here, flow, if side == 0 { Side::Sender } else { Side::Receiver });
+        }
     }
 
     /// Records the sender of `flow` after an ACK.

@@ -6,12 +6,15 @@ use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant, Segments};
 use sha2::{Digest, Sha256};
 
+use crate::app::{Page, Transfer};
 use crate::tcp::ns2::ExitReason;
 use crate::trace::{Capture, Traces};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowResult {
+    /// When it started; `None`: a connection that its client did not open.
+    pub started: Option<Instant>,
     /// Bytes delivered in order, headers and the SYN included, as ns-2's sink counts them; of a flow with `modern` hosts data alone.
     pub delivered_bytes: u64,
     /// Data packets delivered in order.
@@ -30,7 +33,7 @@ pub struct FlowResult {
     pub dropped_packets: u64,
     /// Notices of drops that reached the sender, those included that it had no use for.
     pub notices: u64,
-    /// Largest congestion window in segments.
+    /// Largest congestion window in segments; NaN, as those at the end, for datagrams, which have none.
     pub cwnd_max: Segments,
     /// Congestion window at the end.
     pub cwnd_final: Segments,
@@ -93,17 +96,31 @@ pub struct RunResult {
     pub traces: Traces,
     /// Packets that were captured, if places were named.
     pub capture: Option<Capture>,
+    /// What each application did, in the order of the scenario's applications.
+    pub applications: Vec<ApplicationResult>,
     /// Events processed.
     pub events: u64,
+}
+
+/// What an application did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationResult {
+    /// Its responses or bursts, in the order in which they were needed.
+    pub transfers: Vec<Transfer>,
+    /// The pages that it began to load, or its exchanges.
+    pub pages: Vec<Page>,
 }
 
 impl RunResult {
     /// A digest of all that was counted and recorded: equal digests, equal runs. A capture changes nothing in a run and is no part of it.
     pub fn digest(&self) -> String {
-        let Self { flows, links, traces, events, capture: _ } = self;
+        let Self { flows, links, traces, applications, events, capture: _ } = self;
         let mut hasher = Sha256Writer(Sha256::new());
         // Writing into a hash cannot fail.
         let _ = write!(hasher, "RunResult {{ flows: {flows:?}, links: {links:?}, traces: {traces:?}, events: {events} }}");
+        if !applications.is_empty() {
+            let _ = write!(hasher, "{applications:?}");
+        }
         hasher.finish()
     }
 }

@@ -10,10 +10,12 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 use thiserror::Error;
 
+use super::applications::Driven;
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
 use super::flow::{Due, Flow, Hosts, Path};
 use super::notices::Notices;
-use super::result::{FlowResult, LinkResult, RunResult};
+use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
+use crate::app::{Action, Side};
 use crate::net::lanes::Lanes;
 use crate::net::link::{Crossing, Entering, Link, LinkKind, Loss};
 use crate::net::route::{Routes, Unroutable};
@@ -148,8 +150,15 @@ struct InFlight {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
-    pub(super) tiebreak: f64,
-    pub(super) scheduled: Instant,
+    tiebreak: f64,
+    scheduled: Instant,
+}
+
+impl Arrival {
+    /// What happens at a host by itself at `now`.
+    pub(super) fn local(now: Instant) -> Self {
+        Self { at: now, tiebreak: now.as_secs_f64(), scheduled: now }
+    }
 }
 
 pub(super) struct Simulation<'a, R> {
@@ -163,6 +172,9 @@ pub(super) struct Simulation<'a, R> {
     pipes: Vec<VecDeque<InFlight>>,
     pub(super) routes: Routes,
     pub(super) flows: Vec<Flow>,
+    pub(super) applications: Vec<Driven>,
+    /// What an application has just asked for; empty in between.
+    pub(super) actions: Vec<Action>,
     sack: Store<SackBlocks>,
     /// Segments of `modern` hosts on their way.
     pub(super) segments: Store<Segment>,
@@ -184,7 +196,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &links, &routes);
         // The last is for notices.
-        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + 1;
+        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + scenario.applications.len() + 1;
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -199,6 +211,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             links,
             routes,
             flows,
+            applications: Driven::all(scenario),
+            actions: Vec::new(),
             sack: Store::default(),
             segments: Store::default(),
             lost: Vec::new(),
@@ -207,9 +221,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
+            if simulation.flows[flow].poll_timeouts()[0].is_none() {
+                continue;
+            }
             let start = Due { deadline: Some(spec.start), tiebreak: spec.start_tiebreak, set_at: Instant::ZERO };
             simulation.flows[flow].due[0] = start;
-            simulation.arm(Arrival { at: Instant::ZERO, tiebreak: 0.0, scheduled: Instant::ZERO }, flow);
+            simulation.arm(Arrival::local(Instant::ZERO), flow);
+        }
+        for application in 0..scenario.applications.len() {
+            simulation.arm_application(Instant::ZERO, application);
         }
         Ok(simulation)
     }
@@ -234,15 +254,25 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.timer_event(now, timer / 2, timer % 2);
             } else if subject == self.notice_subject() {
                 self.notice_event(now);
-            } else {
+            } else if subject < self.first_application() {
                 self.free_event(now, timer - 2 * self.flows.len());
+            } else {
+                self.application_event(now, subject - self.first_application());
             }
         }
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        Ok((RunResult { flows, links, traces: Traces::default(), capture: None, events: self.processed }, self.recorder))
+        let (events, traces) = (self.processed, Traces::default());
+        let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
+        let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
+        Ok((RunResult { flows, links, applications, traces, capture: None, events }, self.recorder))
+    }
+
+    /// The first subject of events that are an application's.
+    pub(super) fn first_application(&self) -> usize {
+        self.pipes.len() + 2 * self.flows.len() + self.links.len()
     }
 
     /// The first packet in flight in `pipe` arrives.
@@ -371,36 +401,47 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn lose(&mut self, packet: &Packet, loss: Loss) {
-        let segment = match self.flows[packet.flow()].hosts {
+        let (seq, is_told) = match self.flows[packet.flow()].hosts {
             Hosts::Ns2 { .. } => {
                 self.sack.take(packet.kept);
-                None
+                (packet.seq, !packet.is_ack())
             }
-            Hosts::Modern(_) => self.segments.take(packet.kept),
+            Hosts::Modern(_) => self.segments.take(packet.kept).map_or((0, false), |segment| (segment.seq, segment.len() > 0)),
+            Hosts::Datagrams(_) => (packet.seq, false),
         };
         if loss.at >= self.end {
             return;
         }
         self.flows[packet.flow()].lose(packet);
-        if let Some(notice) = loss.notice {
-            let seq = segment.map_or(packet.seq, |segment| segment.seq);
+        if let Some(notice) = loss.notice.filter(|_| is_told) {
             self.notify(packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
         }
     }
 
     /// The subject of events at which a notice arrives.
     pub(super) fn notice_subject(&self) -> usize {
-        self.pipes.len() + 2 * self.flows.len() + self.links.len()
+        self.first_application() + self.applications.len()
     }
 
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
-        let Hosts::Ns2 { receiver, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
+        let receiver = match &mut self.flows[flow].hosts {
+            Hosts::Ns2 { receiver, .. } => receiver,
+            Hosts::Modern(_) => return self.deliver_segment(here, packet),
+            Hosts::Datagrams(stream) => {
+                stream.take(now);
+                if R::ON {
+                    self.recorder.delivered(now, flow as u32, stream.delivered_bytes());
+                }
+                return;
+            }
+        };
         let before = receiver.delivered_bytes;
         let ack = receiver.handle_segment(now, packet);
         let deadline = receiver.poll_timeout();
-        if R::ON && receiver.delivered_bytes > before {
+        let delivered = receiver.delivered_bytes > before;
+        if R::ON && delivered {
             self.recorder.delivered(now, flow as u32, receiver.delivered_bytes);
         }
         if let Some(ack) = ack {
@@ -408,6 +449,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         if deadline.is_some() {
             self.arm(here, flow);
+        }
+        if delivered {
+            self.tell_delivered(here, flow, Side::Receiver);
         }
     }
 
@@ -482,6 +526,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         match &mut state.hosts {
             Hosts::Modern(_) => self.expire(here, flow, side),
+            Hosts::Datagrams(_) => {}
             Hosts::Ns2 { sender, .. } if side == 0 => {
                 sender.handle_timeout(now);
                 if R::ON {

@@ -1,16 +1,17 @@
 //! Random arrivals: turns `arrivals` of a flow into flows, each with a start and a size.
 
-use ackclock_core::distribution::{Distribution, Empirical};
+use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Instant, NANOS_PER_SEC};
 
 use crate::net::route::{Ends, shortest_routes};
-use crate::scenario::check::{Checked, Record};
+use crate::scenario::check::Record;
+use crate::scenario::drawn::{self, whole_packets};
 use crate::scenario::error::{Problems, unknown};
 use crate::scenario::model::{FlowSpec, LinkSpec};
 use crate::scenario::spec::MAX_FLOWS;
 use crate::scenario::topology::Network;
-use crate::scenario::unit::{Measure, Quantity};
+use crate::scenario::unit::Quantity;
 
 /// One flow that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,18 +56,15 @@ pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Pr
     if arrivals.whole("until").is_some_and(|until| Some(until) <= flow.whole("start")) {
         refuse(arrivals, "until", "must be later than the flow's start");
     }
-    let Some(size) = arrivals.table("size").filter(|size| size.kind == "empirical") else { return };
-    if size.list("sizes").is_empty() {
-        refuse(size, "sizes", "at least one size is needed");
-    } else if size.field("weights").given && Empirical::new(vec![0.0; size.list("sizes").len()], &numbers(size, "weights")).is_none() {
-        refuse(size, "weights", "must be as many as sizes, and not all of them 0");
+    if let Some(size) = arrivals.table("size") {
+        drawn::check_sizes(size, problems);
     }
 }
 
 /// The flows that arrive, in the order of time; `None` if that cannot be said, which is then among the problems.
 pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mut Problems) -> Option<Vec<Arrival>> {
     let packet = site.like.host.packet_size.0.max(1);
-    let sizes = distribution(keys.table("size")?, packet)?;
+    let sizes = drawn::sizes(keys.table("size")?, packet)?;
     let per_second = match keys.quantity("rate") {
         Some(Quantity::Real(_, rate)) => rate,
         _ => rate_of_load(keys, site, &sizes, problems)?,
@@ -125,41 +123,6 @@ fn link<'a>(keys: &Record, site: Site<'a>, problems: &mut Problems) -> Option<&'
         problems.add(&keys.origin, keys.path.clone(), "there is no route from the sender to the receiver whose links could be loaded");
     }
     slowest
-}
-
-/// The sizes in bytes.
-fn distribution(size: &Record, packet: u64) -> Option<Distribution> {
-    let bytes = |quantity| match quantity {
-        Quantity::Whole(Measure::Bytes, bytes) => Some(bytes as f64),
-        Quantity::Whole(_, packets) => Some(packets as f64 * packet as f64),
-        Quantity::Real(..) | Quantity::Word(_) => None,
-    };
-    let mean = size.quantity("mean").and_then(bytes);
-    Some(match size.kind {
-        "fixed" => Distribution::Fixed { mean: mean? },
-        "pareto" => Distribution::Pareto { mean: mean?, shape: size.number("shape")? },
-        "lognormal" => Distribution::Lognormal { mean: mean?, sigma: size.number("sigma")? },
-        "empirical" => {
-            let sizes = size.list("sizes").iter().filter_map(|item| match item.value {
-                Checked::Quantity(quantity) => bytes(quantity),
-                _ => None,
-            });
-            let sizes: Vec<f64> = sizes.collect();
-            let weights = if size.field("weights").given { numbers(size, "weights") } else { vec![1.0; sizes.len()] };
-            Distribution::Empirical(Empirical::new(sizes, &weights)?)
-        }
-        _ => Distribution::Exponential { mean: mean? },
-    })
-}
-
-fn numbers(table: &Record, name: &str) -> Vec<f64> {
-    let number = |value: &Checked| if let Checked::Number(number) = value { Some(*number) } else { None };
-    table.list(name).iter().filter_map(|item| number(&item.value)).collect()
-}
-
-/// `bytes` in packets of `packet` bytes, at least one.
-fn whole_packets(bytes: f64, packet: u64) -> f64 {
-    (bytes / packet as f64).ceil().clamp(1.0, 1e15)
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
 //! From checked tables to the typed scenario: expands `count`, finds routes, and checks what concerns several keys at once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use ackclock_core::rng::Generator;
-use ackclock_core::units::{Bytes, Duration, Instant};
+use ackclock_core::units::{Bytes, Duration};
 
 use crate::net::route::{Ends, shortest_routes};
-use crate::scenario::arrivals::{self, Arrival, Site};
+use crate::scenario::app_keys::check_application;
+use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Problems, quoted};
+use crate::scenario::flows::{self, Expanded};
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds,
-    Scenario, TraceKind,
+    ComposedSpec, FlowSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds, Scenario, TraceKind,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::route;
 use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, NS2_KEYS, ROOT};
 use crate::scenario::topology::{self, Network, part};
-use crate::scenario::unit::{Measure, Quantity};
+use crate::scenario::unit::Quantity;
 use crate::scenario::value::Node;
 use crate::tcp::packet::HEADER;
 
@@ -40,6 +41,8 @@ pub(crate) struct Context<'a> {
     pub(crate) name: &'a str,
     /// Whether it comes from the Python API.
     pub(crate) python: bool,
+    /// Where the files lie that it names.
+    pub(crate) folder: &'a Path,
 }
 
 /// Builds the scenario; it is worth something only if there are no problems.
@@ -64,7 +67,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     }
     let seed = root.integer("seed").unwrap_or(1);
     let end = time(&root, "duration").as_nanos();
-    let expanded = expand_flows(&flows, &network, (seed, end), problems);
+    let Expanded { flows: expanded, applications } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let scenario = Scenario {
         name: root.text("name").unwrap_or(context.name).to_owned(),
@@ -73,6 +76,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         nodes: network.nodes,
         links: network.links.into_iter().map(|pipe| pipe.spec).collect(),
         flows: expanded.iter().map(|(_, flow)| flow.clone()).collect(),
+        applications,
         record: traces(&root),
     };
     let python = expanded.iter().map(|&(index, _)| flows[index].field("congestion_control").given.then_some(index)).collect();
@@ -106,6 +110,9 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         refuse("to", "must differ from from: a flow goes from one node to another".to_owned());
     }
     check_profile(flow, &mut refuse);
+    if let Some(application) = flow.table("application") {
+        check_application(flow, application, problems);
+    }
     if let Some(arrivals) = flow.table("arrivals") {
         arrivals::check_arrivals(flow, arrivals, problems);
     }
@@ -147,81 +154,7 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Every flow with the index of its table; `end` is that of the run in nanoseconds.
-fn expand_flows(tables: &[&Record], network: &Network, (seed, end): (u64, u64), problems: &mut Problems) -> Vec<(usize, FlowSpec)> {
-    let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
-    let mut names = BTreeSet::new();
-    let mut flows: Vec<(usize, FlowSpec)> = Vec::new();
-    let mut pairs = 0;
-    for (index, table) in tables.iter().enumerate() {
-        let [from, to] = ["from", "to"].map(|end| topology::find(&indices, (table, end), "node", problems));
-        let count = table.integer("count").unwrap_or(1);
-        let like = prototype(table);
-        let ends = |number: u64| {
-            let usual = network.pairs.get((pairs + number % count) as usize % network.pairs.len().max(1)).copied().unwrap_or_default();
-            (from.unwrap_or(usual.0), to.unwrap_or(usual.1))
-        };
-        let arrivals: Option<Vec<Arrival>> = table.table("arrivals").map(|keys| {
-            let room = MAX_FLOWS.saturating_sub(flows.len() as u64);
-            let site = Site { network, ends: ends(0), like: &like, end, seed, room };
-            arrivals::expand(table, keys, site, problems).unwrap_or_default()
-        });
-        let mut twice = false;
-        for number in 0..arrivals.as_ref().map_or(count, |arrivals| arrivals.len() as u64) {
-            let arrival = arrivals.as_ref().map(|arrivals| arrivals[number as usize]);
-            let name = match table.text("name") {
-                Some(name) if table.field("count").given || arrival.is_some() => format!("{name}{number}"),
-                Some(name) => name.to_owned(),
-                None => format!("flow{}", flows.len()),
-            };
-            if !names.insert(name.clone()) && !std::mem::replace(&mut twice, true) {
-                problems.add(&table.field("name").origin, table.key("name"), format!("there is a flow {} already", quoted(&name)));
-            }
-            let start = arrival.map_or_else(|| start(table, (number, count), (seed, &name)), |arrival| arrival.start);
-            let packets = arrival.map_or(like.packets, |arrival| Some(arrival.packets));
-            let (from, to) = ends(number);
-            let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), packets, ..like.clone() };
-            flows.push((index, flow));
-        }
-        pairs += count;
-    }
-    flows
-}
-
-fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str)) -> Instant {
-    let nanos = |key| table.whole(key).unwrap_or(0);
-    let spread = u128::from(nanos("start_spread")) * u128::from(number) / u128::from(count.max(1));
-    let jitter = match nanos("start_jitter") {
-        0 => 0,
-        jitter => (Generator::derived(seed, &format!("flow/{name}/start")).uniform() * jitter as f64) as u64,
-    };
-    Instant::from_nanos(nanos("start")) + Duration::from_nanos(spread as u64) + Duration::from_nanos(jitter)
-}
-
-/// The flow of `table` without name, nodes and start.
-fn prototype(table: &Record) -> FlowSpec {
-    let host = host(table);
-    let packets = table.quantity("size").map(|size| match size {
-        Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size.0.max(1)),
-        Quantity::Whole(_, packets) => packets,
-        Quantity::Real(..) | Quantity::Word(_) => 0,
-    });
-    let modern = is_modern(table).then(|| table.table("modern").map(|keys| modern(keys, &host))).flatten();
-    FlowSpec {
-        name: String::new(),
-        from: 0,
-        to: 0,
-        start: Instant::ZERO,
-        start_tiebreak: 0.0,
-        stop: table.whole("stop").map(Instant::from_nanos),
-        packets,
-        host,
-        modern,
-        control: ControlSpec::Composed(control(table)),
-    }
-}
-
-fn host(table: &Record) -> Ns2Host {
+pub(super) fn host(table: &Record) -> Ns2Host {
     let rwnd = table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX);
     let recovery = table.text("recovery").unwrap_or_default();
     Ns2Host {
@@ -247,12 +180,12 @@ fn host(table: &Record) -> Ns2Host {
     }
 }
 
-fn is_modern(table: &Record) -> bool {
+pub(super) fn is_modern(table: &Record) -> bool {
     table.text("profile") == Some("modern")
 }
 
 /// The `modern` host of `[flow.modern]`.
-fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
+pub(super) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
     let bytes = |key| table.whole(key).unwrap_or(1);
     let (initial, max) = (bytes("receive_buffer"), bytes("receive_buffer_max"));
     let recovery = table.text("recovery").unwrap_or_default();
@@ -300,7 +233,7 @@ pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
     ("vegas", Recovery::Vegas),
 ];
 
-fn control(table: &Record) -> ComposedSpec {
+pub(super) fn control(table: &Record) -> ComposedSpec {
     let chosen = |axis| table.part(axis).map(part);
     let usual = |axis| {
         Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::registry::Params(Vec::new()) }, Axis::usual_part)
@@ -318,7 +251,7 @@ fn control(table: &Record) -> ComposedSpec {
     }
 }
 
-fn time(table: &Record, name: &str) -> Duration {
+pub(super) fn time(table: &Record, name: &str) -> Duration {
     Duration::from_nanos(table.whole(name).unwrap_or(0))
 }
 

@@ -70,6 +70,9 @@ pub(crate) struct Choice {
 
 static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
 
+/// The kind of distribution that a single quantity stands for; its first key is the quantity.
+const FIXED: &str = "fixed";
+
 /// Accessors are total: a field of the wrong kind was reported, so that the scenario is refused whatever they return.
 impl Record {
     /// The field `name`.
@@ -243,7 +246,8 @@ impl Checker<'_> {
             (Kind::WordOrTable(word, _), Data::Text(text)) if text == word => Checked::Text(text.clone()),
             (Kind::Tables(keys), Data::Table(_)) => self.tables(std::slice::from_ref(node), keys, path, node),
             (Kind::Tables(keys), Data::List(items)) => self.tables(items, keys, path, node),
-            (Kind::Variants(variants), Data::Table(_)) => self.variant(node, variants, path),
+            (Kind::Variants(variants) | Kind::Drawn(variants), Data::Table(_)) => self.variant(node, variants, path),
+            (Kind::Drawn(variants), Data::Text(_) | Data::Integer(_) | Data::Float(_)) => self.fixed(node, variants, path, unit),
             (Kind::Part(axis, extra), _) => match Axis::find(axis) {
                 Some(axis) => self.part(node, axis, extra, path),
                 None => Checked::None,
@@ -306,6 +310,19 @@ impl Checker<'_> {
             self.report(value, &joined(path, name), message);
         }
         Checked::Table(Record { kind: variant.kind, ..self.fields(node, variant.keys, path) })
+    }
+
+    /// A single quantity for a distribution: it always draws this.
+    fn fixed(&mut self, node: &Node, variants: &'static [Variant], path: &str, unit: Option<&str>) -> Checked {
+        let Some(mean) = variants.iter().find(|variant| variant.kind == FIXED).and_then(|fixed| fixed.keys.first()) else {
+            return Checked::None;
+        };
+        let value = self.value(node, &mean.kind, path, unit);
+        if matches!(value, Checked::None) {
+            return Checked::None;
+        }
+        let field = Field { value, origin: node.origin.clone(), given: true };
+        Checked::Table(Record { path: path.to_owned(), origin: node.origin.clone(), kind: FIXED, fields: vec![(mean.name, field)] })
     }
 
     fn quantity(&mut self, node: &Node, path: &str, read: (&'static Dimension, Option<&str>, &Data), bounds: &Bounds) -> Checked {

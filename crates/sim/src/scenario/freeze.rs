@@ -5,6 +5,8 @@ use std::fmt::Write;
 use ackclock_core::units::Duration;
 use serde_json::{Map, Value as Json, json};
 
+use crate::scenario::app_keys;
+use crate::scenario::application::{ApplicationSpec, Traffic};
 use crate::scenario::build::{Built, MODERN_RECOVERIES, RECOVERIES};
 use crate::scenario::model::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer,
@@ -29,8 +31,12 @@ pub(crate) fn freeze(built: &Built) -> String {
     for spec in &scenario.links {
         table(&mut text, "[[topology.link]]", &link(spec, &scenario.nodes));
     }
-    for (spec, python) in scenario.flows.iter().zip(&built.python) {
-        table(&mut text, "[[flow]]", &flow(spec, scenario, python.is_some()));
+    for (index, (spec, python)) in scenario.flows.iter().zip(&built.python).enumerate() {
+        let application = spec.traffic.application().map(|application| &scenario.applications[application]);
+        // The connections of an application stand in one table.
+        if application.is_none_or(|application| application.flows.start == index) {
+            table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.is_some()));
+        }
     }
     text
 }
@@ -91,20 +97,27 @@ fn put_generator(table: &mut Map<String, Json>, generator: GeneratorSpec) {
     table.extend(keys.map(|(key, value)| (key.to_owned(), value)));
 }
 
-fn flow(spec: &FlowSpec, scenario: &Scenario, python: bool) -> Json {
+fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scenario, python: bool) -> Json {
     let mut table = Map::new();
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
-    put("name", json!(spec.name));
+    put("name", json!(application.map_or(&spec.name, |application| &application.name)));
     put("from", json!(scenario.nodes[spec.from]));
     put("to", json!(scenario.nodes[spec.to]));
     put("start", json!(write_time(Duration::from_nanos(spec.start.as_nanos()))));
-    if let Some(stop) = spec.stop {
+    if let Some(application) = application {
+        put("application", app_keys::write(&application.kind));
+    }
+    if let Some(stop) = application.map_or(spec.stop, |application| application.stop) {
         put("stop", json!(write_time(Duration::from_nanos(stop.as_nanos()))));
     }
     if let Some(packets) = spec.packets {
         put("size", json!(format!("{packets} packets")));
     }
     let host = &spec.host;
+    if let Traffic::Datagrams(_) = spec.traffic {
+        put("packet_size", json!(format!("{} B", host.packet_size.0)));
+        return Json::Object(table);
+    }
     put("profile", json!(if spec.modern.is_some() { "modern" } else { "ns2" }));
     put("packet_size", json!(format!("{} B", host.packet_size.0)));
     let unlimited = host.initial_ssthresh.is_infinite();

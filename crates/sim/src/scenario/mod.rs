@@ -2,11 +2,16 @@
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
+mod app_keys;
+mod application;
 mod arrivals;
 mod build;
 pub(crate) mod check;
+mod drawn;
 pub(crate) mod error;
+mod flows;
 mod freeze;
+mod har;
 mod hosts;
 mod model;
 pub(crate) mod part;
@@ -27,6 +32,8 @@ use crate::scenario::build::{Built, Context, build};
 use crate::scenario::error::Problems;
 use crate::scenario::value::{Data, Node, Origin, Setting, read_json, read_setting, read_toml};
 
+pub use application::*;
+pub(crate) use drawn::whole_packets;
 pub use error::{Problem, ScenarioError};
 pub use hosts::hosts_json;
 pub use model::*;
@@ -160,6 +167,11 @@ impl Document {
         tree
     }
 
+    /// Where the files lie that it names: beside its own, or, if it has none, where the program runs.
+    fn folder(&self) -> &Path {
+        if self.python { None } else { Path::new(&*self.file).parent() }.unwrap_or_else(|| Path::new(""))
+    }
+
     fn build(&self) -> Result<Built, ScenarioError> {
         let mut problems = Problems::default();
         let mut tree = self.tree(&mut problems);
@@ -168,7 +180,7 @@ impl Document {
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
-        let built = build(&tree, Context { name: stem, python: self.python }, &mut problems);
+        let built = build(&tree, Context { name: stem, python: self.python, folder: self.folder() }, &mut problems);
         // Nothing is built only if something was wrong.
         match problems.unless_any(&self.file, built)? {
             Some(built) => Ok(built),

@@ -6,6 +6,7 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::registry::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
+use crate::scenario::application::{ApplicationSpec, Traffic};
 use crate::tcp::packet::HEADER;
 
 pub use crate::tcp::modern::config::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
@@ -23,8 +24,10 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// Links, each in one direction.
     pub links: Vec<LinkSpec>,
-    /// Flows, in the order of the file.
+    /// Flows, in the order of the file; the connections of an application follow each other.
     pub flows: Vec<FlowSpec>,
+    /// Applications that drive flows, in the order of the file.
+    pub applications: Vec<ApplicationSpec>,
     /// Which traces to record.
     pub record: Vec<TraceKind>,
 }
@@ -102,7 +105,7 @@ pub enum GeneratorSpec {
     },
 }
 
-/// A flow: one connection with bulk data from `from` to `to`.
+/// A flow: one connection whose data goes from `from` to `to`, or a stream of datagrams.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// What tables and plots call it.
@@ -115,10 +118,12 @@ pub struct FlowSpec {
     pub start: Instant,
     /// The same in seconds by ns-2's clock, which may be finer: it decides between events at the same time, and nothing else.
     pub start_tiebreak: f64,
-    /// When the application stops handing over data; what is outstanding is still delivered.
+    /// When a bulk transfer stops handing over data; what is outstanding is still delivered.
     pub stop: Option<Instant>,
-    /// How many data packets the application sends; `None` is without end.
+    /// How many data packets a bulk transfer has; `None` is without end.
     pub packets: Option<u64>,
+    /// What hands data to the sender.
+    pub traffic: Traffic,
     /// The end hosts of profile `ns2`; of another profile, what the profiles share: packet size, first threshold, ECN.
     pub host: Ns2Host,
     /// The end hosts, if they are of profile `modern`.

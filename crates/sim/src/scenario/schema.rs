@@ -68,14 +68,19 @@ fn value(kind: &Kind) -> Json {
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
-        Kind::Variants(variants) => {
-            let tables = variants.iter().enumerate().map(|(index, variant)| variant_table(variant, index > 0));
-            json!({ "oneOf": tables.collect::<Vec<_>>() })
+        Kind::Variants(variants) => json!({ "oneOf": variant_tables(variants) }),
+        Kind::Drawn(variants) => {
+            let mean = variants.iter().find_map(|variant| variant.keys.first()).map(|mean| value(&mean.kind));
+            json!({ "oneOf": mean.into_iter().chain(variant_tables(variants)).collect::<Vec<_>>() })
         }
         Kind::WordOrTable(word, keys) => json!({ "oneOf": [{ "const": word }, table(keys, None)] }),
         Kind::Part(axis, extra) => Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra)),
         Kind::Sweep => sweep(),
     }
+}
+
+fn variant_tables(variants: &[Variant]) -> Vec<Json> {
+    variants.iter().enumerate().map(|(index, variant)| variant_table(variant, index > 0)).collect()
 }
 
 fn variant_table(variant: &Variant, needs_kind: bool) -> Json {

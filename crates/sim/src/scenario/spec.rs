@@ -2,7 +2,7 @@
 
 use crate::scenario::hosts;
 use crate::scenario::model::TraceKind;
-use crate::scenario::traffic::ARRIVALS;
+use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit::{self, Dimension};
 
 /// One key.
@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Tables(&'static [Key]),
     /// A table whose keys depend on its `kind`; the first is the default.
     Variants(&'static [Variant]),
+    /// A distribution: the same, or a single quantity, which stands for kind `fixed` with this mean.
+    Drawn(&'static [Variant]),
     /// This word, or a table.
     WordOrTable(&'static str, &'static [Key]),
     /// A part of the registry's axis of this name, whose table may have these keys besides the part's parameters.
@@ -59,6 +61,7 @@ impl Kind {
             Self::Number(..) => "a number",
             Self::List(_) => "a list",
             Self::Table(_) | Self::Variants(_) | Self::Sweep | Self::Part(..) => "a table",
+            Self::Drawn(_) => "a quantity, or a table with its kind",
             Self::Tables(_) => "a list of tables",
             Self::WordOrTable(..) => "\"none\" or a table",
         }
@@ -116,11 +119,11 @@ pub(super) const fn above(low: &'static str, high: &'static str) -> Bounds {
     Bounds { low, above: true, high }
 }
 
-const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"));
-const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
+pub(super) const DELAY: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e6 s"));
+pub(super) const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15 bit/s"));
 pub(super) const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
 const BUFFER: Bounds = from("1 B", "1 GB");
-const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
+pub(super) const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
 
 /// Most like flows of one entry, and most flows of a scenario.
 pub(crate) const MAX_FLOWS: u64 = 2_000_000;
@@ -154,7 +157,12 @@ pub(crate) static ROOT: &[Key] = &[
     key("seed", Kind::Integer(0, u64::MAX), Fallback::Integer(1), "Seeds every random number generator of the run."),
     key("record", Kind::List(&Kind::Word(&TRACES)), Fallback::Empty, "Which traces to record, each a table of its own."),
     key("topology", Kind::Variants(TOPOLOGIES), Fallback::Table, "The network: nodes and links."),
-    key("flow", Kind::Tables(FLOW), Fallback::Required("[[flow]]"), "The flows: each a TCP connection with bulk data."),
+    key(
+        "flow",
+        Kind::Tables(FLOW),
+        Fallback::Required("[[flow]]"),
+        "The flows: each a TCP connection, or the connections of an application.",
+    ),
     key("sweep", Kind::Sweep, Fallback::Absent("one run"), "Varies keys: every combination of the axes' values is a run."),
 ];
 
@@ -383,6 +391,12 @@ static FLOW: &[Key] = &[
         Kind::Variants(ARRIVALS),
         Fallback::Absent("one flow, or `count`"),
         "Flows that arrive at random, each with a size of its own, drawn from the scenario's seed and the flow's name.",
+    ),
+    key(
+        "application",
+        Kind::Variants(APPLICATIONS),
+        Fallback::Absent("a bulk transfer, which size and stop may end"),
+        "What hands data to the sender.",
     ),
     key("stop", POINT, Fallback::Absent("never"), "When the application stops handing over data; what is outstanding is still delivered."),
     key(

@@ -7,16 +7,16 @@ use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 
 use super::pcapng::{self, Direction, Writer};
-use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, headers};
+use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, datagram, headers};
 use super::{Entering, Kept, Point};
-use crate::scenario::Scenario;
 use crate::scenario::error::unknown;
+use crate::scenario::{Scenario, Traffic};
 use crate::tcp::modern::segment::Segment;
 use crate::tcp::packet::Packet;
 
-/// Port of receivers.
+/// Port of those who wait for a connection, which the other end opens.
 const SERVER_PORT: u16 = 5001;
-/// First port of senders, and how many there are.
+/// First port of the other ends, and how many there are.
 const CLIENT_PORT: usize = 1024;
 const CLIENT_PORTS: usize = 64_512;
 
@@ -37,6 +37,8 @@ struct Conversation {
     ends: [Endpoint; 2],
     /// How packets of `ns2` hosts become segments.
     ns2: Option<Ns2Wire>,
+    /// Whether it is no connection, but a stream of datagrams.
+    datagrams: bool,
     /// When an `ns2` host first sent data. An ACK of what was sent before is of the SYN.
     first_data: Option<Instant>,
 }
@@ -135,12 +137,18 @@ impl Capture {
             Point::Received => (self.nodes[conversation.nodes[receiver]], Direction::Inbound),
         };
         let Some(place) = place else { return };
-        let Some(segment) = segment(conversation, packet, kept) else { return };
         let ends = (conversation.ends[sender], conversation.ends[receiver]);
+        let segment = segment(conversation, packet, kept);
+        if segment.is_none() && !conversation.datagrams {
+            return;
+        }
         // A packet has been passed on once less than it has crossed links, when it has arrived.
         let hops = if direction == Direction::Inbound { packet.hop.saturating_sub(1) } else { packet.hop };
         let start = self.bytes.len();
-        let length = headers(&mut self.bytes, &segment, ends, hops) as u16;
+        let length = match &segment {
+            Some(segment) => headers(&mut self.bytes, segment, ends, hops),
+            None => datagram(&mut self.bytes, packet, ends, hops),
+        } as u16;
         let (flow, seq) = (packet.flow() as u32, packet.seq);
         self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
     }
@@ -194,7 +202,8 @@ impl Capture {
 fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
     let flows = scenario.flows.iter().enumerate();
     let conversation = |(index, flow): (usize, &crate::scenario::FlowSpec)| {
-        let ns2 = if flow.modern.is_some() {
+        let datagrams = matches!(flow.traffic, Traffic::Datagrams(_));
+        let ns2 = if flow.modern.is_some() || datagrams {
             None
         } else {
             let small = || format!("capture: packets of {} are too small for the 40 bytes of IPv4 and TCP headers and data", flow.name);
@@ -202,8 +211,9 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
         };
         let port = (CLIENT_PORT + index % CLIENT_PORTS) as u16;
         let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;
-        let ends = [Endpoint::new(flow.from, port), Endpoint::new(flow.to, server)];
-        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, first_data: None })
+        let ports = if let Traffic::Connection(_) = flow.traffic { [server, port] } else { [port, server] };
+        let ends = [Endpoint::new(flow.from, ports[0]), Endpoint::new(flow.to, ports[1])];
+        Ok(Conversation { nodes: [flow.from, flow.to], ends, ns2, datagrams, first_data: None })
     };
     flows.map(conversation).collect()
 }

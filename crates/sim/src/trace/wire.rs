@@ -1,11 +1,11 @@
-//! Packets as bytes: IPv4 and TCP headers, with the checksums of a payload of zeros.
+//! Packets as bytes: IPv4 and TCP or UDP headers, with the checksums of a payload of zeros.
 //!
 //! A `modern` host's segment has all it needs. The `ns2` host counts packets and sends in one direction, so its headers are made up, in the
 //! one way that a reader of captures understands: packet n has the sequence number 1 + (n − 1) × payload, both ends begin at 0, packet 0
 //! is the SYN, and the ACK of a SYN is a SYN as well.
 //!
 //! ## References
-//! RFC 791 §3.1 (IPv4 header); RFC 6864 §4.1 (identification of packets that are not fragmented); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 791 §3.1 (IPv4 header); RFC 768 (UDP); RFC 6864 §4.1 (identification of packets that are not fragmented); RFC 9293 §3.1 (TCP header, checksum);
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
 
 use ackclock_core::qdisc::Ecn;
@@ -27,6 +27,7 @@ const TTL: u16 = 64;
 /// Don't fragment: without fragments the identification has no use and is zero (RFC 6864 §4.1).
 const DONT_FRAGMENT: u16 = 1 << 14;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +129,7 @@ pub(super) fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, E
     let options = segment.options.size();
     let begin = bytes.len();
     let length = segment.wire_size();
-    internet_header(bytes, length, segment.ecn, ends, hops);
+    internet_header(bytes, (TCP, length), segment.ecn, ends, hops);
     bytes.extend([ends.0.port, ends.1.port].into_iter().flat_map(u16::to_be_bytes));
     bytes.extend([segment.seq, segment.ack].into_iter().flat_map(u32::to_be_bytes));
     // The data offset counts words of four bytes in the upper half of its byte.
@@ -137,14 +138,35 @@ pub(super) fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, E
     bytes.extend([0; 4]);
     let end = bytes.len() + options as usize;
     write_options(bytes, &segment.options, end);
-    let (pseudo, tcp) = (&bytes[begin + 12..begin + IP_HEADER], &bytes[begin + IP_HEADER..]);
-    let sum = sum(pseudo) + sum(tcp) + u32::from(TCP) + length - IP_HEADER as u32;
-    let at = begin + IP_HEADER + 16;
-    bytes[at..at + 2].copy_from_slice(&checksum(sum).to_be_bytes());
+    write_checksum(bytes, begin, (TCP, length), 16);
     length
 }
 
-fn internet_header(bytes: &mut Vec<u8>, length: u32, ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
+/// Appends the headers of a datagram, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
+pub(super) fn datagram(bytes: &mut Vec<u8>, packet: &Packet, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+    let begin = bytes.len();
+    let length = packet.size().0 as u32;
+    internet_header(bytes, (UDP, length), packet.ecn(), ends, hops);
+    bytes.extend([ends.0.port, ends.1.port, length as u16 - IP_HEADER as u16, 0].into_iter().flat_map(u16::to_be_bytes));
+    write_checksum(bytes, begin, (UDP, length), 6);
+    length
+}
+
+/// Writes the checksum of the packet that begins at `begin`, at `offset` in its header after the internet header: of the pseudo header with
+/// addresses, protocol and length, the header, and data of zeros.
+fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32), offset: usize) {
+    let (pseudo, header) = (&bytes[begin + 12..begin + IP_HEADER], &bytes[begin + IP_HEADER..]);
+    let sum = sum(pseudo) + sum(header) + u32::from(protocol) + length - IP_HEADER as u32;
+    let at = begin + IP_HEADER + offset;
+    // RFC 768: a checksum of zero would mean that there is none.
+    let check = match checksum(sum) {
+        0 if protocol == UDP => u16::MAX,
+        check => check,
+    };
+    bytes[at..at + 2].copy_from_slice(&check.to_be_bytes());
+}
+
+fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn, (from, to): (Endpoint, Endpoint), hops: u16) {
     let begin = bytes.len();
     let field = match ecn {
         Ecn::Incapable => 0b00,
@@ -153,7 +175,7 @@ fn internet_header(bytes: &mut Vec<u8>, length: u32, ecn: Ecn, (from, to): (Endp
     };
     bytes.extend([0x45, field]);
     bytes.extend([length as u16, 0, DONT_FRAGMENT].into_iter().flat_map(u16::to_be_bytes));
-    bytes.extend([TTL.saturating_sub(hops).max(1) as u8, TCP, 0, 0]);
+    bytes.extend([TTL.saturating_sub(hops).max(1) as u8, protocol, 0, 0]);
     bytes.extend(from.address.into_iter().chain(to.address));
     let check = checksum(sum(&bytes[begin..]));
     bytes[begin + 10..begin + 12].copy_from_slice(&check.to_be_bytes());

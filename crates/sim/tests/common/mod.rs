@@ -5,7 +5,7 @@ use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_sim::scenario::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind, Traffic,
 };
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
@@ -112,6 +112,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         start_tiebreak: 0.0,
         stop: None,
         packets: None,
+        traffic: Traffic::Bulk,
         host,
         modern: None,
         control,
@@ -123,6 +124,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         nodes: (0..4).map(|node| format!("n{node}")).collect(),
         links,
         flows: vec![flow],
+        applications: Vec::new(),
         record: vec![TraceKind::Drops],
     }
 }

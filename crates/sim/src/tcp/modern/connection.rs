@@ -1,4 +1,5 @@
-//! A connection of two `modern` ends with a bulk transfer in one direction, as the engine drives it.
+//! A connection of two `modern` ends, as the engine drives it: with a bulk transfer in one direction, or with whatever an application
+//! writes at either end.
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
@@ -7,7 +8,7 @@ use ackclock_core::units::{Duration, Instant};
 use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
-use crate::app::Bulk;
+use crate::app::{Bulk, Side};
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::ns2::SlowStartExit;
 use crate::tcp::packet::DropNotice;
@@ -40,18 +41,21 @@ impl CongestionControl for OneSegment {
     }
 }
 
-/// Both ends of a flow: data goes from the first to the second.
+/// Both ends of a flow: data goes from the first to the second, requests of an application the other way.
 #[derive(Debug)]
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
-    bulk: Bulk,
+    /// What the first end sends by itself; `None`: an application opens the connection, from its second end, and writes.
+    bulk: Option<Bulk>,
     /// Data in a full segment.
     segment: u64,
     initial_sequence: u32,
     started: bool,
     /// Segments handed over.
     written: u64,
-    /// Bytes of data delivered in order.
+    /// Bytes delivered in order at the first end: requests.
+    heard_bytes: u64,
+    /// Bytes of data delivered in order at the second.
     pub(crate) delivered_bytes: u64,
     /// When the last of them were.
     pub(crate) delivered_at: Instant,
@@ -61,19 +65,64 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection that has not started; `segment`: data in a full segment.
-    pub(crate) fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, segment: u64) -> Self {
+    /// A bulk transfer that has not started; `segment`: data in a full segment.
+    pub(crate) fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, segment: u64) -> Self {
+        let ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
+        Self::new(ends, Some(bulk), host.initial_sequence, segment)
+    }
+
+    /// A connection that its second end will open, with the controls of both ends.
+    pub(crate) fn dormant(host: &Config, [sender, receiver]: [Box<dyn CongestionControl>; 2], segment: u64) -> Self {
+        let ends = [Endpoint::listen(host, sender), Endpoint::open(host, receiver)];
+        Self::new(ends, None, host.initial_sequence, segment)
+    }
+
+    fn new(ends: [Endpoint; 2], bulk: Option<Bulk>, initial_sequence: u32, segment: u64) -> Self {
+        let start = bulk.map_or(Instant::ZERO, |bulk| bulk.start);
         Self {
-            ends: [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))],
+            ends,
             bulk,
             segment,
-            initial_sequence: host.initial_sequence,
+            initial_sequence,
             started: false,
             written: 0,
+            heard_bytes: 0,
             delivered_bytes: 0,
-            delivered_at: bulk.start,
-            checkpoints: Checkpoints::new(bulk.start),
+            delivered_at: start,
+            checkpoints: Checkpoints::new(start),
             highest: 1,
+        }
+    }
+
+    /// An application opens the connection. Then [`Connection::poll_transmit`] gives what to send.
+    pub(crate) fn open(&mut self, now: Instant) {
+        self.started = true;
+        self.delivered_at = now;
+        self.checkpoints = Checkpoints::new(now);
+    }
+
+    /// An application writes at one end. Then [`Connection::poll_transmit`] gives what to send.
+    pub(crate) fn write(&mut self, side: Side, bytes: u64) {
+        self.ends[side as usize].write(bytes);
+    }
+
+    /// An application writes no more at one end. Then [`Connection::poll_transmit`] gives what to send.
+    pub(crate) fn close(&mut self, side: Side) {
+        self.ends[side as usize].close();
+    }
+
+    /// The application has so many packets more. Then [`Connection::poll_transmit`] gives what to send.
+    pub(crate) fn offer(&mut self, packets: u64) {
+        if let Some(bulk) = &mut self.bulk {
+            bulk.offer(packets);
+        }
+    }
+
+    /// Bytes delivered in order so far at one end.
+    pub(crate) fn delivered(&self, side: Side) -> u64 {
+        match side {
+            Side::Sender => self.heard_bytes,
+            Side::Receiver => self.delivered_bytes,
         }
     }
 
@@ -82,12 +131,16 @@ impl Connection {
         &self.ends[0]
     }
 
-    /// Takes a segment at the end `side`; tells whether data was delivered.
+    /// Takes a segment at the end `side`; tells whether data was delivered there.
     pub(crate) fn handle_segment(&mut self, now: Instant, side: usize, segment: &Segment) -> bool {
         self.ends[side].handle_segment(now, segment);
         let (start, end) = self.ends[side].read(now, u64::MAX);
-        if side == 0 || start == end {
+        if start == end {
             return false;
+        }
+        if side == 0 {
+            self.heard_bytes += end - start;
+            return true;
         }
         self.checkpoints.pass(now, self.delivered_bytes);
         self.delivered_bytes += end - start;
@@ -95,9 +148,9 @@ impl Connection {
         true
     }
 
-    /// A queue has dropped a segment of the end that sends data.
-    pub(crate) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
-        self.ends[0].handle_notice(now, dropped);
+    /// A queue has dropped a segment of the end `side`.
+    pub(crate) fn handle_notice(&mut self, now: Instant, side: usize, dropped: &DropNotice) {
+        self.ends[side].handle_notice(now, dropped);
     }
 
     /// The start has come, or a timer of the end `side` has expired.
@@ -112,19 +165,22 @@ impl Connection {
     /// When [`Connection::handle_timeout`] is due at each end.
     pub(crate) fn poll_timeouts(&self) -> [Option<Instant>; 2] {
         let [sender, receiver] = &self.ends;
-        [if self.started { sender.poll_timeout() } else { Some(self.bulk.start) }, receiver.poll_timeout()]
+        if !self.started {
+            return [self.bulk.map(|bulk| bulk.start), None];
+        }
+        [sender.poll_timeout(), receiver.poll_timeout()]
     }
 
     /// The next segment that the end `side` sends, with what a trace shows of it.
     pub(crate) fn poll_transmit(&mut self, now: Instant, side: usize) -> Option<(Segment, Numbers)> {
-        if side == 0 {
-            if !self.started {
-                return None;
-            }
-            self.write(now);
-        } else if self.ends[1].has_heard_fin() {
-            // The receiving application has nothing to say, and closes when the sender has.
-            self.ends[1].close();
+        if !self.started {
+            return None;
+        }
+        match self.bulk {
+            Some(bulk) if side == 0 => self.hand_over(bulk, now),
+            // Who hears that the other end writes no more has nothing more to say either.
+            _ if self.ends[side].has_heard_fin() => self.ends[side].close(),
+            _ => {}
         }
         let segment = self.ends[side].poll_transmit(now)?;
         let near = if side == 0 { self.highest } else { self.delivered_bytes + 1 };
@@ -148,12 +204,12 @@ impl Connection {
     }
 
     /// The application hands over as much as keeps the sender busy, and closes after the last.
-    fn write(&mut self, now: Instant) {
-        while self.ends[0].unsent() < AHEAD * self.segment && self.bulk.offers(self.written as u32 + 1, now) {
+    fn hand_over(&mut self, bulk: Bulk, now: Instant) {
+        while self.ends[0].unsent() < AHEAD * self.segment && bulk.offers(self.written as u32 + 1, now) {
             self.ends[0].write(self.segment);
             self.written += 1;
         }
-        if self.bulk.packets == Some(self.written) {
+        if bulk.is_done(self.written) {
             self.ends[0].close();
         }
     }

@@ -200,6 +200,12 @@ impl Sender {
         }
     }
 
+    /// The application has so many packets more. Then [`Sender::poll_transmit`] gives what to send.
+    pub(crate) fn offer(&mut self, packets: u64) {
+        self.state.bulk.offer(packets);
+        self.state.permit = self.policy.permit();
+    }
+
     /// The next packet to send, if there is one.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
         let seq = self.next(now)?;

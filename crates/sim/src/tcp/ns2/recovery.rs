@@ -46,6 +46,14 @@ impl Policy {
         }
     }
 
+    /// How much may go when the application has more.
+    pub(super) fn permit(&self) -> Permit {
+        match self {
+            Self::Sack(sack) if sack.is_recovering() => Permit::Pipe,
+            _ => Permit::Window(u32::MAX),
+        }
+    }
+
     /// The next segment that the pipe allows.
     pub(super) fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
         match self {

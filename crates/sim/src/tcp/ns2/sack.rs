@@ -122,6 +122,11 @@ impl Sack {
         Some(state.take_next())
     }
 
+    /// Whether losses are being repaired.
+    pub(super) fn is_recovering(&self) -> bool {
+        self.in_recovery
+    }
+
     pub(super) fn on_timeout(&mut self, state: &mut State) {
         state.dupacks = 0;
         self.in_recovery = false;

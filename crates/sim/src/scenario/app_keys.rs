@@ -1,0 +1,202 @@
+//! The key `application` of a flow: checking, reading and writing it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ackclock_core::distribution::Distribution;
+use ackclock_core::units::{Bytes, Duration, Rate};
+use serde_json::{Value as Json, json};
+
+use crate::scenario::application::{ApplicationKind, ClientSpec, Content, Object, OnOff, Stream};
+use crate::scenario::check::Record;
+use crate::scenario::error::Problems;
+use crate::scenario::spec::{CONTROL_AXES, NS2_KEYS};
+use crate::scenario::unit::{write_rate, write_time};
+use crate::scenario::{drawn, har};
+
+/// Headers of a datagram: IPv4 (RFC 791) and UDP (RFC 768).
+pub(crate) const DATAGRAM_HEADER: Bytes = Bytes(28);
+
+/// Checks what concerns several keys of a flow with an application.
+pub(super) fn check_application(flow: &Record, application: &Record, problems: &mut Problems) {
+    if application.kind == "bulk" {
+        return;
+    }
+    let mut refuse = |table: &Record, name: &str, message: String| problems.add(&table.field(name).origin, table.key(name), message);
+    for key in ["size", "arrivals"].into_iter().filter(|key| flow.field(key).given) {
+        refuse(flow, key, format!("is for bulk transfers, and the application is {}", application.kind));
+    }
+    let given = |name: &str| application.field(name).given;
+    match application.kind {
+        "request-response" | "web" if flow.text("profile") != Some("modern") => {
+            refuse(flow, "application", "needs profile = \"modern\": connections of ns2 hosts carry data one way only".to_owned());
+        }
+        "request-response" if !application.flag("persistent") && !given("exchanges") => {
+            refuse(application, "exchanges", "is missing: without persistent connections each exchange has one of its own".to_owned());
+        }
+        "cbr" => {
+            let tcp = ["profile", "host", "modern", "ecn", "initial_ssthresh", "congestion_control"];
+            for key in tcp.into_iter().chain(NS2_KEYS).chain(CONTROL_AXES).filter(|key| flow.field(key).given) {
+                refuse(flow, key, "is for TCP, which datagrams do without".to_owned());
+            }
+            if given("on") != given("off") {
+                let missing = if given("on") { "off" } else { "on" };
+                refuse(application, missing, "is missing: on and off stand together".to_owned());
+            }
+        }
+        "web" => check_page(application, problems),
+        _ => {}
+    }
+    for name in ["burst", "response", "root", "object"] {
+        if let Some(sizes) = application.table(name) {
+            drawn::check_sizes(sizes, problems);
+        }
+    }
+}
+
+/// Checks that a page is described in one way.
+fn check_page(application: &Record, problems: &mut Problems) {
+    let given = |name: &str| application.field(name).given;
+    let mut refuse = |name: &str, message: String| problems.add(&application.field(name).origin, application.key(name), message);
+    let ways: Vec<&str> = ["root", "contents", "har"].into_iter().filter(|way| given(way)).collect();
+    match ways[..] {
+        [] => refuse("root", "is missing: give root = \"30 kB\", or the page's contents, or a har file".to_owned()),
+        ["root"] if given("object") != (application.integer("objects") > Some(0)) => {
+            let missing = if given("object") { "objects" } else { "object" };
+            refuse(missing, "is missing: objects says how many there are besides the root, object how large they are".to_owned());
+        }
+        ["root"] => {}
+        [way] => {
+            for key in ["objects", "object", "request", "hosts"].into_iter().filter(|key| given(key) && (*key != "request" || way != "har"))
+            {
+                refuse(key, format!("cannot stand beside {way}, which says it"));
+            }
+        }
+        [first, second, ..] => refuse(second, format!("cannot stand beside {first}, which describes the page already")),
+    }
+}
+
+/// The application of checked keys; `packet`: data in a packet; `folder`: where the files lie that it names.
+pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems: &mut Problems) -> Option<ApplicationKind> {
+    let sizes = |name| drawn::sizes(application.table(name)?, packet.0);
+    let times = |name| drawn::times(application.table(name)?);
+    let whole = |name| application.whole(name).unwrap_or(1);
+    let delay = |name| Duration::from_nanos(application.whole(name).unwrap_or(0));
+    let client = |pages: Option<u64>, content, connections| ClientSpec {
+        pages: pages.map(|pages| pages as u32),
+        content,
+        connections,
+        persistent: application.flag("persistent"),
+        parse: delay("parse"),
+        server_delay: delay("server_delay"),
+        think: times("think").unwrap_or(Distribution::Fixed { mean: 0.0 }),
+    };
+    Some(match application.kind {
+        "on-off" => ApplicationKind::OnOff(OnOff { burst: sizes("burst")?, pause: times("pause")?, packet }),
+        "cbr" => ApplicationKind::Datagrams(Stream {
+            rate: Rate::from_bits_per_sec(whole("rate"))?,
+            size: Bytes(packet.0 + DATAGRAM_HEADER.0),
+            periods: times("on").zip(times("off")).map(|(on, off)| [on, off]),
+        }),
+        "request-response" => {
+            let (root, object) = (sizes("response")?, Distribution::Fixed { mean: 1.0 });
+            let content = Content::Drawn { root, objects: 0, object, request: whole("request"), hosts: 1 };
+            ApplicationKind::Client(client(application.integer("exchanges"), content, 1))
+        }
+        "web" => {
+            let content = page(application, sizes, folder, problems)?;
+            let connections = application.integer("connections").unwrap_or(1) as u32;
+            ApplicationKind::Client(client(application.integer("pages"), content, connections))
+        }
+        _ => return None,
+    })
+}
+
+/// What a page holds.
+fn page(
+    application: &Record,
+    sizes: impl Fn(&'static str) -> Option<Distribution>,
+    folder: &Path,
+    problems: &mut Problems,
+) -> Option<Content> {
+    if let Some(file) = application.text("har") {
+        let read = har::read(&folder.join(file), application.whole("request").unwrap_or(1));
+        let report = |message| problems.add(&application.field("har").origin, application.key("har"), message);
+        return read.map_err(report).ok().map(|objects| Content::Listed(objects.into()));
+    }
+    if application.field("contents").given {
+        let number = |object: &Record, key| object.whole(key).unwrap_or(1);
+        let object = |object: &Record| Object {
+            host: object.integer("host").unwrap_or(0) as u32,
+            request: number(object, "request"),
+            response: number(object, "response"),
+        };
+        return Some(Content::Listed(application.tables("contents").map(object).collect::<Arc<[_]>>()));
+    }
+    Some(Content::Drawn {
+        root: sizes("root")?,
+        objects: application.integer("objects").unwrap_or(0) as u32,
+        object: sizes("object").unwrap_or(Distribution::Fixed { mean: 1.0 }),
+        request: application.whole("request").unwrap_or(1),
+        hosts: application.integer("hosts").unwrap_or(1) as u32,
+    })
+}
+
+/// An application as in a file: reading it gives an equal one.
+pub(super) fn write(kind: &ApplicationKind) -> Json {
+    match kind {
+        ApplicationKind::OnOff(OnOff { burst, pause, packet: _ }) => {
+            json!({ "kind": "on-off", "burst": drawn::write_sizes(burst), "pause": drawn::write_times(pause) })
+        }
+        ApplicationKind::Datagrams(Stream { rate, size: _, periods }) => {
+            let mut json = json!({ "kind": "cbr", "rate": write_rate(*rate) });
+            if let Some([on, off]) = periods {
+                json["on"] = drawn::write_times(on);
+                json["off"] = drawn::write_times(off);
+            }
+            json
+        }
+        ApplicationKind::Client(client) => write_client(client),
+    }
+}
+
+fn write_client(client: &ClientSpec) -> Json {
+    let mut json = json!({
+        "kind": "web",
+        "think": drawn::write_times(&client.think),
+        "connections": client.connections,
+        "persistent": client.persistent,
+        "parse": write_time(client.parse),
+        "server_delay": write_time(client.server_delay),
+    });
+    match (&client.content, client.pages) {
+        // Only this kind may go on until the end.
+        (Content::Drawn { root, request, .. }, None) => {
+            return json!({
+                "kind": "request-response",
+                "response": drawn::write_sizes(root),
+                "request": format!("{request} B"),
+                "think": json["think"],
+                "server_delay": json["server_delay"],
+                "persistent": client.persistent,
+            });
+        }
+        (Content::Drawn { root, objects, object, request, hosts }, _) => {
+            json["root"] = drawn::write_sizes(root);
+            if *objects > 0 {
+                json["objects"] = json!(objects);
+                json["object"] = drawn::write_sizes(object);
+            }
+            json["request"] = json!(format!("{request} B"));
+            json["hosts"] = json!(hosts);
+        }
+        (Content::Listed(objects), _) => {
+            let write = |object: &Object| json!({ "response": format!("{} B", object.response), "request": format!("{} B", object.request), "host": object.host });
+            json["contents"] = objects.iter().map(write).collect();
+        }
+    }
+    if let Some(pages) = client.pages {
+        json["pages"] = json!(pages);
+    }
+    json
+}

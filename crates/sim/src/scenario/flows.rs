@@ -1,0 +1,157 @@
+//! Expands the tables of flows: `count`, `arrivals`, and applications with several connections.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Duration, Instant};
+
+use crate::scenario::app_keys::{self, DATAGRAM_HEADER};
+use crate::scenario::application::{ApplicationKind, ApplicationSpec, ClientSpec, Traffic};
+use crate::scenario::arrivals::{self, Arrival, Site};
+use crate::scenario::build::{control, host, is_modern, modern};
+use crate::scenario::check::Record;
+use crate::scenario::error::{Problems, quoted};
+use crate::scenario::model::{ControlSpec, FlowSpec};
+use crate::scenario::spec::MAX_FLOWS;
+use crate::scenario::topology::{self, Network};
+use crate::scenario::unit::{Measure, Quantity};
+
+/// What the tables of flows make.
+#[derive(Debug, Default)]
+pub(super) struct Expanded {
+    /// Every flow with the index of its table.
+    pub(super) flows: Vec<(usize, FlowSpec)>,
+    /// The applications that drive some of them.
+    pub(super) applications: Vec<ApplicationSpec>,
+}
+
+/// One of those that a table stands for.
+struct Member {
+    name: String,
+    from: usize,
+    to: usize,
+    start: Instant,
+    packets: Option<u64>,
+}
+
+/// Expands `tables`; beside the network the run's seed, its end in nanoseconds, and where files lie.
+pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Path), problems: &mut Problems) -> Expanded {
+    let (seed, end, folder) = run;
+    let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+    let mut names = BTreeSet::new();
+    let mut expanded = Expanded::default();
+    let mut pairs = 0;
+    for (index, table) in tables.iter().enumerate() {
+        let [from, to] = ["from", "to"].map(|end| topology::find(&indices, (table, end), "node", problems));
+        let count = table.integer("count").unwrap_or(1);
+        let like = prototype(table);
+        let application = table.table("application");
+        let application = application.and_then(|keys| app_keys::read(keys, like.host.packet_size, folder, problems));
+        let ends = |number: u64| {
+            let usual = network.pairs.get((pairs + number % count) as usize % network.pairs.len().max(1)).copied().unwrap_or_default();
+            (from.unwrap_or(usual.0), to.unwrap_or(usual.1))
+        };
+        let room = MAX_FLOWS.saturating_sub(expanded.flows.len() as u64);
+        let arrivals: Option<Vec<Arrival>> = table.table("arrivals").map(|keys| {
+            let site = Site { network, ends: ends(0), like: &like, end, seed, room };
+            arrivals::expand(table, keys, site, problems).unwrap_or_default()
+        });
+        let each = application.as_ref().map_or(1, connections);
+        if each.saturating_mul(count) > room {
+            let what = format!("makes {} connections; a scenario has at most {MAX_FLOWS} flows in all", each.saturating_mul(count));
+            problems.add(&table.field("application").origin, table.key("application"), what);
+            continue;
+        }
+        let mut twice = false;
+        for number in 0..arrivals.as_ref().map_or(count, |arrivals| arrivals.len() as u64) {
+            let arrival = arrivals.as_ref().map(|arrivals| arrivals[number as usize]);
+            let name = match table.text("name") {
+                Some(name) if table.field("count").given || arrival.is_some() => format!("{name}{number}"),
+                Some(name) => name.to_owned(),
+                None => format!("flow{}", expanded.flows.len()),
+            };
+            let start = arrival.map_or_else(|| start(table, (number, count), (seed, &name)), |arrival| arrival.start);
+            let packets = arrival.map_or(like.packets, |arrival| Some(arrival.packets));
+            let (from, to) = ends(number);
+            let first = expanded.flows.len();
+            expanded.add((index, &like), Member { name, from, to, start, packets }, application.as_ref());
+            for (_, flow) in &expanded.flows[first..] {
+                if !names.insert(flow.name.clone()) && !std::mem::replace(&mut twice, true) {
+                    let what = format!("there is a flow {} already", quoted(&flow.name));
+                    problems.add(&table.field("name").origin, table.key("name"), what);
+                }
+            }
+        }
+        pairs += count;
+    }
+    expanded
+}
+
+impl Expanded {
+    /// Adds a flow of the table `index`, or the flows of its application.
+    fn add(&mut self, (index, like): (usize, &FlowSpec), member: Member, application: Option<&ApplicationKind>) {
+        let Member { name, from, to, start, packets } = member;
+        let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), packets, ..like.clone() };
+        let Some(kind) = application else {
+            self.flows.push((index, flow));
+            return;
+        };
+        let number = self.applications.len();
+        let traffic = match kind {
+            ApplicationKind::OnOff(_) => Traffic::Bursts(number),
+            ApplicationKind::Client(_) => Traffic::Connection(number),
+            ApplicationKind::Datagrams(_) => Traffic::Datagrams(number),
+        };
+        // Of a flow without TCP there is only the size of its packets to say.
+        let header = if let ApplicationKind::Datagrams(_) = kind { DATAGRAM_HEADER } else { flow.host.header };
+        let flow = FlowSpec { traffic, stop: None, host: crate::scenario::Ns2Host { header, ..flow.host }, ..flow };
+        let first = self.flows.len();
+        let several = matches!(kind, ApplicationKind::Client(ClientSpec { persistent, .. }) if !persistent || connections(kind) > 1);
+        for connection in 0..connections(kind) {
+            let name = if several { format!("{}.{connection}", flow.name) } else { flow.name.clone() };
+            self.flows.push((index, FlowSpec { name, ..flow.clone() }));
+        }
+        let flows = first..self.flows.len();
+        self.applications.push(ApplicationSpec { name: flow.name, start, stop: like.stop, flows, kind: kind.clone() });
+    }
+}
+
+/// Flows that an application needs.
+fn connections(kind: &ApplicationKind) -> u64 {
+    if let ApplicationKind::Client(client) = kind { client.most_connections().unwrap_or(1) } else { 1 }
+}
+
+fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str)) -> Instant {
+    let nanos = |key| table.whole(key).unwrap_or(0);
+    let spread = u128::from(nanos("start_spread")) * u128::from(number) / u128::from(count.max(1));
+    let jitter = match nanos("start_jitter") {
+        0 => 0,
+        jitter => (Generator::derived(seed, &format!("flow/{name}/start")).uniform() * jitter as f64) as u64,
+    };
+    Instant::from_nanos(nanos("start")) + Duration::from_nanos(spread as u64) + Duration::from_nanos(jitter)
+}
+
+/// The flow of `table` without name, nodes and start.
+fn prototype(table: &Record) -> FlowSpec {
+    let host = host(table);
+    let packets = table.quantity("size").map(|size| match size {
+        Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size.0.max(1)),
+        Quantity::Whole(_, packets) => packets,
+        Quantity::Real(..) | Quantity::Word(_) => 0,
+    });
+    let modern = is_modern(table).then(|| table.table("modern").map(|keys| modern(keys, &host))).flatten();
+    FlowSpec {
+        name: String::new(),
+        from: 0,
+        to: 0,
+        start: Instant::ZERO,
+        start_tiebreak: 0.0,
+        stop: table.whole("stop").map(Instant::from_nanos),
+        packets,
+        traffic: Traffic::Bulk,
+        host,
+        modern,
+        control: ControlSpec::Composed(control(table)),
+    }
+}
