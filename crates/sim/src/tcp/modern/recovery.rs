@@ -163,9 +163,10 @@ impl Sender {
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data.
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data. The ACK that ends that window still echoes the
+    /// mark that was answered: CWR comes with the data after it.
     pub(super) fn hear_of_mark(&mut self, now: Instant) {
-        if self.phase == Phase::Open && self.snd_una >= self.cwr_point {
+        if self.phase == Phase::Open && self.snd_una > self.cwr_point {
             self.reduce(now, Cause::EcnCe);
         }
     }
