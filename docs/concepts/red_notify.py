@@ -97,7 +97,7 @@ def table(name: str, measures: dict[str, Measure], seeds: int) -> None:
 def written(sample: list[float]) -> str:
     """The mean and half of its interval."""
     found = interval(sample, "seed")
-    return f"{found.mean:.3g} ± {found.high - found.mean:.1g}"
+    return f"{float(f'{found.mean:.3g}'):g} ± {float(f'{found.high - found.mean:.1g}'):g}"
 
 
 if __name__ == "__main__":
