@@ -141,7 +141,7 @@ mod tests {
             assert_eq!((released.as_slice(), sender.window().cwnd), (&NONE[..], 5.0), "{recovery}");
             // Both retransmissions have arrived. Congestion avoidance.
             assert_eq!(acknowledge(&mut sender, 260, 11), [11, 12, 13, 14, 15], "{recovery}");
-            assert_eq!(sender.window().cwnd, 5.2, "{recovery}");
+            assert_eq!((sender.window().cwnd, sender.counters().reductions), (5.2, 2), "{recovery}");
             assert_eq!(tell(&mut sender, 261, (7, 155)), NONE, "{recovery}: acknowledged");
             // What was sent since is congestion of its own: half of five, in whole segments.
             assert_eq!(tell(&mut sender, 300, (12, 260)), [12], "{recovery}");
