@@ -133,7 +133,8 @@ def test_every_column_is_explained() -> None:
     explained = set(COLUMNS.findall(metrics.read_text(encoding="utf-8")))
     recorded = json.loads(ackclock._core.schema())["properties"]["record"]["items"]["enum"]
     result = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=recorded))
-    tables: list[Any] = [result.flows, result.links, *(result.trace(trace) for trace in recorded)]
+    tables: list[Any] = [result.flows, result.links, result.transfers, result.pages]
+    tables += [result.trace(trace) for trace in recorded]
     missing = [column for table in tables for column in polars.DataFrame(table).columns if column not in explained]
     missing += [trace for trace in recorded if trace not in explained]
     assert not missing, f"{name(metrics)} does not explain {', '.join(missing)}"

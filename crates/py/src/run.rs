@@ -165,7 +165,7 @@ impl PyRunResult {
             ("name", texts(specs, |flow| flow.name.clone())),
             ("from", texts(specs, |flow| node(flow.from))),
             ("to", texts(specs, |flow| node(flow.to))),
-            ("control", texts(specs, |flow| control_label(flow))),
+            ("control", texts(specs, control_label)),
             ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
             ("start_s", maybe_numbers(&self.result.flows, |flow| flow.started.map(Instant::as_secs_f64))),
             ("size_packets", maybe_counts(specs, |flow: &FlowSpec| flow.packets)),

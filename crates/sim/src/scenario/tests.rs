@@ -85,7 +85,7 @@ fn mistakes() {
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (
             flow("rwmd = \"20 packets\""),
-            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, stop, size, profile, host, recovery, packet_size, header, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, ecn, limited_transmit, clock_granularity, clock_phase, min_rto, and 8 more)",
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, header, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, ecn, limited_transmit, clock_granularity, clock_phase, and 9 more)",
         ),
         (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
         (
