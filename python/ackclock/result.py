@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FLOW_KEYS = (
     "name", "from", "to", "control", "recovery", "start_s", "size_packets", "delivered_bytes", "delivered_packets",
     "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets",
-    "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets", "first_overshoot_losses",
-    "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
+    "notices", "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets",
+    "first_overshoot_losses", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
 )  # fmt: skip
 EXIT_KEYS = {
     "reason": "slow_start_exit_reason",

@@ -332,6 +332,7 @@ pub mod qdisc {
     axis! { "qdisc", crate::qdisc::Discipline:
         droptail,
         red,
+        red_notify,
         fq,
         sfq,
         pi,

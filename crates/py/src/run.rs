@@ -183,6 +183,7 @@ impl PyRunResult {
             ("timeouts", counts(flows, |flow| flow.timeouts)),
             ("window_reductions", counts(flows, |flow| flow.window_reductions)),
             ("dropped_packets", counts(flows, |flow| flow.dropped_packets)),
+            ("notices", counts(flows, |flow| flow.notices)),
             ("cwnd_max", maybe_numbers(flows, |flow| some_number(flow.cwnd_max))),
             ("cwnd_final", maybe_numbers(flows, |flow| some_number(flow.cwnd_final))),
             ("ssthresh_final", maybe_numbers(flows, |flow| some_number(flow.ssthresh_final))),

@@ -5,6 +5,7 @@ mod events;
 mod flow;
 mod learning;
 mod modern;
+mod notices;
 mod result;
 mod simulation;
 mod stream;

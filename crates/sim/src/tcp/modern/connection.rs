@@ -11,6 +11,7 @@ use super::segment::{Flags, Segment, to_position};
 use crate::app::{Bulk, Side};
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::ns2::SlowStartExit;
+use crate::tcp::packet::DropNotice;
 
 /// Segments that the application keeps ready, so that a window always finds full ones.
 const AHEAD: u64 = 4;
@@ -166,6 +167,11 @@ impl Connection {
         self.delivered_bytes += end - start;
         self.delivered_at = now;
         true
+    }
+
+    /// A queue has dropped a segment of the end `side`.
+    pub(crate) fn handle_notice(&mut self, now: Instant, side: usize, dropped: &DropNotice) {
+        self.ends[side].handle_notice(now, dropped);
     }
 
     /// The start has come, or a timer of the end `side` has expired.

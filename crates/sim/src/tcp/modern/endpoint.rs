@@ -41,7 +41,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     config: Config,
-    handshake: Handshake,
+    pub(super) handshake: Handshake,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     clock: PeerClock,

@@ -54,7 +54,7 @@ impl Sender {
         marked
     }
 
-    fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
+    pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
         // RFC 3168 §6.1.2: one reduction for a window of data, whether by marks or by losses.
         if self.snd_una >= self.cwr_point {
             self.reduce(now, Cause::DupAck);
@@ -170,9 +170,10 @@ impl Sender {
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data.
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data. The ACK that ends that window still echoes the
+    /// mark that was answered: CWR comes with the data after it.
     pub(super) fn hear_of_mark(&mut self, now: Instant) {
-        if self.phase == Phase::Open && self.snd_una >= self.cwr_point {
+        if self.phase == Phase::Open && self.snd_una > self.cwr_point {
             self.reduce(now, Cause::EcnCe);
         }
     }
@@ -206,6 +207,11 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+        self.expire_timer(now);
+    }
+
+    /// What an expired timer brings, whatever made it expire.
+    pub(super) fn expire_timer(&mut self, now: Instant) {
         // RFC 5681 §3.1, equation 4: what was sent again by the timer does not reduce ssthresh a second time.
         let again = self.phase == Phase::Timeout && self.timeout_una == self.snd_una;
         let was_open = self.phase == Phase::Open;
@@ -214,12 +220,7 @@ impl Sender {
             self.undo.begin();
         }
         self.undo.end_frto();
-        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
-        self.recovery_point = self.snd_nxt;
-        self.timeout_una = self.snd_una;
-        self.tlp.reset();
-        self.timers.stop_probing();
-        self.reset_next_seg();
+        self.start_over(now);
         if self.recovery == Recovery::Rack {
             let conditions = self.conditions();
             self.rack.mark_on_timeout(now, &mut self.board, &conditions);
@@ -230,6 +231,16 @@ impl Sender {
         if was_open && self.config.frto && self.recovery != Recovery::NewReno {
             self.undo.begin_frto(self.snd_nxt);
         }
+    }
+
+    /// Begins to recover from an expired timer, with the timeout backed off.
+    pub(super) fn start_over(&mut self, now: Instant) {
+        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
+        self.recovery_point = self.snd_nxt;
+        self.timeout_una = self.snd_una;
+        self.tlp.reset();
+        self.timers.stop_probing();
+        self.reset_next_seg();
         self.rtt.back_off();
         self.force = Force::Lost;
         self.timers.set_rto(now + self.rtt.timeout());

@@ -55,12 +55,19 @@ pub(super) struct Undo {
     unreported: u32,
     /// Retransmissions.
     count: u32,
+    /// A queue has said that it dropped a segment: there is nothing to doubt.
+    certain: bool,
 }
 
 impl Undo {
     /// A recovery begins.
     pub(super) fn begin(&mut self) {
         *self = Self::default();
+    }
+
+    /// A queue has said that it dropped a segment, so that the recovery is not spurious, whatever else arrives.
+    pub(super) fn rule_out(&mut self) {
+        *self = Self { certain: true, ..Self::default() };
     }
 
     /// The timer has expired and F-RTO may judge (RFC 5682 §3.1 step 1).
@@ -75,6 +82,9 @@ impl Undo {
 
     /// A segment was sent again with timestamp `value`.
     pub(super) fn retransmit(&mut self, value: u32) {
+        if self.certain {
+            return;
+        }
         self.retransmit_ts.get_or_insert(value);
         self.unreported += 1;
         self.count += 1;
@@ -100,7 +110,7 @@ impl Undo {
 
     /// Whether recovery was ended without a retransmission: nothing was lost.
     pub(super) fn nothing_retransmitted(&self) -> bool {
-        self.count == 0
+        self.count == 0 && !self.certain
     }
 
     /// RFC 5682 §3.1 steps 2 and 3.

@@ -7,6 +7,7 @@
 //! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
 mod marking;
+mod notices;
 mod opening;
 mod recovery;
 mod reno;
@@ -14,6 +15,8 @@ mod sack;
 mod slow_start_exit;
 mod tahoe;
 mod vegas;
+
+use std::collections::BTreeMap;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Sent};
@@ -106,6 +109,8 @@ struct State {
     rto: Rto,
     deadline: Option<Instant>,
     timed: Option<Timed>,
+    /// Outstanding segments that were sent again, and when they last were.
+    resent: BTreeMap<u32, Instant>,
     min_rtt: Option<Duration>,
     /// Round trips, and the segment whose ACK ends the present one.
     round: u64,
@@ -159,6 +164,7 @@ impl Sender {
             rto: Rto::new(rto),
             deadline: Some(bulk.start),
             timed: None,
+            resent: BTreeMap::new(),
             min_rtt: None,
             round: 0,
             round_end: 0,
@@ -332,6 +338,7 @@ impl State {
         let retransmission = seq < self.snd_max;
         if retransmission {
             self.counters.retransmitted += 1;
+            self.resent.insert(seq, now);
         } else {
             self.snd_max = seq + 1;
             if let Some(first) = &mut self.first {
@@ -371,6 +378,9 @@ impl State {
     fn advance(&mut self, seq: u32) {
         self.snd_una = seq;
         self.snd_nxt = self.snd_nxt.max(seq);
+        if !self.resent.is_empty() {
+            self.resent = self.resent.split_off(&seq);
+        }
         if seq > self.round_end {
             self.round += 1;
             self.round_end = self.snd_max;
@@ -510,6 +520,11 @@ impl State {
             self.counters.timeouts += 1;
             self.reduce(now, Cause::Timeout, true);
         }
+        self.start_over(now);
+    }
+
+    /// Sends from the first unacknowledged segment on again, with the timer backed off.
+    fn start_over(&mut self, now: Instant) {
         self.shortfall = 0.0;
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
