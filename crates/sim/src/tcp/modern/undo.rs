@@ -55,12 +55,19 @@ pub(super) struct Undo {
     unreported: u32,
     /// Retransmissions.
     count: u32,
+    /// The loss is beyond doubt.
+    ruled_out: bool,
 }
 
 impl Undo {
     /// A recovery begins.
     pub(super) fn begin(&mut self) {
         *self = Self::default();
+    }
+
+    /// The loss that began the recovery was repaired before: an ACK of that repair, older than what is sent again now, is no evidence.
+    pub(super) fn rule_out(&mut self) {
+        self.ruled_out = true;
     }
 
     /// The timer has expired and F-RTO may judge (RFC 5682 §3.1 step 1).
@@ -89,18 +96,18 @@ impl Undo {
     /// retransmission's.
     pub(super) fn is_eifel_spurious(&self, echo: Option<u32>) -> bool {
         let (Some(echo), Some(retransmit_ts)) = (echo, self.retransmit_ts) else { return false };
-        echo.wrapping_sub(retransmit_ts).cast_signed() < 0
+        !self.ruled_out && echo.wrapping_sub(retransmit_ts).cast_signed() < 0
     }
 
     /// RFC 3708 §2: takes a D-SACK; tells whether every retransmission has been reported as superfluous.
     pub(super) fn is_dsack_spurious(&mut self) -> bool {
         self.unreported = self.unreported.saturating_sub(1);
-        self.count > 0 && self.unreported == 0
+        !self.ruled_out && self.count > 0 && self.unreported == 0
     }
 
     /// Whether recovery was ended without a retransmission: nothing was lost.
     pub(super) fn nothing_retransmitted(&self) -> bool {
-        self.count == 0
+        !self.ruled_out && self.count == 0
     }
 
     /// RFC 5682 §3.1 steps 2 and 3.
