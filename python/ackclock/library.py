@@ -13,7 +13,7 @@ from typing import Any
 from ackclock import checks, toml
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7", "jain", "resent", "estimate")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate", "first_loss")
 """What `deriving` can derive from a run."""
 
 

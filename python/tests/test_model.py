@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import statistics
 import typing
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock import _core, model, modelling
+from ackclock import _core, deriving, model, modelling
+from ackclock.result import frame
 
 from .conftest import Cli
 
@@ -427,3 +429,37 @@ def test_the_core_refuses_what_is_no_input() -> None:
     with pytest.raises(ValueError, match="has 2 values for 3 points"):
         _core.evaluate("mathis", [("loss", np.array([0.1, 0.2]).tobytes())], 3, 1)
     assert ackclock.model is model
+
+
+# against the same flows, packet by packet
+
+
+@pytest.mark.parametrize("profile", ["ns2", "modern"])
+@pytest.mark.parametrize("window", [1, 4, 32])
+def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> None:
+    # A size drawn from an exponential distribution and rounded up has p(s) ∝ e^(−s/μ); this θ cuts nothing off.
+    path = {
+        "kind": "chain",
+        "access": {"rate": "1 Tbit/s", "delay": "10 ms"},
+        "bottleneck": {"rate": "1 Tbit/s", "delay": "30 ms", "queue": "unlimited", "loss": "1 %"},
+    }
+    sizes = {"kind": "exponential", "mean": "10 packets"}
+    arrivals = {"rate": "200 per s", "until": "20 s", "size": sizes}
+    flow = {"name": "a", "profile": profile, "initial_window": f"{window} segments", "arrivals": arrivals}
+    result = ackclock.run(
+        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=list(deriving.TRACES["first_loss"])
+    )
+    flows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
+    deriving.first_loss(flows, result)
+    whole = model.initial_window(window=window, theta=1000, loss="1 %", mu=10)
+    for column, output in zip(
+        deriving.COLUMNS["first_loss"], ("delivered", "whole_rounds", "whole_window"), strict=True
+    ):
+        sample = [row[column] for row in flows if row[column] is not None]
+        assert len(sample) > 3500
+        error = statistics.stdev(sample) / math.sqrt(len(sample))
+        # Flows are independent: beyond four standard errors is one sample in 16 000.
+        assert statistics.mean(sample) == pytest.approx(float(getattr(whole, output)), abs=4 * error)
+        printed = {"whole_rounds": "rounds", "whole_window": "loss_window"}.get(output)
+        if printed:
+            assert statistics.mean(sample) - float(getattr(whole, printed)) > 4 * error, "the paper's means are too low"
