@@ -102,6 +102,11 @@ def papers() -> list[Paper]:
     return [paper for paper in found if paper is not None]
 
 
+def names() -> list[str]:
+    """Give the names of all papers, without reading them."""
+    return sorted(_places())
+
+
 def _load_or_warn(name: str, folder: Path) -> Paper | None:
     try:
         return _load(folder)

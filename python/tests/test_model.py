@@ -319,6 +319,18 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["--param", "loss=1%"], "name a model before its options"),
         (["pftk", "--param", "rwnd=auto,10 segments"], "pftk: rwnd: auto cannot be one of several values"),
         (["mathis", "--over", "nowhere"], "nowhere: no result of ackclock here"),
+        (
+            ["icw", "--plot", "x.png"],
+            "icw is a paper: name one of its models to draw or compare it (initial_window, popul",
+        ),
+        (
+            ["icw", "--param", "flow=2"],
+            "--param flow: initial_window and population have none called so; did you mean 'flows'",
+        ),
+        (
+            ["icw", "--output", "round"],
+            "--output round: initial_window and population have none called so; did you mean 'rou",
+        ),
     ],
 )
 def test_bad_input_is_one_message(cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -328,6 +340,28 @@ def test_bad_input_is_one_message(cli: Cli, tmp_path: Path, arguments: list[str]
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("*.png"))
+
+
+def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
+    words = ("--param", "mu=5", "--param", "windows=[4]", "--param", "window=1 segment,2 segments")
+    icw = json.loads(cli("model", "icw", *words, "--json").stdout)
+    assert [found["model"] for found in icw] == ["initial_window", "population"]
+    alone = json.loads(cli("model", "initial_window", *words[:2], *words[4:], "--json").stdout)
+    assert icw[0] == alone
+    assert len(alone["rows"]) == 2
+    assert icw[1]["rows"][0]["mean_window"] == 4
+    shown = cli("model", "icw", "--output", "stable").stdout
+    assert "population: which initial windows" in shown
+    assert "initial_window:" not in shown, "it has no such output"
+    # One that is not of the laboratory: by what its paper.toml evaluates. A model's own name comes first.
+    folder = tmp_path / "papers" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(
+        'title = "Mine"\nreference = "nobody"\nlabels = ["a"]\n[[model]]\nname = "bdp"\n'
+    )
+    mine = json.loads(cli("model", "mine", "--json").stdout)
+    assert [found["model"] for found in mine] == ["bdp"]
+    assert json.loads(cli("model", "rbt", "--json").stdout)["model"] == "rbt"
 
 
 # theory beside measurement

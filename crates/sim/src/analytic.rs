@@ -29,7 +29,7 @@ pub enum Input {
     List(Vec<f64>),
 }
 
-/// Every model: name, summary, reference, header, parameters, outputs, axis, and whether it is simulated.
+/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, and its paper.
 pub fn models_json() -> Json {
     let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
         let mut json = part::describe(&description);
@@ -37,6 +37,8 @@ pub fn models_json() -> Json {
         json["outputs"] = outputs.collect();
         json["axis"] = json!(model.axis);
         json["simulated"] = json!(model.simulated);
+        json["slow"] = json!(model.slow);
+        json["paper"] = json!(model.paper);
         json
     });
     models.collect()
@@ -160,15 +162,14 @@ impl Points {
 
 /// Evaluates a model at `count` points: for each output the numbers at all points.
 ///
-/// Simulated models use up to `jobs` threads; what they give does not depend on it.
+/// Slow models use up to `jobs` threads; what they give does not depend on it.
 ///
 /// # Errors
 /// If there is no such model or parameter, or a value is none that it takes: what, and the nearest right thing.
 pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: usize) -> Result<Vec<Vec<f64>>, String> {
     let model = find(model)?;
     let points = Points::new(model, inputs, count)?;
-    // A closed form takes less time than a thread does to start.
-    let threads = if model.simulated { jobs.clamp(1, count.max(1)) } else { 1 };
+    let threads = if model.slow { jobs.clamp(1, count.max(1)) } else { 1 };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("no threads: {problem}"))?;
     let at_points: Vec<Vec<f64>> = pool.install(|| {
         (0..count)
