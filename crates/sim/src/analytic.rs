@@ -294,6 +294,8 @@ mod tests {
             word("response", "threshold"),
         ]);
         assert_eq!(trace.unwrap()[499].window_rate.to_bits(), one[1][6].to_bits());
+        let crowds = || vec![numbers("flows", &[2.0, 6.0, 12.0]), numbers("horizon", &[5.0]), numbers("step", &[0.5])];
+        assert_eq!(evaluate("population", crowds(), 3, 1).unwrap(), evaluate("population", crowds(), 3, 3).unwrap());
         let long = trace_rounds(vec![numbers("rounds", &[1e9])]);
         assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 of them, not 1000000000");
     }
