@@ -45,13 +45,25 @@ impl Sender {
         // RFC 6675 §5 step 1; RFC 6582 §3.2 step 2: not for segments sent before the last recovery.
         let beyond = self.recovery != Recovery::NewReno || self.recovery_point == 0 || self.snd_una > self.recovery_point;
         if self.phase == Phase::Open && self.recovery != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond {
-            marked |= self.board.mark_first_lost();
+            if self.is_repair_under_way() {
+                self.enter_recovery(now, outstanding);
+                self.undo.rule_out();
+            } else {
+                marked |= self.board.mark_first_lost();
+            }
         }
         // What was found to be lost in the last recovery and is not repaired begins another.
         if self.phase == Phase::Open && self.board.next_lost().is_some() {
             self.enter_recovery(now, outstanding);
         }
         marked
+    }
+
+    /// Whether the first outstanding segment was lost and sent again before the last recovery ended. It was first sent in that recovery,
+    /// so that its loss is one of another window (RFC 5681 §4.3); but RFC 6675 §5 step 4.3 would send it a third time, while the second
+    /// is under way.
+    fn is_repair_under_way(&self) -> bool {
+        self.recovery == Recovery::Sack && self.board.segment_at(self.snd_una).is_some_and(|segment| segment.retransmitted)
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {

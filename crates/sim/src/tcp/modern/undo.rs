@@ -55,7 +55,7 @@ pub(super) struct Undo {
     unreported: u32,
     /// Retransmissions.
     count: u32,
-    /// A queue has said that it dropped a segment: there is nothing to doubt.
+    /// The loss is beyond doubt.
     certain: bool,
 }
 
@@ -65,7 +65,8 @@ impl Undo {
         *self = Self::default();
     }
 
-    /// A queue has said that it dropped a segment, so that the recovery is not spurious, whatever else arrives.
+    /// The loss is beyond doubt, whatever else arrives: a queue has said that it dropped a segment; or what is lost had been repaired before,
+    /// so that an ACK of that repair, older than what is sent again now, is no evidence.
     pub(super) fn rule_out(&mut self) {
         *self = Self { certain: true, ..Self::default() };
     }
