@@ -1,7 +1,8 @@
 //! Applications, from the scenario file to what the run says about them.
 
 use ackclock_sim::engine::{Page, RunResult, Transfer, run};
-use ackclock_sim::scenario::{Document, Scenario};
+use ackclock_sim::scenario::{Document, Scenario, Traffic};
+use proptest::prelude::*;
 
 /// A link of 10 ms without queue limit or loss, with these flows.
 fn text(rate: &str, flows: &str) -> String {
@@ -255,4 +256,73 @@ fn mistakes() {
     }
     let missing = said(&web("har = \"no/such.har\""));
     assert!(missing.starts_with("t.toml:5: flow.0.application.har: cannot read no/such.har: "), "{missing}");
+}
+
+fn any_sizes() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec!["fixed", "exponential", "pareto", "lognormal"]);
+    (kind, 1..40_000_u32).prop_map(|(kind, mean)| format!("{{ kind = '{kind}', mean = '{mean} B' }}"))
+}
+
+fn any_application() -> impl Strategy<Value = String> {
+    let think = prop::sample::select(vec!["'0 s'", "'70 ms'", "{ mean = '50 ms' }"]);
+    let web = (any_sizes(), any_sizes(), (0..12_u32, 1..4_u32, 1..7_u32, 1..4_u32), any::<bool>(), think.clone(), 0..30_u32);
+    let web = web.prop_map(|(root, object, (objects, hosts, connections, pages), persistent, think, delay)| {
+        let object = if objects > 0 { format!("objects = {objects}, object = {object}, ") } else { String::new() };
+        format!(
+            "profile = 'modern'\napplication = {{ kind = 'web', root = {root}, {object}hosts = {hosts}, connections = {connections}, \
+             pages = {pages}, persistent = {persistent}, think = {think}, parse = '{delay} ms', server_delay = '{delay} ms' }}"
+        )
+    });
+    let exchanges = (any_sizes(), 1..9_u32, any::<bool>(), think.clone(), 1..9000_u32);
+    let exchanges = exchanges.prop_map(|(response, count, persistent, think, request)| {
+        format!(
+            "profile = 'modern'\napplication = {{ kind = 'request-response', response = {response}, request = '{request} B', \
+             exchanges = {count}, persistent = {persistent}, think = {think} }}"
+        )
+    });
+    let profile = prop::sample::select(vec!["modern", "ns2"]);
+    let bursts = (profile, any_sizes(), think).prop_map(|(profile, burst, pause)| {
+        format!("profile = '{profile}'\nstop = '2 s'\napplication = {{ kind = 'on-off', burst = {burst}, pause = {pause} }}")
+    });
+    let datagrams = (1..3000_u32, 1..900_u32, prop::bool::ANY).prop_map(|(rate, stop, periods)| {
+        let periods = if periods { ", on = { mean = '50 ms' }, off = '30 ms'" } else { "" };
+        format!("stop = '{stop} ms'\napplication = {{ kind = 'cbr', rate = '{rate} kbit/s'{periods} }}")
+    });
+    prop_oneof![4 => web, 2 => exchanges, 2 => bursts, 1 => datagrams]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_application_gets_what_it_asks_for(
+        applications in prop::collection::vec((any_application(), 1..3_u32), 1..4), queue in 2..40_u32, loss in 0..20_u32, seed in 1..1000_u32
+    ) {
+        let flows = applications.iter().map(|(application, count)| format!("[[flow]]\ncount = {count}\n{application}\n"));
+        let text = format!(
+            "duration = '100000 s'\nseed = {seed}\n\
+             topology.bottleneck = {{ rate = '2 Mbit/s', delay = '5 ms', queue = '{queue} packets', loss = '{loss} %' }}\n{}",
+            flows.collect::<String>()
+        );
+        let document = Document::from_toml(&text, "t.toml").unwrap();
+        let scenario = document.scenario().unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        // There are losses and no end but what the applications ask for: they get all of it, byte by byte, and nothing else.
+        for (spec, application) in scenario.applications.iter().zip(&result.applications) {
+            let flows = &result.flows[spec.flows.clone()];
+            prop_assert!(application.transfers.iter().all(|transfer| transfer.completed.is_some()), "{}", text);
+            prop_assert!(application.pages.iter().all(|page| page.completed.is_some()), "{}", text);
+            for transfer in &application.transfers {
+                prop_assert!(Some(transfer.queued) <= transfer.requested && transfer.requested < transfer.first_byte);
+                prop_assert!(transfer.first_byte <= transfer.completed);
+            }
+            let Traffic::Connection(_) = scenario.flows[spec.flows.start].traffic else { continue };
+            for (number, flow) in flows.iter().enumerate() {
+                let carried = application.transfers.iter().filter(|transfer| transfer.connection == Some(number as u32));
+                prop_assert_eq!(carried.map(|transfer| transfer.bytes).sum::<u64>(), flow.delivered_bytes, "{}", text);
+            }
+        }
+        let again = Document::from_toml(&document.frozen().unwrap(), "t.toml").unwrap();
+        prop_assert_eq!(run(&again.scenario().unwrap(), &mut || false).unwrap().digest(), result.digest(), "{}", text);
+    }
 }
