@@ -44,8 +44,28 @@ class Ack(Protocol):
         ...
 
     @property
+    def delivery_rate_bps(self) -> int | None:
+        """Delivery rate over the last round trip, in bits per second, where the host samples it (profile modern)."""
+        ...
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether that rate was sampled while the application had too little to send."""
+        ...
+
+    @property
     def round(self) -> int:
         """Round trips since the start of the connection."""
+        ...
+
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether ``cwnd`` was what limited sending: a window that is not used should not grow (RFC 9002 §7.8)."""
+        ...
+
+    @property
+    def ecn_echo(self) -> bool:
+        """Whether it carries an ECN echo (RFC 3168)."""
         ...
 
 

@@ -20,6 +20,7 @@ const ACK: Ack = Ack {
     srtt: Some(ackclock_core::units::Duration::from_millis(60)),
     min_rtt: Some(ackclock_core::units::Duration::from_millis(60)),
     delivery_rate: None,
+    app_limited: false,
     round: 0,
     cwnd_limited: true,
     ecn_echo: false,

@@ -73,6 +73,9 @@ pub struct Ack {
     pub min_rtt: Option<Duration>,
     /// Delivery rate over the last round trip, where the host samples it.
     pub delivery_rate: Option<Rate>,
+    /// Whether that rate was sampled while the application had too little to send, so that the path may be faster
+    /// (draft-cheng-iccrg-delivery-rate-estimation-02 §3.4).
+    pub app_limited: bool,
     /// Round trips since the start of the connection.
     pub round: u64,
     /// Whether the congestion window was what limited sending. A window that is not used must not grow (RFC 9002 §7.8, RFC 7661);

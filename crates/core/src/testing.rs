@@ -17,6 +17,7 @@ pub(crate) const ACK: Ack = Ack {
     srtt: None,
     min_rtt: None,
     delivery_rate: None,
+    app_limited: false,
     round: 0,
     cwnd_limited: true,
     ecn_echo: false,

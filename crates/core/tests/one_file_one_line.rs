@@ -31,6 +31,7 @@ fn the_new_slow_start_composes_and_grows() {
         srtt: None,
         min_rtt: None,
         delivery_rate: None,
+        app_limited: false,
         round: 0,
         cwnd_limited: true,
         ecn_echo: false,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established};
-use ackclock_core::units::{Duration, Segments};
+use ackclock_core::units::{Duration, Rate, Segments};
 use ackclock_sim::scenario::ControlFactory;
 use pyo3::prelude::*;
 
@@ -38,7 +38,11 @@ pub(crate) struct PyAck {
     rtt_s: Option<f64>,
     srtt_s: Option<f64>,
     min_rtt_s: Option<f64>,
+    delivery_rate_bps: Option<u64>,
+    app_limited: bool,
     round: u64,
+    cwnd_limited: bool,
+    ecn_echo: bool,
 }
 
 /// Congestion was noticed.
@@ -135,7 +139,11 @@ impl CongestionControl for PythonControl {
             rtt_s: seconds(ack.rtt),
             srtt_s: seconds(ack.srtt),
             min_rtt_s: seconds(ack.min_rtt),
+            delivery_rate_bps: ack.delivery_rate.map(Rate::as_bits_per_sec),
+            app_limited: ack.app_limited,
             round: ack.round,
+            cwnd_limited: ack.cwnd_limited,
+            ecn_echo: ack.ecn_echo,
         };
         Python::attach(|py| self.call(py, "on_ack", event));
     }

@@ -125,6 +125,7 @@ impl Transport {
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             delivery_rate: rate,
+            app_limited: false,
             round: self.round,
             cwnd_limited,
             ecn_echo: false,

@@ -5,8 +5,8 @@ use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{self, Entry, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
+use super::prepared::RunError;
 use super::result::FlowResult;
-use super::simulation::RunError;
 use super::stream::Stream;
 use crate::app::Bulk;
 use crate::net::route::Routes;

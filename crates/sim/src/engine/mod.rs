@@ -6,10 +6,11 @@ mod flow;
 mod learning;
 mod modern;
 mod notices;
+mod prepared;
 mod result;
 mod simulation;
 mod stream;
 
 pub use crate::app::{Page, Transfer};
+pub use prepared::{Prepared, RunError, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
-pub use simulation::{Prepared, RunError, bottleneck, run};

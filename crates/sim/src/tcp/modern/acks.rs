@@ -193,6 +193,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             delivery_rate: change.rate,
+            app_limited: self.rate.is_app_limited(),
             round: self.rate.round(),
             cwnd_limited: change.una < self.limited_until,
             ecn_echo,

@@ -16,6 +16,8 @@ pub(super) struct Stamp {
     delivered_at: Instant,
     /// When the segment was sent whose delivery had been noticed last, or the first of the flight.
     first_sent: Instant,
+    /// Whether the application had too little to send.
+    app_limited: bool,
 }
 
 /// The estimator.
@@ -25,6 +27,10 @@ pub(super) struct DeliveryRate {
     round: u64,
     /// Delivered bytes at which the round ends: a segment sent after so many had been delivered is of the next one.
     round_end: u64,
+    /// Samples of what was sent before so many bytes had been delivered are limited by the application; zero: none is.
+    app_limited_until: u64,
+    /// Whether the last sample was.
+    sample_limited: bool,
 }
 
 impl DeliveryRate {
@@ -33,7 +39,18 @@ impl DeliveryRate {
         if idle {
             (self.now.first_sent, self.now.delivered_at) = (now, now);
         }
+        self.now.app_limited = self.app_limited_until > 0;
         self.now
+    }
+
+    /// The application has nothing to send, though the window would let it; `pipe` bytes are in flight (draft §3.4).
+    pub(super) fn note_app_limited(&mut self, pipe: u64) {
+        self.app_limited_until = (self.now.delivered + pipe).max(1);
+    }
+
+    /// Whether the last sample was limited by the application.
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.sample_limited
     }
 
     /// Takes what an ACK delivers (draft §3.3); gives the rate over the round trip of the segment sent last.
@@ -42,6 +59,10 @@ impl DeliveryRate {
         self.now.delivered += segments.iter().map(SentSegment::len).sum::<u64>();
         self.now.delivered_at = now;
         self.now.first_sent = newest.sent_at;
+        self.sample_limited = newest.stamp.app_limited;
+        if self.now.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
         if newest.stamp.delivered >= self.round_end {
             self.round += 1;
             self.round_end = self.now.delivered;
@@ -105,6 +126,32 @@ mod tests {
         // The first flight leaves idle, so that its first segments are measured over little data; from the second on it is exact.
         assert!(rates[20..].iter().all(|&rate| rate == 4_000_000), "{rates:?}");
         assert!(rates[..20].iter().all(|&rate| rate <= 4_000_000), "{rates:?}");
+    }
+
+    #[test]
+    fn samples_know_that_the_application_was_idle() {
+        let (mut rate, mut board) = (DeliveryRate::default(), Scoreboard::default());
+        let send = |rate: &mut DeliveryRate, board: &mut Scoreboard, now, index| {
+            let stamp = rate.stamp(at(now), board.flight_size() == 0);
+            board.send(at(now), (index, index + 1), stamp);
+        };
+        let deliver = |rate: &mut DeliveryRate, board: &mut Scoreboard, now, index: u64| {
+            let mut delivered = Vec::new();
+            board.acknowledge(index + 1, &mut delivered);
+            rate.deliver(at(now), &delivered, None);
+            rate.is_app_limited()
+        };
+        send(&mut rate, &mut board, 0, 0);
+        send(&mut rate, &mut board, 0, 1);
+        // Nothing more to send with two in flight; then two more after a pause.
+        rate.note_app_limited(2);
+        send(&mut rate, &mut board, 5, 2);
+        assert!(!deliver(&mut rate, &mut board, 20, 0) && !deliver(&mut rate, &mut board, 21, 1), "sent before");
+        send(&mut rate, &mut board, 22, 3);
+        assert!(deliver(&mut rate, &mut board, 25, 2), "sent while there was room");
+        assert!(deliver(&mut rate, &mut board, 42, 3), "sent before anything beyond the gap was delivered");
+        send(&mut rate, &mut board, 43, 4);
+        assert!(!deliver(&mut rate, &mut board, 63, 4), "what was in flight then has been delivered");
     }
 
     #[test]

@@ -291,7 +291,12 @@ impl Sender {
     /// What goes if pacing and the congestion window allow it.
     fn choose(&mut self, now: Instant) -> Option<Output> {
         self.timers.pace(None);
-        let range = self.next_wanted()?;
+        let Some(range) = self.next_wanted() else {
+            if self.unsent() == 0 && self.pipe_in_force() < self.cwnd_bytes() {
+                self.rate.note_app_limited(self.board.pipe());
+            }
+            return None;
+        };
         let length = range.1.min(self.written) - range.0.min(self.written);
         let pipe = self.pipe_in_force();
         // RFC 5681 §3.1: a window, however small, lets one segment go.

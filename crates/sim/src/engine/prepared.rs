@@ -1,0 +1,119 @@
+//! Setting a run up, and running it with or without a recorder.
+
+use thiserror::Error;
+
+use super::events::MAX_SUBJECTS;
+use super::result::RunResult;
+use super::simulation::Simulation;
+use crate::net::route::{Routes, Unroutable};
+use crate::scenario::Scenario;
+use crate::trace::{Capture, Off, Recording, Traces};
+
+/// Why a run gave no result.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// No route joins two nodes of a flow.
+    #[error("no route leads from node {from} to node {to}")]
+    NoRoute {
+        /// Name of the node where the route begins.
+        from: String,
+        /// Name of the node where it should end.
+        to: String,
+    },
+    /// The shortest route between two nodes is longer than packets can count.
+    #[error("the route from node {from} to node {to} has more than 65535 links")]
+    RouteTooLong {
+        /// Name of the node where the route begins.
+        from: String,
+        /// Name of the node where it ends.
+        to: String,
+    },
+    /// A part refuses its parameters, or does not exist.
+    #[error("{0}")]
+    Part(String),
+    /// A place to capture does not exist, or packets cannot be captured.
+    #[error("{0}")]
+    Capture(String),
+    /// More links and flows than the engine can number.
+    #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
+    TooLarge(usize),
+    /// The caller stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Runs `scenario` to its end. `interrupted` is asked now and then whether to give up.
+///
+/// # Errors
+/// [`RunError`]: the scenario joins no route or names a part that does not exist, or the caller stopped the run.
+pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
+    Prepared::new(scenario)?.run(interrupted)
+}
+
+/// The name of the slowest link on the way of the first flow's data, the first of several.
+///
+/// # Errors
+/// If no route joins the two ends of a flow.
+pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
+    let routes = routes(scenario)?;
+    let links = routes.hops(0).iter().map(|&link| &scenario.links[link as usize]);
+    let slowest = links.min_by_key(|link| link.rate);
+    slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
+}
+
+/// The routes of all flows.
+pub(super) fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
+    let name = |node: usize| scenario.nodes[node].clone();
+    Routes::find(scenario).map_err(|problem| match problem {
+        Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
+        Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
+    })
+}
+
+/// A run that has been set up.
+pub struct Prepared<'a>(Kind<'a>);
+
+enum Kind<'a> {
+    Off(Box<Simulation<'a, Off>>),
+    On(Box<Simulation<'a, Recording>>),
+}
+
+impl<'a> Prepared<'a> {
+    /// Finds the routes and builds links and hosts.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn new(scenario: &'a Scenario) -> Result<Self, RunError> {
+        Self::capturing(scenario, &[])
+    }
+
+    /// The same, and captures packets at the links and hosts called `places`.
+    ///
+    /// # Errors
+    /// As [`run`]; or one of the places does not exist.
+    pub fn capturing(scenario: &'a Scenario, places: &[String]) -> Result<Self, RunError> {
+        if scenario.record.is_empty() && places.is_empty() {
+            return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
+        }
+        // Where nothing is recorded, the tables are those of a run without a recorder, so that the digest is.
+        let flows = if scenario.record.is_empty() { 0 } else { scenario.flows.len() };
+        let traces = Traces::new(&scenario.record, flows);
+        let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
+        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// If `interrupted` asked to stop.
+    pub fn run(self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
+        match self.0 {
+            Kind::Off(simulation) => Ok(simulation.run(interrupted)?.0),
+            Kind::On(simulation) => {
+                let (result, Recording { mut traces, capture }) = simulation.run(interrupted)?;
+                traces.sort();
+                Ok(RunResult { traces, capture, ..result })
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What the sender does under every recovery: sending by the window, taking ACKs, measuring, timing.
+
+use ackclock_core::cc::Phase;
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Sent};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Instant, Segments};
+
+use super::{ExitReason, Permit, Segment, State, Timed};
+use crate::tcp::packet::Packet;
+
+impl State {
+    /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
+    pub(super) fn window_in_force(&self) -> Segments {
+        (self.window.cwnd - self.shortfall + f64::from(self.inflation)).min(f64::from(self.rwnd))
+    }
+
+    /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
+    pub(super) fn is_available(&self, now: Instant) -> bool {
+        self.snd_nxt < self.snd_max || self.snd_nxt == 0 || self.bulk.offers(self.snd_nxt, now)
+    }
+
+    pub(super) fn take_next(&mut self) -> u32 {
+        let seq = self.snd_nxt;
+        self.snd_nxt += 1;
+        seq
+    }
+
+    pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
+        let window = self.window_in_force() as u32;
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
+        let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
+        (fits && !waits && self.is_available(now)).then(|| self.take_next())
+    }
+
+    /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
+    pub(super) fn next_by_limited_transmit(&mut self, now: Instant) -> Option<u32> {
+        let window = (self.window.cwnd + f64::from(self.dupacks)).min(f64::from(self.rwnd)) as u32;
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
+        (fits && self.is_available(now)).then(|| self.take_next())
+    }
+
+    /// Sends segment `seq`.
+    pub(super) fn output(&mut self, now: Instant, seq: u32) -> Packet {
+        let nothing_outstanding = self.snd_una == self.snd_max;
+        self.counters.sent += 1;
+        let retransmission = seq < self.snd_max;
+        if retransmission {
+            self.counters.retransmitted += 1;
+            self.resent.insert(seq, now);
+        } else {
+            self.snd_max = seq + 1;
+            if let Some(first) = &mut self.first {
+                first.send(now, u64::from(self.snd_max));
+            }
+            if self.timed.is_none() {
+                self.timed = Some(Timed { seq, sent: now });
+            }
+        }
+        if self.deadline.is_none() || nothing_outstanding {
+            self.restart_timer(now);
+        }
+        self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
+        if seq == 0 {
+            // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
+            return Packet::data(self.flow, seq, self.syn_size, now).with_echo(self.ecn.capable);
+        }
+        let mut packet = Packet::data(self.flow, seq, self.data_size, now);
+        if self.ecn.capable {
+            packet.set_ecn(Ecn::Capable);
+            packet = packet.with_echo(std::mem::take(&mut self.ecn.reduced));
+        }
+        packet
+    }
+
+    pub(super) fn restart_timer(&mut self, now: Instant) {
+        self.deadline = Some(now + self.rto.timeout());
+    }
+
+    /// Resets the timer for a retransmission: no round trip can be measured any more (Karn).
+    pub(super) fn reset_timer(&mut self, now: Instant) {
+        self.timed = None;
+        self.restart_timer(now);
+    }
+
+    /// Moves the left edge of the window.
+    pub(super) fn advance(&mut self, seq: u32) {
+        self.snd_una = seq;
+        self.snd_nxt = self.snd_nxt.max(seq);
+        if !self.resent.is_empty() {
+            self.resent = self.resent.split_off(&seq);
+        }
+        if seq > self.round_end {
+            self.round += 1;
+            self.round_end = self.snd_max;
+        }
+    }
+
+    /// A cumulative ACK outside recovery, or the one that ends it: moves the edge, measures, restarts the timer.
+    pub(super) fn acknowledge(&mut self, now: Instant, segment: &Segment<'_>) {
+        let seq = segment.seq;
+        self.dupacks = 0;
+        self.advance(seq);
+        self.ecn.at_one &= segment.ecn_echo;
+        if let Some(timed) = self.timed.take_if(|timed| seq > timed.seq) {
+            if !self.ecn.at_one {
+                self.rto.end_backoff();
+            }
+            self.rto.measure(timed.sent, now);
+        }
+        self.deadline = None;
+        // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
+        if self.snd_una < self.snd_max || self.window_in_force() < 1.0 && self.is_available(now) {
+            self.restart_timer(now);
+        }
+    }
+
+    /// A cumulative ACK at which the window grows.
+    pub(super) fn acknowledge_and_grow(&mut self, now: Instant, segment: &Segment<'_>) {
+        let first = self.snd_una == 0;
+        let acked = segment.seq - self.snd_una;
+        self.acknowledge(now, segment);
+        if first {
+            self.establish(now);
+        } else {
+            self.grow(now, acked, segment);
+        }
+        self.read_window();
+    }
+
+    /// Lets the window grow, unless the ACK echoes a mark.
+    pub(super) fn grow(&mut self, now: Instant, acked: u32, segment: &Segment<'_>) {
+        if segment.ecn_echo {
+            // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
+            self.control.on_ack_in_recovery(&self.ack(now, acked, segment));
+        } else {
+            let before = self.window;
+            self.control.on_ack(&self.ack(now, acked, segment));
+            self.window = self.control.window();
+            if !self.exit.happened() && self.control.phase() != Phase::SlowStart {
+                let algorithm = self.window.ssthresh < before.ssthresh;
+                let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
+                // What the algorithm cuts as it leaves does not count.
+                self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
+            }
+        }
+        self.read_window();
+    }
+
+    pub(super) fn ack(&self, now: Instant, acked: u32, segment: &Segment<'_>) -> Ack {
+        Ack {
+            now,
+            acked,
+            counted: 1.0,
+            flight_size: self.snd_nxt - self.snd_una,
+            rtt: segment.rtt,
+            srtt: self.rto.srtt(),
+            min_rtt: self.min_rtt,
+            delivery_rate: None,
+            app_limited: false,
+            round: self.round,
+            cwnd_limited: true,
+            ecn_echo: segment.ecn_echo,
+        }
+    }
+
+    /// Tells the control of an ACK at which the window does not grow.
+    pub(super) fn observe(&mut self, now: Instant, acked: u32, segment: &Segment<'_>) {
+        let ack = self.ack(now, acked, segment);
+        self.control.on_ack_in_recovery(&ack);
+        self.read_window();
+    }
+
+    pub(super) fn read_window(&mut self) {
+        self.window = self.control.window();
+        self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
+    }
+
+    /// Reduces the window. `restart`: the recovery starts over from one segment.
+    pub(super) fn reduce(&mut self, now: Instant, cause: Cause, restart: bool) {
+        self.counters.reductions += 1;
+        self.tell_congestion(now, cause, restart, false);
+    }
+
+    /// Tells the control of congestion. `resent`: the missing segment had been sent again before.
+    pub(super) fn tell_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
+        let event = CongestionEvent {
+            now,
+            cause,
+            window: self.window_in_force(),
+            flight_size: self.snd_max - self.snd_una,
+            restart,
+            loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
+            resent,
+            min_rtt: self.min_rtt,
+        };
+        // A lost SYN says nothing about slow start, which has not begun.
+        if self.snd_una > 0 {
+            if !self.exit.happened() {
+                let reason = match cause {
+                    Cause::Timeout => ExitReason::Timeout,
+                    Cause::DupAck => ExitReason::Loss,
+                    Cause::EcnCe => ExitReason::Mark,
+                };
+                self.exit.note(reason, now, self.window.cwnd);
+            }
+            if cause != Cause::EcnCe {
+                self.exit.note_loss(now);
+            }
+        }
+        if let Some(first) = &mut self.first {
+            first.hear_of_congestion(u64::from(self.snd_una));
+        }
+        self.control.on_congestion(&event);
+        self.ecn.reduced = true;
+        self.read_window();
+        self.last_cause = Some(cause);
+        self.recovery_point = self.snd_max;
+    }
+
+    /// The retransmission timer has expired: go back to the first unacknowledged segment.
+    pub(super) fn expire(&mut self, now: Instant) {
+        self.syn_lost |= self.snd_una == 0;
+        if self.last_cause == Some(Cause::EcnCe) {
+            // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
+            self.restart_window();
+            self.recovery_point = self.snd_max;
+            self.last_cause = Some(Cause::Timeout);
+        } else {
+            self.counters.timeouts += 1;
+            self.reduce(now, Cause::Timeout, true);
+        }
+        self.start_over(now);
+    }
+
+    /// Sends from the first unacknowledged segment on again, with the timer backed off.
+    pub(super) fn start_over(&mut self, now: Instant) {
+        self.shortfall = 0.0;
+        self.rto.back_off();
+        self.snd_nxt = self.snd_una;
+        self.reset_timer(now);
+        self.permit = Permit::Window(u32::MAX);
+    }
+
+    /// Starts a fast retransmit, if it may start, with a reduction of the window, unless a mark has reduced it for the same window of data.
+    pub(super) fn start_fast_retransmit(&mut self, now: Instant, restart: bool) -> bool {
+        if self.may_fast_retransmit() {
+            self.reduce(now, Cause::DupAck, restart);
+        } else if self.last_cause == Some(Cause::EcnCe) {
+            self.last_cause = Some(Cause::DupAck);
+            if restart {
+                self.restart_window();
+            }
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).
+    pub(super) fn may_fast_retransmit(&self) -> bool {
+        self.snd_una > self.recovery_point || self.snd_una == 1
+    }
+}
