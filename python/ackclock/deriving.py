@@ -14,12 +14,21 @@ Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 HEADERS = 40  # bytes of a packet that are not payload
 
+# Columns of connections that add up to those of the application that opened them.
+SUMS = (
+    *("delivered_bytes", "delivered_packets", "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts"),
+    *("window_reductions", "dropped_packets", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s"),
+    "rtt_samples",
+)
+
 TRACES: dict[str, tuple[str, ...]] = {
     "share": (),
     "eq7": ("rtt",),
     "jain": (),
     "resent": (),
     "estimate": ("internals",),
+    "rtt": ("rtt",),
+    "pages": (),
 }
 """The traces that each measure needs."""
 
@@ -29,6 +38,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "jain": ("jain",),
     "resent": ("resent_ratio",),
     "estimate": ("bwe_mean", "bwe_ratio"),
+    "rtt": ("rtt_mean", "rtt_samples"),
+    "pages": (
+        *("pages", "pages_unfinished", "connections"),
+        *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
+    ),
 }
 """The columns that each measure adds."""
 
@@ -55,9 +69,9 @@ def eq7(measured: Rows, result: Result) -> None:
     ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over what the flow really got. Without a loss, an ACK or a
     delivered byte the law gives no number: None.
     """
-    means = _mean_rtt(result)
+    means = _round_trips(result)
     for row in measured:
-        row["rtt_mean"] = means.get(row["flow"])
+        row["rtt_mean"], _ = means.get(row["flow"], (None, 0))
         row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
         row["eq7_bps"] = row["eq7_ratio"] = None
         if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
@@ -121,14 +135,78 @@ def estimate(measured: Rows, result: Result) -> None:
             row["bwe_ratio"] = row["bwe_mean"] * 8 * _payload(row) / row["goodput_bps"]
 
 
+def rtt(measured: Rows, result: Result) -> None:
+    """Add the mean of a flow's round-trip times over all ACKs that its sender received, queues and delayed ACKs included.
+
+    Adds ``rtt_mean`` in seconds, None without any, and ``rtt_samples``, how many there were.
+    """
+    means = _round_trips(result)
+    for row in measured:
+        row["rtt_mean"], row["rtt_samples"] = means.get(row["flow"], (None, 0))
+
+
+def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
+    """Give the mean of each flow's samples of the round-trip time, and their number."""
+    table = frame(result.trace("rtt")).drop_nulls("rtt").group_by(polars.col("flow").cast(polars.String))
+    found = table.agg(polars.col("rtt").mean(), polars.len().alias("count"))
+    return {flow: (mean, count) for flow, mean, count in found.iter_rows()}
+
+
+def pages(measured: Rows, result: Result) -> None:
+    """Put one row for each application that loads pages in place of those of its connections.
+
+    Counts add up (`SUMS`), ``rtt_mean`` is over the samples of all connections, and of other columns remains what all
+    connections have in common. Adds ``pages`` that were begun, ``pages_unfinished`` when the run ended, ``connections``;
+    ``load_mean``, ``load_median`` and ``load_p95`` in seconds, from a page's begin to its last byte, handshakes
+    included; ``page_bytes``, the mean size; and ``page_bps``, bits of pages over the time that loading them took. The
+    last five are of pages that were loaded, None if none was.
+    """
+    loads, transfers = _table(result, "pages"), _table(result, "transfers").drop_nulls("flow")
+    owners = dict(transfers.select("flow", "application").iter_rows())
+    connections: dict[str, Rows] = {}
+    for row in measured:
+        if row["flow"] in owners:
+            connections.setdefault(owners[row["flow"]], []).append(row)
+    merged = [
+        {**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.filter(polars.col("application") == name))}
+        for name, rows in connections.items()
+    ]
+    measured[:] = [*(row for row in measured if row["flow"] not in owners), *merged]
+
+
+def _table(result: Result, name: str) -> polars.DataFrame:
+    """Read a table of what applications did."""
+    return frame(getattr(result._core, name))
+
+
+def _merged(rows: Rows) -> dict[str, Any]:
+    """Give one row for several connections."""
+    row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
+    row |= {key: sum(other[key] for other in rows) for key in SUMS if key in row}
+    if row.get("rtt_samples"):
+        known = [other for other in rows if other["rtt_samples"]]
+        row["rtt_mean"] = sum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
+    return row
+
+
+def _loads(pages: polars.DataFrame) -> dict[str, Any]:
+    """Sum up the pages of an application."""
+    loaded = pages.drop_nulls("load_time")
+    time, size = loaded["load_time"], loaded["bytes"]
+    return {
+        "pages": pages.height,
+        "pages_unfinished": pages.height - loaded.height,
+        "load_mean": time.mean(),
+        "load_median": time.median(),
+        "load_p95": time.quantile(0.95, "linear"),
+        "page_bytes": size.mean(),
+        "page_bps": 8 * size.sum() / time.sum() if loaded.height else None,
+    }
+
+
 def _payload(row: Mapping[str, Any]) -> float:
     """Bytes of data in a packet, of a flow that delivered any; delivered bytes count headers, and those of the SYN."""
     return float((row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS)
-
-
-def _mean_rtt(result: Result) -> dict[str, float]:
-    table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String)).agg(polars.col("rtt").mean())
-    return {flow: mean for flow, mean in table.iter_rows() if mean is not None}
 
 
 DERIVE: dict[str, Callable[[Rows, Result], None]] = {
@@ -137,5 +215,7 @@ DERIVE: dict[str, Callable[[Rows, Result], None]] = {
     "jain": jain,
     "resent": resent,
     "estimate": estimate,
+    "rtt": rtt,
+    "pages": pages,
 }
 """The measures by name."""
