@@ -182,11 +182,17 @@ def _table(result: Result, name: str) -> polars.DataFrame:
 def _merged(rows: Rows) -> dict[str, Any]:
     """Give one row for several connections."""
     row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
-    row |= {key: sum(other[key] for other in rows) for key in SUMS if key in row}
+    row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):
         known = [other for other in rows if other["rtt_samples"]]
         row["rtt_mean"] = sum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
     return row
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """Add up, if all is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _loads(pages: polars.DataFrame) -> dict[str, Any]:

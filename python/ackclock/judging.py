@@ -18,9 +18,9 @@ A is the best          all intervals below τ       one interval above τ       
 The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
 hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within ±τ, and otherwise A is
 just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot
-be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds somewhere, and does not if it does not
-anywhere; with ``"most"`` it holds if it holds in more than half of the cells, that is of the values of the labels left
-out, and does not if it cannot hold in more. If nothing was there to compare, it was not run.
+be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of
+the labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them,
+and does not if it cannot hold in more. If nothing was there to compare, it was not run.
 """
 
 from __future__ import annotations
@@ -346,8 +346,9 @@ def _ranking(
 def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
     if all(comparison.verdict == "not run" for comparison in comparisons):
         return "not run", ["these cells were not run"], None
-    if claim.quantifier == "most":
-        return _conclude_most(comparisons)
+    cells = _by_cell(comparisons)
+    if claim.quantifier == "most" or (claim.quantifier == "any" and len(cells) < len(comparisons)):
+        return _conclude_cells(claim, cells)
     wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
     other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
     deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
@@ -358,19 +359,22 @@ def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict,
     return verdict, _reasons(claim, chosen, comparisons), why
 
 
-def _conclude_most(comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
-    """Conclude from the cells: each as if it were claimed alone, and more than half of them must hold."""
+def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
     cells: dict[str, list[Verdict]] = {}
     for comparison in comparisons:
         cells.setdefault(_place(comparison).rstrip(": "), []).append(comparison.verdict)
+    return cells
+
+
+def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
+    """Conclude from the cells, each as if it were claimed alone: one must hold, or more than half of them."""
     found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
     for place, verdicts in cells.items():
         bad = "does not hold" in verdicts
         found["does not hold" if bad else "holds" if set(verdicts) == {"holds"} else "cannot tell"].append(place)
+    enough = 1 if claim.quantifier == "any" else len(cells) // 2 + 1
     sure, possible = len(found["holds"]), len(found["holds"]) + len(found["cannot tell"])
-    verdict: Verdict = (
-        "holds" if 2 * sure > len(cells) else "does not hold" if 2 * possible <= len(cells) else "cannot tell"
-    )
+    verdict: Verdict = "holds" if sure >= enough else "does not hold" if possible < enough else "cannot tell"
     counts = [
         f"{word} in {len(places)} of {len(cells)} ({'; '.join(places)})" for word, places in found.items() if places
     ]
