@@ -223,7 +223,8 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
     table = []
     for index, value in enumerate(panels):
-        cells = [[heatmaps.best(_variants(found, names, (a, b, value)[: len(keys) - 1]), chart) for a in xs] for b in ys]
+        rest = (value,) if panel else ()
+        cells = [[heatmaps.best(_variants(found, names, (a, b, *rest)), chart) for a in xs] for b in ys]
         grid = np.array([[names.index(cell.name) if cell else np.nan for cell in line] for line in cells])
         axes = figure.add_subplot(1, len(panels), index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
@@ -236,9 +237,12 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return figure, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
 
 
-def _variants(found: Mapping[tuple[str, ...], Interval], names: Sequence[str], cell: tuple[str, ...]) -> dict[str, float]:
+def _variants(
+    found: Mapping[tuple[str, ...], Interval], names: Sequence[str], cell: tuple[str, ...]
+) -> dict[str, float]:
     """Give the means of a cell by the values of the label that is chosen from, in their order."""
-    return {name: found[name, *cell].mean for name in names if (name, *cell) in found}
+    keys = {name: (name, *cell) for name in names}
+    return {name: found[key].mean for name, key in keys.items() if key in found}
 
 
 def _draw_map(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars
 
 from ackclock.result import Result, frame
@@ -136,9 +137,10 @@ def estimate(measured: Rows, result: Result) -> None:
 
 
 def rtt(measured: Rows, result: Result) -> None:
-    """Add the mean of a flow's round-trip times over all ACKs that its sender received, queues and delayed ACKs included.
+    """Add the mean of a flow's round-trip times over all ACKs that its sender received.
 
-    Adds ``rtt_mean`` in seconds, None without any, and ``rtt_samples``, how many there were.
+    They include queues and delays of ACKs. Adds ``rtt_mean`` in seconds, None without any, and ``rtt_samples``, their
+    number.
     """
     means = _round_trips(result)
     for row in measured:
@@ -147,36 +149,39 @@ def rtt(measured: Rows, result: Result) -> None:
 
 def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
     """Give the mean of each flow's samples of the round-trip time, and their number."""
-    table = frame(result.trace("rtt")).drop_nulls("rtt").group_by(polars.col("flow").cast(polars.String))
-    found = table.agg(polars.col("rtt").mean(), polars.len().alias("count"))
-    return {flow: (mean, count) for flow, mean, count in found.iter_rows()}
+    table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String))
+    found = table.agg(polars.col("rtt").mean(), polars.col("rtt").count().alias("count"))
+    return {flow: (mean, count) for flow, mean, count in found.iter_rows() if count}
 
 
 def pages(measured: Rows, result: Result) -> None:
     """Put one row for each application that loads pages in place of those of its connections.
 
     Counts add up (`SUMS`), ``rtt_mean`` is over the samples of all connections, and of other columns remains what all
-    connections have in common. Adds ``pages`` that were begun, ``pages_unfinished`` when the run ended, ``connections``;
-    ``load_mean``, ``load_median`` and ``load_p95`` in seconds, from a page's begin to its last byte, handshakes
-    included; ``page_bytes``, the mean size; and ``page_bps``, bits of pages over the time that loading them took. The
-    last five are of pages that were loaded, None if none was.
+    connections have in common. Adds ``pages`` that were begun, ``pages_unfinished`` when the run ended, and
+    ``connections``; ``load_mean``, ``load_median`` and ``load_p95`` in seconds, from a page's begin to its last byte,
+    handshakes included; ``page_bytes``, the mean size; and ``page_bps``, bits of pages over the time that loading them
+    took. The last five are of pages that were loaded, None if none was.
     """
-    loads, transfers = _table(result, "pages"), _table(result, "transfers").drop_nulls("flow")
-    owners = dict(transfers.select("flow", "application").iter_rows())
+    owners = {
+        flow: name for flow, name in zip(*_columns(result, "transfers", "flow", "application"), strict=True) if flow
+    }
+    loads: dict[str, list[tuple[int, float | None]]] = {}
+    for name, size, time in zip(*_columns(result, "pages", "application", "bytes", "load_time"), strict=True):
+        loads.setdefault(name, []).append((size, time))
     connections: dict[str, Rows] = {}
     for row in measured:
         if row["flow"] in owners:
             connections.setdefault(owners[row["flow"]], []).append(row)
-    merged = [
-        {**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.filter(polars.col("application") == name))}
-        for name, rows in connections.items()
-    ]
-    measured[:] = [*(row for row in measured if row["flow"] not in owners), *merged]
+    measured[:] = [row for row in measured if row["flow"] not in owners]
+    for name, rows in connections.items():
+        measured.append({**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.get(name, []))})
 
 
-def _table(result: Result, name: str) -> polars.DataFrame:
-    """Read a table of what applications did."""
-    return frame(getattr(result._core, name))
+def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
+    """Read columns of a table of what applications did."""
+    read = frame(getattr(result._core, table))
+    return [read[name].to_list() for name in names]
 
 
 def _merged(rows: Rows) -> dict[str, Any]:
@@ -195,18 +200,20 @@ def _total(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _loads(pages: polars.DataFrame) -> dict[str, Any]:
-    """Sum up the pages of an application."""
-    loaded = pages.drop_nulls("load_time")
-    time, size = loaded["load_time"], loaded["bytes"]
+def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
+    """Sum up an application's pages: their bytes and load times."""
+    sizes = [size for size, time in pages if time is not None]
+    times = [time for _, time in pages if time is not None]
+    counts = {"pages": len(pages), "pages_unfinished": len(pages) - len(times)}
+    if not times:
+        return {**counts, **dict.fromkeys(("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"))}
     return {
-        "pages": pages.height,
-        "pages_unfinished": pages.height - loaded.height,
-        "load_mean": time.mean(),
-        "load_median": time.median(),
-        "load_p95": time.quantile(0.95, "linear"),
-        "page_bytes": size.mean(),
-        "page_bps": 8 * size.sum() / time.sum() if loaded.height else None,
+        **counts,
+        "load_mean": math.fsum(times) / len(times),
+        "load_median": float(np.median(times)),
+        "load_p95": float(np.quantile(times, 0.95)),
+        "page_bytes": sum(sizes) / len(sizes),
+        "page_bps": 8 * sum(sizes) / math.fsum(times),
     }
 
 

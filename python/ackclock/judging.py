@@ -17,10 +17,10 @@ A is the best          all intervals below τ       one interval above τ       
 
 The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
 hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within ±τ, and otherwise A is
-just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot
-be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of
-the labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them,
-and does not if it cannot hold in more. If nothing was there to compare, it was not run.
+just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot be told
+otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of the
+labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them, and
+does not if it cannot hold in more. If nothing was there to compare, it was not run.
 """
 
 from __future__ import annotations
