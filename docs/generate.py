@@ -217,6 +217,8 @@ class _Keys:
                 kind = form["properties"]["kind"]["const"]
                 link = self._link(f"{place}, kind {kind}", form.get("description", ""), form)
                 shown.append(link + ("" if "kind" in form.get("required", []) else " (if `kind` is left out)"))
+            # A single quantity may stand for a whole distribution.
+            shown = [quantity(form["pattern"]) for form in forms if "pattern" in form] + shown
             return "; ".join(shown)
         shown = [code(form["const"]) for form in forms if "const" in form]
         shown += [self._link(place, "", form) for form in forms if form.get("type") == "object"]
@@ -372,7 +374,12 @@ def tables() -> str:
         "",
         "What each column means is in [metrics.md](../concepts/metrics.md).",
     ]
-    found = [("flows", "One row per flow.", run.flows), ("links", "One row per link and direction.", run.links)]
+    found = [
+        ("flows", "One row per flow.", run.flows),
+        ("links", "One row per link and direction.", run.links),
+        ("transfers", "One row per response of a client, and per burst.", run.transfers),
+        ("pages", "One row per page or exchange of a client.", run.pages),
+    ]
     found += [(f"trace {name}", f'Recorded with `record = ["{name}"]`.', run.trace(name)) for name in traces]
     for title, about, columns in found:
         schema = polars.DataFrame(columns).schema

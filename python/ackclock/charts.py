@@ -360,7 +360,7 @@ def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
     return None if value is None else value * chart.get("scale", 1)
 
 
-def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Any) -> list[Row]:  # noqa: ANN401
+def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:
     """Give what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     if "series" not in chart or chart["series"] == paper.document.get("flows"):

@@ -96,6 +96,21 @@ class Established(Protocol):
         """Whether the SYN had to be sent again."""
         ...
 
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time of the handshake in seconds, where it could be measured."""
+        ...
+
+    @property
+    def rwnd(self) -> float | None:
+        """The receiver's window in segments, where it is known."""
+        ...
+
+    @property
+    def available(self) -> float | None:
+        """Data that the application has to send, in segments; None where it is without end."""
+        ...
+
 
 class CongestionControl:
     """A congestion control; subclass it and name the class in a flow.

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import polars
 
+from ackclock import toml
 from ackclock.result import Result, frame
 
 Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
-HEADERS = 40  # bytes of a packet that are not payload
 
 # Columns of connections that add up to those of the application that opened them.
 SUMS = (
@@ -28,6 +28,7 @@ TRACES: dict[str, tuple[str, ...]] = {
     "jain": (),
     "resent": (),
     "estimate": ("internals",),
+    "first_loss": ("cwnd", "drops", "sequence"),
     "rtt": ("rtt",),
     "pages": (),
 }
@@ -39,6 +40,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "jain": ("jain",),
     "resent": ("resent_ratio",),
     "estimate": ("bwe_mean", "bwe_ratio"),
+    "first_loss": ("first_arrived", "first_rounds", "first_window"),
     "rtt": ("rtt_mean", "rtt_samples"),
     "pages": (
         *("pages", "pages_unfinished", "connections"),
@@ -70,13 +72,13 @@ def eq7(measured: Rows, result: Result) -> None:
     ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over what the flow really got. Without a loss, an ACK or a
     delivered byte the law gives no number: None.
     """
-    means = _round_trips(result)
+    means, payloads = _round_trips(result), _payloads(result)
     for row in measured:
         row["rtt_mean"], _ = means.get(row["flow"], (None, 0))
         row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
         row["eq7_bps"] = row["eq7_ratio"] = None
         if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
-            row["eq7_bps"] = square_root_law(8 * _payload(row), row["rtt_mean"], row["loss_rate"])
+            row["eq7_bps"] = square_root_law(8 * payloads[row["flow"]], row["rtt_mean"], row["loss_rate"])
             row["eq7_ratio"] = row["eq7_bps"] / row["goodput_bps"]
 
 
@@ -128,12 +130,49 @@ def estimate(measured: Rows, result: Result) -> None:
     lasts = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
     mean = (polars.col("value") * polars.col("lasts")).sum() / polars.col("lasts").sum()
     grouped = table.with_columns(lasts.alias("lasts")).group_by(polars.col("flow").cast(polars.String)).agg(mean)
-    means = dict(grouped.iter_rows())
+    means, payloads = dict(grouped.iter_rows()), _payloads(result)
     for row in measured:
         row["bwe_mean"] = means.get(row["flow"])
         row["bwe_ratio"] = None
         if row["bwe_mean"] is not None and row["delivered_packets"]:
-            row["bwe_ratio"] = row["bwe_mean"] * 8 * _payload(row) / row["goodput_bps"]
+            row["bwe_ratio"] = row["bwe_mean"] * 8 * payloads[row["flow"]] / row["goodput_bps"]
+
+
+def first_loss(measured: Rows, result: Result) -> None:
+    """Add what a flow with a size did until its first data segment was lost, or until its end.
+
+    Adds ``first_arrived``, the segments that arrived before; ``first_rounds``, the round trips in which it sent, that
+    of the lost or last segment included; and ``first_window``, the congestion window of that round trip. A round trip
+    is counted as the flow's least one, so that the path must take longer to cross than a window to send. None for a
+    flow that sent no data, and for one whose SYN was lost: it starts with another threshold.
+    """
+    text = polars.col("flow", "kind").cast(polars.String)
+    segments = frame(result.trace("sequence")).with_columns(text)
+    sent: dict[str, dict[int, float]] = {}
+    for flow, seq, time in segments.filter(polars.col("kind") == "send").select("flow", "seq", "time").iter_rows():
+        if seq > 0:
+            sent.setdefault(flow, {})[seq] = time
+    again = set(segments.filter(polars.col("kind") == "retransmit").select("flow", "seq").iter_rows())
+    lost: dict[str, int] = {}
+    for flow, seq in frame(result.trace("drops")).select("flow", "seq").iter_rows():
+        # What is lost and not sent again is an ACK.
+        if seq == 0 or (flow, seq) in again:
+            lost.setdefault(flow, seq)
+    windows: dict[str, list[tuple[float, float]]] = {}
+    for flow, time, cwnd in frame(result.trace("cwnd")).select("flow", "time", "cwnd").iter_rows():
+        windows.setdefault(flow, []).append((time, cwnd))
+    for row in measured:
+        flow, trip = row["flow"], row["min_rtt"] or math.inf
+        row["first_arrived"] = row["first_rounds"] = row["first_window"] = None
+        if flow not in sent or lost.get(flow) == 0:
+            continue
+        last = lost.get(flow, max(sent[flow]))
+        after = sent[flow][last] - min(sent[flow].values())
+        row["first_arrived"] = last - 1 if flow in lost else last
+        row["first_rounds"] = 1 + round(after / trip)
+        # All ACKs of the round trip before arrive about when this segment is sent.
+        until = sent[flow][last] + min(trip, 1.0) / 2
+        row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
 
 
 def rtt(measured: Rows, result: Result) -> None:
@@ -149,9 +188,12 @@ def rtt(measured: Rows, result: Result) -> None:
 
 def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
     """Give the mean of each flow's samples of the round-trip time, and their number."""
-    table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String))
-    found = table.agg(polars.col("rtt").mean(), polars.col("rtt").count().alias("count"))
-    return {flow: (mean, count) for flow, mean, count in found.iter_rows() if count}
+    table = frame(result.trace("rtt"))
+    # With numpy: grouping with polars takes longer than a short run itself.
+    _, first, flows = np.unique(table["flow"].to_physical().to_numpy(), return_index=True, return_inverse=True)
+    sums, counts = np.bincount(flows, table["rtt"].to_numpy()), np.bincount(flows)
+    names = [table["flow"][int(index)] for index in first]
+    return {name: (float(sums[i] / counts[i]), int(counts[i])) for i, name in enumerate(names)}
 
 
 def pages(measured: Rows, result: Result) -> None:
@@ -180,7 +222,7 @@ def pages(measured: Rows, result: Result) -> None:
 
 def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
     """Read columns of a table of what applications did."""
-    read = frame(getattr(result._core, table))
+    read = frame(getattr(result, table))
     return [read[name].to_list() for name in names]
 
 
@@ -217,9 +259,10 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
     }
 
 
-def _payload(row: Mapping[str, Any]) -> float:
-    """Bytes of data in a packet, of a flow that delivered any; delivered bytes count headers, and those of the SYN."""
-    return float((row["delivered_bytes"] - HEADERS) / row["delivered_packets"] - HEADERS)
+def _payloads(result: Result) -> dict[str, int]:
+    """Bytes of data in a full packet of each flow, whatever headers its host adds."""
+    frozen = toml.parse(result.scenario.to_toml(), result.name)
+    return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in frozen["flow"]}
 
 
 DERIVE: dict[str, Callable[[Rows, Result], None]] = {
@@ -228,6 +271,7 @@ DERIVE: dict[str, Callable[[Rows, Result], None]] = {
     "jain": jain,
     "resent": resent,
     "estimate": estimate,
+    "first_loss": first_loss,
     "rtt": rtt,
     "pages": pages,
 }

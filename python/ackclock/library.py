@@ -13,7 +13,7 @@ from typing import Any
 from ackclock import checks, toml
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7", "jain", "resent", "estimate", "rtt", "pages")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate", "first_loss", "rtt", "pages")
 """What `deriving` can derive from a run."""
 
 
@@ -100,6 +100,11 @@ def papers() -> list[Paper]:
     """
     found = [_load_or_warn(name, folder) for name, folder in sorted(_places().items())]
     return [paper for paper in found if paper is not None]
+
+
+def names() -> list[str]:
+    """Give the names of all papers, without reading them."""
+    return sorted(_places())
 
 
 def _load_or_warn(name: str, folder: Path) -> Paper | None:

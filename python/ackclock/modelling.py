@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ackclock import _core, checks
+from ackclock import _core, checks, library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ Fixed: TypeAlias = "bool | str | list[float]"
 Values: TypeAlias = "float | NDArray[np.float64]"
 """An output: a number, or an array of the shape to which the parameters broadcast."""
 
-BATCH = 16  # points per thread of a simulated model in one call, between which Ctrl-C is heard
+BATCH = 16  # points per thread of a slow model in one call, between which Ctrl-C is heard
 IN_ONE_CALL = 100_000  # points of a formula
 MOST_POINTS = 1_000_000  # of a table
 
@@ -46,6 +46,17 @@ def describe(name: str) -> dict[str, Any]:
     if name not in known:
         raise ValueError(f"there is no model {name!r}{checks.near(name, known)}")
     return known[name]
+
+
+def of_paper(paper: str) -> list[str]:
+    """Give the models of a paper: those that say so, and those that its ``paper.toml`` evaluates.
+
+    None if there is no such paper, or it has no models.
+    """
+    named = [name for name, entry in models().items() if entry["paper"] == paper]
+    if paper in library.names():
+        named += [entry["name"] for entry in library.find(paper).document.get("model", [])]
+    return list(dict.fromkeys(named))
 
 
 def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what a parameter may be
@@ -95,7 +106,7 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
         Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words,
         truth values, and parameters that are lists are the same at all points.
     jobs
-        Threads of a simulated model; by default one per processor. What it gives does not depend on it.
+        Threads of a slow model; by default one per processor. What it gives does not depend on it.
 
     Returns
     -------
@@ -185,7 +196,7 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     }
     outputs = np.empty((len(entry["outputs"]), count))
     threads = jobs or os.cpu_count() or 1
-    for rows in _batches(columns, count, BATCH * threads if entry["simulated"] else IN_ONE_CALL):
+    for rows in _batches(columns, count, BATCH * threads if entry["slow"] else IN_ONE_CALL):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
         alike = {
             name: values[0] if isinstance(values[0], (str, bool, tuple)) else values for name, values in here.items()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core, storage
-from ackclock.completion import CLASSES, completion
+from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 from ackclock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FLOW_KEYS = (
     "name", "from", "to", "control", "recovery", "start_s", "size_packets", "delivered_bytes", "delivered_packets",
     "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets",
-    "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets", "first_overshoot_losses",
-    "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
+    "notices", "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets",
+    "first_overshoot_losses", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
 )  # fmt: skip
 EXIT_KEYS = {
     "reason": "slow_start_exit_reason",
@@ -125,6 +125,16 @@ class Result:
         return self._core.links
 
     @property
+    def transfers(self) -> _core.Table:
+        """One row per transfer of an application: a response or a burst, with its flow, its bytes and its times."""
+        return self._core.transfers
+
+    @property
+    def pages(self) -> _core.Table:
+        """One row per page that a client began to load, or per exchange: objects, bytes and load time in seconds."""
+        return self._core.pages
+
+    @property
     def traces(self) -> list[str]:
         """Names of the recorded traces."""
         return self._core.traces
@@ -214,6 +224,8 @@ class Result:
             "flows": [_flow_summary(row) for row in rows(self.flows)],
             "links": rows(self.links),
             "completion": rows(self.completion()),
+            "transfers": rows(self.transfer_times()),
+            "pages": rows(self.page_loads()),
             "events": self.events,
             "cpu_seconds": self.cpu_seconds,
         }
@@ -221,6 +233,14 @@ class Result:
     def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
         """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
         return completion(frame(self.flows), classes)
+
+    def transfer_times(self, classes: Sequence[int] = BYTE_CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of transfers by their bytes: `ackclock.completion.completion`."""
+        return completion(frame(self.transfers), classes, size="bytes")
+
+    def page_loads(self) -> polars.DataFrame:
+        """Sum up the load times of pages: `ackclock.completion.page_loads`."""
+        return page_loads(frame(self.pages))
 
     def write(self, directory: str | Path, labels: dict[str, str] | None = None) -> Path:
         """Write tables, traces and the scenario with all defaults into a directory.
@@ -254,9 +274,17 @@ class Result:
         storage.write_text(folder / "scenario.toml", self.scenario.to_toml())
         storage.write_parquet(folder / "flows.parquet", frame(self.flows))
         storage.write_parquet(folder / "links.parquet", frame(self.links))
+        for name, table in self.applications.items():
+            storage.write_parquet(folder / f"{name}.parquet", table)
         for name in self.traces:
             storage.write_parquet(folder / f"trace-{name}.parquet", frame(self.trace(name)))
         storage.write_manifest(folder, "run", self._manifest(labels))
+
+    @property
+    def applications(self) -> dict[str, polars.DataFrame]:
+        """The tables ``transfers`` and ``pages``, if there are any applications."""
+        tables = {"transfers": frame(self.transfers), "pages": frame(self.pages)}
+        return {name: table for name, table in tables.items() if table.height}
 
     def _manifest(self, labels: dict[str, str] | None) -> dict[str, Any]:
         return {
@@ -331,6 +359,41 @@ class StoredResult:
     def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
         """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
         return completion(self.flows, classes)
+
+    @property
+    def transfers(self) -> polars.DataFrame:
+        """One row per transfer of an application.
+
+        Raises
+        ------
+        KeyError
+            If there were none.
+        """
+        return self._read_applications("transfers")
+
+    @property
+    def pages(self) -> polars.DataFrame:
+        """One row per page or exchange.
+
+        Raises
+        ------
+        KeyError
+            If there were none.
+        """
+        return self._read_applications("pages")
+
+    def transfer_times(self, classes: Sequence[int] = BYTE_CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of transfers by their bytes: `ackclock.completion.completion`."""
+        return completion(self.transfers, classes, size="bytes")
+
+    def page_loads(self) -> polars.DataFrame:
+        """Sum up the load times of pages: `ackclock.completion.page_loads`."""
+        return page_loads(self.pages)
+
+    def _read_applications(self, name: str) -> polars.DataFrame:
+        if not (self.directory / f"{name}.parquet").exists():
+            raise KeyError(f"{self.directory}: no application had {name}")
+        return self._read(name)
 
     def _read(self, name: str) -> polars.DataFrame:
         import polars

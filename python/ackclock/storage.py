@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
-OWN_FILES = re.compile(r"manifest\.json|scenario\.toml|flows\.parquet|links\.parquet|trace-\w+\.parquet")
+OWN_FILES = re.compile(r"manifest\.json|scenario\.toml|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet")
 """What `Result.write` and a sweep write; anything else in a result's folder is the user's."""
 
 

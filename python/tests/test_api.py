@@ -156,6 +156,11 @@ class Reno(CongestionControl):
     def on_established(self, event: ackclock.Established) -> None:
         assert event.smss == 1000
         assert not event.syn_lost
+        # Three links of 10 ms each way, and the transmission of the SYN and its ACK.
+        assert event.rtt_s is not None
+        assert 0.06 < event.rtt_s < 0.062
+        assert event.rwnd == 1000
+        assert event.available is None
         self.seen.append("established")
 
     def on_ack(self, ack: ackclock.Ack) -> None:

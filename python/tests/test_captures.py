@@ -130,11 +130,12 @@ def test_windows_are_scaled_as_the_handshake_says(tmp_path: Path) -> None:
 
 
 def test_marks_and_their_echoes(tmp_path: Path) -> None:
-    result, places = captured(FLOWS["ns2 ecn"], tmp_path / "x.pcapng")
+    # 10 s at 4 Mbit/s are 4800 packets of 1040 B. With 2000 nothing is under way at the end: all marks have arrived.
+    result, places = captured({**FLOWS["ns2 ecn"], "size": "2000 packets"}, tmp_path / "x.pcapng")
+    assert rows(result.flows)[0]["completion_time"] < 9
     link = next(row for row in rows(result.links) if row["name"] == LINK)
     arrived = from_sender(places["n3"])
-    assert sum(segment.ecn == 3 for segment in arrived) in range(link["marks"] - 30, link["marks"] + 1)
-    assert link["marks"] > 0
+    assert sum(segment.ecn == 3 for segment in arrived) == link["marks"] > 0
     assert {segment.ecn for segment in places[LINK][1:]} == {2}, "before the queue nothing is marked"
     assert any(segment.has(ECE) for segment in places["n0"] if segment.direction == 1)
     assert any(segment.has(CWR) and not segment.has(SYN) for segment in arrived)

@@ -133,7 +133,8 @@ def test_every_column_is_explained() -> None:
     explained = set(COLUMNS.findall(metrics.read_text(encoding="utf-8")))
     recorded = json.loads(ackclock._core.schema())["properties"]["record"]["items"]["enum"]
     result = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=recorded))
-    tables: list[Any] = [result.flows, result.links, *(result.trace(trace) for trace in recorded)]
+    tables: list[Any] = [result.flows, result.links, result.transfers, result.pages]
+    tables += [result.trace(trace) for trace in recorded]
     missing = [column for table in tables for column in polars.DataFrame(table).columns if column not in explained]
     missing += [trace for trace in recorded if trace not in explained]
     assert not missing, f"{name(metrics)} does not explain {', '.join(missing)}"
@@ -151,7 +152,14 @@ def test_no_page_is_left_out_of_the_index() -> None:
     assert [page for page in pages if f"({page})" not in index] == []
 
 
-@pytest.mark.parametrize(("guide", "scenario"), [("queues.md", "aqm.toml"), ("congestion-control.md", "cubic.toml")])
+@pytest.mark.parametrize(
+    ("guide", "scenario"),
+    [
+        ("queues.md", "aqm.toml"),
+        ("congestion-control.md", "cubic.toml"),
+        ("initial-windows.md", "initial_windows.toml"),
+    ],
+)
 def test_a_guide_shows_the_scenario_that_is_there(guide: str, scenario: str) -> None:
     shown = [block.text for block in blocks(DOCS / "guides" / guide) if block.words == ["toml", scenario]]
     assert shown == [(ROOT / "scenarios" / scenario).read_text(encoding="utf-8")]

@@ -168,13 +168,33 @@ def test_equation_7_from_the_trace(outcome: reproduction.Outcome) -> None:
 
 
 def test_without_a_loss_there_is_no_law() -> None:
-    rows: list[dict[str, Any]] = [
+    found: list[dict[str, Any]] = [
         {"flow": "a", "dropped_packets": 0, "sent_packets": 9, "delivered_packets": 9, "delivered_bytes": 9000}
     ]
     base = {"topology": {"kind": "chain"}, "flow": [{"name": "a", "size": "9 packets"}]}
-    deriving.eq7(rows, run(reproduction.Scenario(duration="3 s", **base), record=["rtt"]))
-    assert rows[0]["rtt_mean"] > 0
-    assert (rows[0]["loss_rate"], rows[0]["eq7_bps"], rows[0]["eq7_ratio"]) == (0, None, None)
+    deriving.eq7(found, run(reproduction.Scenario(duration="3 s", **base), record=["rtt"]))
+    assert found[0]["rtt_mean"] > 0
+    assert (found[0]["loss_rate"], found[0]["eq7_bps"], found[0]["eq7_ratio"]) == (0, None, None)
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        {"profile": "modern"},
+        {"profile": "modern", "modern": {"timestamps": False}},
+        {"header": "0 B"},
+        {"header": "40 B"},
+    ],
+)
+def test_the_payload_of_the_law_is_without_headers(flow: dict[str, Any]) -> None:
+    path = {"kind": "chain", "bottleneck": {"loss": "2 %"}}
+    document = {"topology": path, "flow": [{"name": "a", "packet_size": "1200 B", **flow}]}
+    result = run(reproduction.Scenario(duration="20 s", **document), record=["rtt"])
+    measured = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
+    deriving.eq7(measured, result)
+    (row,) = measured
+    law = deriving.square_root_law(8 * 1200, row["rtt_mean"], row["loss_rate"])
+    assert row["eq7_bps"] == pytest.approx(law)
 
 
 def test_shares_and_ranks(outcome: reproduction.Outcome) -> None:
@@ -264,7 +284,7 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
         (
             'derived = ["share", "eq7"]',
             'derived = ["eq8"]',
-            "repeat 1: derived must be a list of share, eq7, jain, resent, estimate",
+            "repeat 1: derived must be a list of share, eq7, jain, resent, estimate, first_loss",
         ),
         ('defaults = { study = "main" }', "", "unknown label 'study'"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import statistics
 import typing
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock import _core, model, modelling
+from ackclock import _core, deriving, model, modelling
+from ackclock.result import frame
 
 from .conftest import Cli
 
@@ -317,6 +319,18 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["--param", "loss=1%"], "name a model before its options"),
         (["pftk", "--param", "rwnd=auto,10 segments"], "pftk: rwnd: auto cannot be one of several values"),
         (["mathis", "--over", "nowhere"], "nowhere: no result of ackclock here"),
+        (
+            ["icw", "--plot", "x.png"],
+            "icw is a paper: name one of its models to draw or compare it (initial_window, popul",
+        ),
+        (
+            ["icw", "--param", "flow=2"],
+            "--param flow: initial_window and population have none called so; did you mean 'flows'",
+        ),
+        (
+            ["icw", "--output", "round"],
+            "--output round: initial_window and population have none called so; did you mean 'rou",
+        ),
     ],
 )
 def test_bad_input_is_one_message(cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -326,6 +340,28 @@ def test_bad_input_is_one_message(cli: Cli, tmp_path: Path, arguments: list[str]
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("*.png"))
+
+
+def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
+    words = ("--param", "mu=5", "--param", "windows=[4]", "--param", "window=1 segment,2 segments")
+    icw = json.loads(cli("model", "icw", *words, "--json").stdout)
+    assert [found["model"] for found in icw] == ["initial_window", "population"]
+    alone = json.loads(cli("model", "initial_window", *words[:2], *words[4:], "--json").stdout)
+    assert icw[0] == alone
+    assert len(alone["rows"]) == 2
+    assert icw[1]["rows"][0]["mean_window"] == 4
+    shown = cli("model", "icw", "--output", "stable").stdout
+    assert "population: which initial windows" in shown
+    assert "initial_window:" not in shown, "it has no such output"
+    # One that is not of the laboratory: by what its paper.toml evaluates. A model's own name comes first.
+    folder = tmp_path / "papers" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(
+        'title = "Mine"\nreference = "nobody"\nlabels = ["a"]\n[[model]]\nname = "bdp"\n'
+    )
+    mine = json.loads(cli("model", "mine", "--json").stdout)
+    assert [found["model"] for found in mine] == ["bdp"]
+    assert json.loads(cli("model", "rbt", "--json").stdout)["model"] == "rbt"
 
 
 # theory beside measurement
@@ -427,3 +463,37 @@ def test_the_core_refuses_what_is_no_input() -> None:
     with pytest.raises(ValueError, match="has 2 values for 3 points"):
         _core.evaluate("mathis", [("loss", np.array([0.1, 0.2]).tobytes())], 3, 1)
     assert ackclock.model is model
+
+
+# against the same flows, packet by packet
+
+
+@pytest.mark.parametrize("profile", ["ns2", "modern"])
+@pytest.mark.parametrize("window", [1, 4, 32])
+def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> None:
+    # A size drawn from an exponential distribution and rounded up has p(s) ∝ e^(−s/μ); this θ cuts nothing off.
+    path = {
+        "kind": "chain",
+        "access": {"rate": "1 Tbit/s", "delay": "10 ms"},
+        "bottleneck": {"rate": "1 Tbit/s", "delay": "30 ms", "queue": "unlimited", "loss": "1 %"},
+    }
+    sizes = {"kind": "exponential", "mean": "10 packets"}
+    arrivals = {"rate": "200 per s", "until": "20 s", "size": sizes}
+    flow = {"name": "a", "profile": profile, "initial_window": f"{window} segments", "arrivals": arrivals}
+    result = ackclock.run(
+        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=list(deriving.TRACES["first_loss"])
+    )
+    flows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
+    deriving.first_loss(flows, result)
+    whole = model.initial_window(window=window, theta=1000, loss="1 %", mu=10)
+    for column, output in zip(
+        deriving.COLUMNS["first_loss"], ("delivered", "whole_rounds", "whole_window"), strict=True
+    ):
+        sample = [row[column] for row in flows if row[column] is not None]
+        assert len(sample) > 3500
+        error = statistics.stdev(sample) / math.sqrt(len(sample))
+        # Flows are independent: beyond four standard errors is one sample in 16 000.
+        assert statistics.mean(sample) == pytest.approx(float(getattr(whole, output)), abs=4 * error)
+        printed = {"whole_rounds": "rounds", "whole_window": "loss_window"}.get(output)
+        if printed:
+            assert statistics.mean(sample) - float(getattr(whole, printed)) > 4 * error, "the paper's means are too low"

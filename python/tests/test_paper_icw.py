@@ -205,7 +205,7 @@ def test_pages_are_the_same_under_every_window(plan: reproduction.Plan) -> None:
     wanted = {"study": "page", "rate": "12 Mbit/s", "buffer": "50", "page": "100 kB", "connections": "6"}
     cells = [cell for cell in plan.cells if reproduction.matches(cell[0].labels, wanted)]
     assert len(cells) == len(WINDOWS)
-    first = [[run(planned.scenario)._core.pages for planned in cell[:3]] for cell in (cells[0], cells[-1])]
+    first = [[run(planned.scenario).pages for planned in cell[:3]] for cell in (cells[0], cells[-1])]
     sizes = [[rows(pages)[0]["bytes"] for pages in tables] for tables in first]
     assert sizes[0] == sizes[1]
     assert len(set(sizes[0])) == 3

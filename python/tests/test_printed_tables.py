@@ -252,6 +252,15 @@ def test_the_report_has_the_tables(folder: Path, cli: Cli) -> None:
     assert polars.read_parquet(out / "checks.parquet")["verdict"].to_list() == ["contradicts", None, "fits", None] * 2
 
 
+def refuse(folder: Path, file: str, change: tuple[str, str], message: str) -> None:
+    """Check that the paper is refused with a message after a change of one of its files."""
+    path, (old, new) = folder / file, change
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        reproduction.plan(library._load(folder))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -272,11 +281,7 @@ def test_the_report_has_the_tables(folder: Path, cli: Cli) -> None:
     ],
 )
 def test_wrong_tables_are_refused_before_they_run(folder: Path, old: str, new: str, message: str) -> None:
-    path = folder / "tables.toml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(folder))
+    refuse(folder, "tables.toml", (old, new), message)
 
 
 @pytest.mark.parametrize(
@@ -298,11 +303,7 @@ def test_wrong_tables_are_refused_before_they_run(folder: Path, old: str, new: s
     ],
 )
 def test_wrong_charts_and_labels_are_refused(folder: Path, old: str, new: str, message: str) -> None:
-    path = folder / "paper.toml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(folder))
+    refuse(folder, "paper.toml", (old, new), message)
 
 
 def test_one_table_is_a_list_of_one(folder: Path) -> None:

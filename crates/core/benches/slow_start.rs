@@ -38,7 +38,7 @@ fn main() {
         let start = || {
             let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
             let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
-            control.on_established(&Established { now: Instant::ZERO, smss: Bytes(1000), syn_lost: false });
+            control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
             control
         };
         let acknowledge = |mut control: Composed| {

@@ -11,6 +11,35 @@ pub struct Established {
     pub smss: Bytes,
     /// Whether the SYN had to be sent again.
     pub syn_lost: bool,
+    /// Round-trip time of the handshake, where it could be measured.
+    pub rtt: Option<Duration>,
+    /// The receiver's window, in segments, where it is known.
+    pub rwnd: Option<Segments>,
+    /// Data that the application has to send, in segments; unknown where it is without end.
+    pub available: Option<Segments>,
+    /// The initial window that earlier connections to the same peer arrived at, where there were any: see [`FirstWindow`].
+    pub learned: Option<Segments>,
+}
+
+impl Established {
+    /// A handshake of which nothing is known but the segment size.
+    pub const fn new(now: Instant, smss: Bytes) -> Self {
+        Self { now, smss, syn_lost: false, rtt: None, rwnd: None, available: None, learned: None }
+    }
+}
+
+/// What became of the initial window: told once, when all that was sent in it has been acknowledged, or when congestion was noticed before.
+/// Not told after a lost SYN, when the initial window is not the policy's own choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirstWindow {
+    /// The initial window.
+    pub window: Segments,
+    /// Whether it was used up: application and receiver let so much be sent.
+    pub filled: bool,
+    /// Whether a loss or a mark was noticed before all of it was acknowledged.
+    pub congested: bool,
+    /// What connections to the same peer have learned by now, this one not included.
+    pub learned: Option<Segments>,
 }
 
 /// A segment was sent.

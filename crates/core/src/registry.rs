@@ -275,9 +275,14 @@ fn header(source: &'static str) -> &'static str {
 pub mod initial_window {
     axis! { "cc/initial_window", dyn crate::cc::InitialWindow:
         fixed,
+        rfc2001,
         rfc3390,
         rfc6928,
         ns2_table,
+        yearly,
+        negotiated,
+        adaptive,
+        unlimited,
     }
 }
 
@@ -327,6 +332,7 @@ pub mod qdisc {
     axis! { "qdisc", crate::qdisc::Discipline:
         droptail,
         red,
+        red_notify,
         fq,
         sfq,
         pi,

@@ -39,7 +39,7 @@ pub(crate) fn congestion(cause: Cause, window: Segments) -> CongestionEvent {
 
 /// A handshake for segments of `smss` bytes.
 pub(crate) fn established(smss: u64) -> Established {
-    Established { now: Instant::ZERO, smss: Bytes(smss), syn_lost: false }
+    Established::new(Instant::ZERO, Bytes(smss))
 }
 
 /// A window without a threshold.

@@ -21,7 +21,7 @@ fn the_new_slow_start_composes_and_grows() {
     assert!(slow_start::describe().iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
-    control.on_established(&Established { now: Instant::ZERO, smss: Bytes(1000), syn_lost: false });
+    control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
     let ack = Ack {
         now: Instant::ZERO,
         acked: 1,

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use ackclock_core::analytic;
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
-use ackclock_core::registry::{Default, Description, Kind, Param, Params, axes, loss, qdisc};
+use ackclock_core::events::{Established, FirstWindow};
+use ackclock_core::registry::{Default, Description, Entry, Kind, Params, axes, loss, qdisc};
 use ackclock_core::rng::Generator;
-use common::{Op, Parts, Transport, buildable};
+use ackclock_core::units::{Bytes, Duration, Instant};
+use common::{Op, Part, Parts, Transport, buildable};
 use proptest::prelude::*;
 
 /// Every part and model with the folder of its file.
@@ -219,19 +221,59 @@ fn journey() -> Vec<Op> {
     ops
 }
 
+/// The first part of every axis, without a loss response.
+fn first_parts() -> Parts {
+    Parts {
+        initial_window: usual(initial_window::ENTRIES[0]),
+        slow_start: usual(slow_start::ENTRIES[0]),
+        avoidance: usual(avoidance::ENTRIES[0]),
+        loss_response: None,
+        initial_ssthresh: f64::INFINITY,
+    }
+}
+
+/// A part with its defaults.
+fn usual<P: ?Sized>(entry: &'static Entry<P>) -> Part<P> {
+    (entry, Params::defaults(entry.params))
+}
+
 #[test]
 fn every_combination_of_parts_composes() {
     let ops = journey();
-    let usual = |declared: &'static [Param]| Params::defaults(declared);
-    for initial_window in initial_window::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
-        for slow_start in slow_start::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
-            for avoidance in avoidance::ENTRIES.iter().map(|entry| (*entry, usual(entry.params))) {
-                let responses = loss_response::ENTRIES.iter().map(|entry| Some((*entry, usual(entry.params))));
-                for loss_response in responses.chain([None]) {
-                    let (initial_window, slow_start, avoidance) = (initial_window.clone(), slow_start.clone(), avoidance.clone());
-                    let parts = Parts { initial_window, slow_start, avoidance, loss_response, initial_ssthresh: f64::INFINITY };
-                    check(&parts, &ops, true);
-                }
+    for slow_start in slow_start::ENTRIES.iter().map(|entry| usual(entry)) {
+        for avoidance in avoidance::ENTRIES.iter().map(|entry| usual(entry)) {
+            for loss_response in loss_response::ENTRIES.iter().map(|entry| Some(usual(entry))).chain([None]) {
+                let (slow_start, avoidance) = (slow_start.clone(), avoidance.clone());
+                check(&Parts { slow_start, avoidance, loss_response, ..first_parts() }, &ops, true);
+            }
+        }
+    }
+}
+
+/// An initial window is asked once, before the other parts see anything, so one combination of these is enough for each.
+#[test]
+fn every_initial_window_composes() {
+    let ops = journey();
+    for initial_window in initial_window::ENTRIES.iter().map(|entry| usual(entry)) {
+        check(&Parts { initial_window, ..first_parts() }, &ops, true);
+    }
+}
+
+#[test]
+fn every_initial_window_is_sound_whatever_is_known_of_the_peer() {
+    for (entry, params) in buildable(initial_window::ENTRIES) {
+        let part = (entry.build)(&params).unwrap();
+        // Each bit says whether one of the facts is known.
+        for known in 0..16_u8 {
+            let fact = |bit: u8, value: f64| (known >> bit & 1 == 1).then_some(value);
+            let (rwnd, available, learned) = (fact(0, 3.5), fact(1, 0.1), fact(2, 7.0));
+            let rtt = fact(3, 40.0).map(|millis| Duration::from_millis(millis as u64));
+            let event = Established { rtt, rwnd, available, learned, ..Established::new(Instant::ZERO, Bytes(1000)) };
+            let window = part.segments(&event);
+            assert!(window.is_finite() && window > 0.0, "{} {params:?}: {event:?} gives {window}", entry.name);
+            for (filled, congested) in [(false, false), (true, false), (true, true)] {
+                let learned = part.settle(&FirstWindow { window, filled, congested, learned });
+                assert!(learned.is_none_or(|next| next.is_finite() && next > 0.0), "{} {params:?}: {learned:?}", entry.name);
             }
         }
     }

@@ -57,6 +57,9 @@ pub(crate) struct PyEstablished {
     now_s: f64,
     smss: u64,
     syn_lost: bool,
+    rtt_s: Option<f64>,
+    rwnd: Option<Segments>,
+    available: Option<Segments>,
 }
 
 /// A control whose decisions a Python object takes. After an exception it stands still; the run is then given up.
@@ -111,7 +114,14 @@ impl PythonControl {
 
 impl CongestionControl for PythonControl {
     fn on_established(&mut self, event: &Established) {
-        let event = PyEstablished { now_s: event.now.as_secs_f64(), smss: event.smss.0, syn_lost: event.syn_lost };
+        let event = PyEstablished {
+            now_s: event.now.as_secs_f64(),
+            smss: event.smss.0,
+            syn_lost: event.syn_lost,
+            rtt_s: event.rtt.map(Duration::as_secs_f64),
+            rwnd: event.rwnd,
+            available: event.available,
+        };
         Python::attach(|py| self.call(py, "on_established", event));
     }
 

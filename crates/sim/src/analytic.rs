@@ -29,7 +29,7 @@ pub enum Input {
     List(Vec<f64>),
 }
 
-/// Every model: name, summary, reference, header, parameters, outputs, axis, and whether it is simulated.
+/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, and its paper.
 pub fn models_json() -> Json {
     let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
         let mut json = part::describe(&description);
@@ -37,6 +37,8 @@ pub fn models_json() -> Json {
         json["outputs"] = outputs.collect();
         json["axis"] = json!(model.axis);
         json["simulated"] = json!(model.simulated);
+        json["slow"] = json!(model.slow);
+        json["paper"] = json!(model.paper);
         json
     });
     models.collect()
@@ -160,15 +162,14 @@ impl Points {
 
 /// Evaluates a model at `count` points: for each output the numbers at all points.
 ///
-/// Simulated models use up to `jobs` threads; what they give does not depend on it.
+/// Slow models use up to `jobs` threads; what they give does not depend on it.
 ///
 /// # Errors
 /// If there is no such model or parameter, or a value is none that it takes: what, and the nearest right thing.
 pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: usize) -> Result<Vec<Vec<f64>>, String> {
     let model = find(model)?;
     let points = Points::new(model, inputs, count)?;
-    // A closed form takes less time than a thread does to start.
-    let threads = if model.simulated { jobs.clamp(1, count.max(1)) } else { 1 };
+    let threads = if model.slow { jobs.clamp(1, count.max(1)) } else { 1 };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("no threads: {problem}"))?;
     let at_points: Vec<Vec<f64>> = pool.install(|| {
         (0..count)
@@ -293,6 +294,8 @@ mod tests {
             word("response", "threshold"),
         ]);
         assert_eq!(trace.unwrap()[499].window_rate.to_bits(), one[1][6].to_bits());
+        let crowds = || vec![numbers("flows", &[2.0, 6.0, 12.0]), numbers("horizon", &[5.0]), numbers("step", &[0.5])];
+        assert_eq!(evaluate("population", crowds(), 3, 1).unwrap(), evaluate("population", crowds(), 3, 3).unwrap());
         let long = trace_rounds(vec![numbers("rounds", &[1e9])]);
         assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 of them, not 1000000000");
     }

@@ -64,6 +64,37 @@ fn the_receive_window_bounds_the_rate() {
 }
 
 #[test]
+fn with_an_odd_window_one_segment_of_it_always_waits() {
+    // 8192 B hold five segments of 1448 B, and 952 B that are no segment and not half of the window (RFC 9293 §3.8.6.2.1). ACKs go for
+    // every second segment, so that the fifth waits for the first of the next round trip, and two ACKs release four segments.
+    let in_100_seconds = |window: u32| {
+        let settings =
+            format!("host = \"windows_95\"\nmodern = {{ receive_buffer = \"{window} B\", receive_buffer_max = \"{window} B\" }}");
+        let delivered = |seconds| chain("\"1000 packets\"", seconds, &settings).flows[0].delivered_bytes as f64;
+        (delivered(110) - delivered(10)) / 1448.0
+    };
+    // A segment of 1488 B and its ACK of 40 B cross links of 100, 10 and 100 Mbit/s, and 60 ms of delay.
+    let bottleneck = 1488.0 * 8.0 / 10e6;
+    let round_trip = 0.06 + (1488.0 + 40.0) * 8.0 * (1.0 / 100e6 + 1.0 / 10e6 + 1.0 / 100e6);
+    // In 100 s there are 1627 round trips: one of them more or less at the ends.
+    assert_near(in_100_seconds(8192), 4.0 * 100.0 / round_trip, 1.0 / 1600.0);
+    assert_near(in_100_seconds(7 * 1448), 6.0 * 100.0 / round_trip, 1.0 / 1600.0);
+    // With an even window none waits, and so the first ACK is that of the second segment, which the bottleneck sends later.
+    assert_near(in_100_seconds(6 * 1448), 6.0 * 100.0 / (round_trip + bottleneck), 1.0 / 1600.0);
+}
+
+#[test]
+fn what_is_sent_again_was_lost() {
+    // FreeBSD sends more again than Linux after its slow start, which does not look at round-trip times; but nothing in vain: no ACK is
+    // lost and nothing overtakes, and no timer expires.
+    for (host, queue) in ["linux", "freebsd", "windows_7"].into_iter().flat_map(|host| [20, 50, 100].map(|queue| (host, queue))) {
+        let flow = chain(&format!("\"{queue} packets\""), 10, &format!("host = \"{host}\"\nsize = \"8 MB\"")).flows.remove(0);
+        assert!(flow.timeouts == 0 && flow.dropped_packets > 0, "{host}, {queue} packets: {flow:?}");
+        assert_eq!(flow.retransmitted_packets, flow.dropped_packets, "{host}, {queue} packets");
+    }
+}
+
+#[test]
 fn the_autotuned_window_does_not_bound_the_rate() {
     let result = simulate(
         "duration = \"20 s\"

@@ -101,10 +101,11 @@ fn any_parts() -> impl Strategy<Value = String> {
         prop::sample::select(names(slow_start::ENTRIES)),
         prop::sample::select(names(avoidance::ENTRIES)),
         prop::sample::select(responses),
+        prop::sample::select(vec!["none", "rtt"]),
     )
-        .prop_map(|(initial_window, slow_start, avoidance, loss_response)| {
+        .prop_map(|(initial_window, slow_start, avoidance, loss_response, pacing)| {
             format!(
-                "initial_window = '{initial_window}'\nslow_start = '{slow_start}'\navoidance = '{avoidance}'\nloss_response = '{loss_response}'"
+                "initial_window = '{initial_window}'\ninitial_pacing = '{pacing}'\nslow_start = '{slow_start}'\navoidance = '{avoidance}'\nloss_response = '{loss_response}'"
             )
         })
 }

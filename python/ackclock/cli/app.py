@@ -27,12 +27,12 @@ INTERRUPTED = 130
 BAD_INPUT = 2
 
 JobsOption = Annotated[
-    Optional[int],  # noqa: UP045 - typer evaluates it on Python 3.10
+    Optional[int],
     typer.Option(
         "--jobs", "-j", min=1, help="Runs at once; by default one per processor. Results do not depend on it."
     ),
 ]
-OutOption = Annotated[Optional[Path], typer.Option("--out", "-o", help="Directory to write to.")]  # noqa: UP045
+OutOption = Annotated[Optional[Path], typer.Option("--out", "-o", help="Directory to write to.")]
 
 
 def main() -> None:
@@ -126,27 +126,27 @@ def root(
 def run(
     file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
     ] = None,
-    seed: Annotated[Optional[int], typer.Option(min=0, help="Seed instead of the file's.")] = None,  # noqa: UP045
+    seed: Annotated[Optional[int], typer.Option(min=0, help="Seed instead of the file's.")] = None,
     out: OutOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     record: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="NAME", help="Trace to record instead of the file's: cwnd, delivered, …; repeatable."),
     ] = None,
     jobs: JobsOption = None,
     pcap: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option(metavar="FILE", help="Capture packets into this pcapng file; of a sweep one file per run."),
     ] = None,
     pcap_at: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="PLACE", help="Link or host to capture at, instead of the bottleneck; repeatable."),
     ] = None,
     pcap_snaplen: Annotated[
-        Optional[int],  # noqa: UP045
+        Optional[int],
         typer.Option(min=1, max=65535, metavar="BYTES", help="Store so much of each packet instead of its headers."),
     ] = None,
 ) -> None:
@@ -181,21 +181,21 @@ def _part_option(axis: str) -> object:
 
 @app.command()
 def matrix(
-    slow_start: Annotated[Optional[list[str]], _part_option("slow_start")] = None,  # noqa: UP045
-    avoidance: Annotated[Optional[list[str]], _part_option("avoidance")] = None,  # noqa: UP045
-    loss_response: Annotated[Optional[list[str]], _part_option("loss_response")] = None,  # noqa: UP045
-    recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,  # noqa: UP045
+    slow_start: Annotated[Optional[list[str]], _part_option("slow_start")] = None,
+    avoidance: Annotated[Optional[list[str]], _part_option("avoidance")] = None,
+    loss_response: Annotated[Optional[list[str]], _part_option("loss_response")] = None,
+    recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,
     path: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="PATHS", help="Names of paths, or files, parted by commas; see `ackclock list paths`."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Every combination is run with the seeds from 1 to this.")] = 3,
     duration: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option(metavar="TIME", help="Duration of every run instead of the path's, as in '10 s'."),
     ] = None,
     baseline: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(
             metavar="AXIS=PART",
             help="What the others are compared with, as in avoidance=cubic; repeatable; "
@@ -203,7 +203,7 @@ def matrix(
         ),
     ] = None,
     sort: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option(
             metavar="METRIC",
             help="Rank by goodput_bps, completion_s, loss_rate, queue_delay_s, jain or taken; "
@@ -236,22 +236,22 @@ def plot(
     directory: Annotated[Path, typer.Argument(help="What `ackclock run --out` wrote.")],
     format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",  # noqa: A002
     kind: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(
             help="cwnd, throughput, queue, sojourn, probability, queues, sequence or internals; "
             "repeatable; by default all that the traces allow."
         ),
     ] = None,
     only: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="LABEL=VALUE", help="Only runs of a sweep with this value of a label; repeatable."),
     ] = None,
     link: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option(metavar="NAME", help="Only this link, as in 'n1>n2', where links are shown; queues shows one."),
     ] = None,
     name: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="NAME", help="Only these quantities, as bwe, where internals are shown; repeatable."),
     ] = None,
     out: OutOption = None,
@@ -265,9 +265,11 @@ def plot(
 
 @app.command()
 def model(
-    name: Annotated[Optional[str], typer.Argument(help="A model; without one all are listed.")] = None,  # noqa: UP045
+    name: Annotated[
+        Optional[str], typer.Argument(help="A model, or a paper for all of its; without one all are listed.")
+    ] = None,
     param: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(
             metavar="KEY=VALUE",
             help="A parameter: a value, as in rtt='20 ms'; several, as in b=1,2; or a range, as in loss=0.1%..10% or "
@@ -275,20 +277,20 @@ def model(
         ),
     ] = None,
     output: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        Optional[list[str]],
         typer.Option(metavar="NAME", help="Only this output; repeatable. With --over the first rate, unless named."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON in SI units instead of tables.")] = False,
     plot: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option(metavar="FILE", help="Draw the outputs over the parameter that has a range: png, svg or pdf."),
     ] = None,
     over: Annotated[
-        Optional[Path],  # noqa: UP045
+        Optional[Path],
         typer.Option(metavar="DIRECTORY", help="Compare with what `ackclock run --out` wrote, and draw with --plot."),
     ] = None,
     x: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option(
             "--x",
             metavar="[PARAM=]COLUMN",
@@ -296,7 +298,7 @@ def model(
         ),
     ] = None,
     y: Annotated[
-        Optional[str],  # noqa: UP045
+        Optional[str],
         typer.Option("--y", metavar="COLUMN", help="With --over: the measured column; by default goodput_bps."),
     ] = None,
 ) -> None:
@@ -309,7 +311,7 @@ def model(
 
 @app.command("list")
 def list_(
-    axis: Annotated[Optional[str], typer.Argument(help="An axis, or papers.")] = None,  # noqa: UP045
+    axis: Annotated[Optional[str], typer.Argument(help="An axis, or papers.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """List what a scenario may use: slow starts, queues, loss models, …, and the papers."""

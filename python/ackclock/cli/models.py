@@ -39,6 +39,10 @@ def model_command(
             raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
         _list(json_output=json_output)
         return
+    if name not in modelling.models() and (found := modelling.of_paper(name)):
+        _refuse_drawing(name, found, (plot, over, x, y))
+        _compute_all(found, settings, outputs, json_output=json_output)
+        return
     entry = modelling.describe(name)
     if plot is not None:
         _check_format(plot)  # before what may take long
@@ -50,17 +54,62 @@ def model_command(
     if x is not None or y is not None:
         raise ValueError(f"{'--x' if x is not None else '--y'}: only with --over")
     table = modelling.table(name, given)
-    varied = [key for key, values in given.items() if isinstance(values, list)]
     if plot is not None:
-        _plot(entry, table, varied, (chosen, plot))
+        _plot(entry, table, _varied(given), (chosen, plot))
     if json_output:
         output.data({"model": name, "rows": _rows(table, [*given, *chosen])})
-    elif varied:
+    else:
+        _show(entry, table, given, chosen)
+    if plot is not None:
+        output.note(f"written to {plot}")
+
+
+def _refuse_drawing(paper: str, names: Sequence[str], options: Sequence[object]) -> None:
+    if any(option is not None for option in options):
+        raise ValueError(f"{paper} is a paper: name one of its models to draw or compare it ({', '.join(names)})")
+
+
+def _compute_all(names: Sequence[str], settings: Sequence[str], outputs: Sequence[str], *, json_output: bool) -> None:
+    """Compute the models of a paper: each takes the parameters that it has, and gives the outputs that it has."""
+    entries = [modelling.describe(name) for name in names]
+    for kind, wanted in (("params", [text.partition("=")[0] for text in settings]), ("outputs", outputs)):
+        known = list(dict.fromkeys(item["name"] for entry in entries for item in entry[kind]))
+        for name in wanted:
+            if name not in known:
+                option = "--param" if kind == "params" else "--output"
+                raise ValueError(
+                    f"{option} {name}: {' and '.join(names)} have none called so{checks.near(name, known)}"
+                )
+    computed = []
+    for entry in entries:
+        params, known = ([item["name"] for item in entry[kind]] for kind in ("params", "outputs"))
+        given = _settings(entry, [text for text in settings if text.partition("=")[0] in params])
+        chosen = [name for name in outputs if name in known] if outputs else known
+        if chosen:
+            computed.append((entry, modelling.table(entry["name"], given), given, chosen))
+    if json_output:
+        output.data(
+            [
+                {"model": entry["name"], "rows": _rows(table, [*given, *chosen])}
+                for entry, table, given, chosen in computed
+            ]
+        )
+        return
+    for entry, table, given, chosen in computed:
+        print(f"{entry['name']}: {entry['summary']}")
+        _show(entry, table, given, chosen)
+
+
+def _varied(given: Mapping[str, Any]) -> list[str]:
+    return [key for key, values in given.items() if isinstance(values, list)]
+
+
+def _show(entry: Mapping[str, Any], table: polars.DataFrame, given: Mapping[str, Any], chosen: Sequence[str]) -> None:
+    """Print a model's outputs: one below the other, or a row for each value of what varies."""
+    if varied := _varied(given):
         _show_table(entry, table, varied, chosen)
     else:
         _show_point(entry, table, chosen)
-    if plot is not None:
-        output.note(f"written to {plot}")
 
 
 def _check_format(path: Path) -> None:
@@ -74,8 +123,8 @@ def _list(*, json_output: bool) -> None:
     if json_output:
         output.data(entries)
         return
-    lines = [[entry["name"], entry["summary"], entry["axis"], entry["reference"]] for entry in entries]
-    output.table(["name", "what it is", "over", "reference"], lines, left=4)
+    lines = [[entry["name"], entry["summary"], entry["axis"], entry["paper"], entry["reference"]] for entry in entries]
+    output.table(["name", "what it is", "over", "paper", "reference"], lines, left=5)
 
 
 def _settings(entry: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
@@ -187,7 +236,7 @@ def _compare(
     points = comparing.measured(directory, entry["name"], x, y, unit)
     if points.parameter in given:
         raise ValueError(f"--param {points.parameter}: it is what {points.x} of {directory} says; leave it out")
-    varied = [key for key, values in given.items() if isinstance(values, list)]
+    varied = _varied(given)
     if entry["simulated"] and SEED in varied:
         raise ValueError("--param seed: one seed with --over; give it more rounds instead")
     theory = comparing.theory(entry["name"], given, points)
@@ -210,7 +259,7 @@ def _plot_comparison(entry: Mapping[str, Any], given: dict[str, Any], points: Me
     # A simulated model has a point only where there is a measurement; a formula costs nothing.
     line = values if entry["simulated"] or len(values) < 2 else _spaced(values[0], values[-1], LINE_POINTS)
     table = modelling.table(entry["name"], {**given, points.parameter: line})
-    varied = [key for key, value in given.items() if isinstance(value, list)]
+    varied = _varied(given)
     curves.save(modelplots.draw_comparison(entry["name"], name, table, varied, points), path)
 
 

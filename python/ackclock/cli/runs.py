@@ -96,6 +96,13 @@ def _show_completion(result: Result) -> None:
     output.table(titles, [list(row.values()) for row in found], title="completion times")
 
 
+def _show_pages(result: Result) -> None:
+    found = rows(result.page_loads())
+    if found:
+        titles = ["application", "pages", "unfinished", *(f"{name} (s)" for name in STATISTICS)]
+        output.table(titles, [list(row.values()) for row in found], title="page load times")
+
+
 def _show_run(result: Result) -> None:
     flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows, MOST_ROWS)]
     output.table(list(FLOW_COLUMNS), flows)
@@ -103,6 +110,7 @@ def _show_run(result: Result) -> None:
     columns = link_columns(links)
     output.table(list(columns), link_rows(links, columns), left=2)
     _show_completion(result)
+    _show_pages(result)
     if max(len(result.flows), len(result.links)) > MOST_ROWS:
         output.note(
             f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown"

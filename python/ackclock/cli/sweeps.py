@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core, storage
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
+from ackclock.completion import STATISTICS, page_loads
 from ackclock.result import Result, frame, rows
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
@@ -75,6 +76,7 @@ class Sweep:
         self._captures = captures
         self._flows: dict[int, polars.DataFrame] = {}
         self._links: dict[int, polars.DataFrame] = {}
+        self._applications: dict[str, dict[int, polars.DataFrame]] = {}
         self._summaries: dict[int, dict[str, Any]] = {}
 
     def run(self, out: Path | None, *, json_output: bool) -> None:
@@ -116,6 +118,8 @@ class Sweep:
                 self._summaries[index] = result.summary
             self._flows[index] = frame(result.flows)
             self._links[index] = frame(result.links)
+            for name, table in result.applications.items():
+                self._applications.setdefault(name, {})[index] = table
             if progress is not None:
                 progress(len(self._flows), len(scenarios))
 
@@ -140,6 +144,8 @@ class Sweep:
         done = sorted(self._flows)
         storage.write_parquet(folder / "flows.parquet", self._joined(self._flows))
         storage.write_parquet(folder / "links.parquet", self._joined(self._links))
+        for name, tables in self._applications.items():
+            storage.write_parquet(folder / f"{name}.parquet", self._joined(tables))
         entries = {
             "scenario": self._variants[0][1].name,
             "core": _core.__version__,
@@ -178,6 +184,11 @@ class Sweep:
         columns = {title: column for title, column in link_columns(found).items() if title not in left_out}
         if found:
             self._show_table("queues", queues, columns, words=2)
+        pages = self._applications.get("pages")
+        if pages:
+            loads = {index: page_loads(table) for index, table in pages.items()}
+            titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
+            self._show_table("applications", loads, {"application": "application", **titles}, words=1)
 
     def _show_table(
         self, what: str, tables: dict[int, polars.DataFrame], columns: dict[str, str], *, words: int

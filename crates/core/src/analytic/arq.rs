@@ -55,6 +55,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: true,
+    slow: true,
+    paper: None,
     evaluate,
 };
 

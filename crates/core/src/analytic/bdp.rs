@@ -37,6 +37,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "buffer",
     simulated: false,
+    slow: false,
+    paper: None,
     evaluate: |params| Ok(evaluate(params)),
 };
 

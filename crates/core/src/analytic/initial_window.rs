@@ -55,6 +55,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "window",
     simulated: false,
+    slow: false,
+    paper: Some("icw"),
     evaluate: |params| Ok(evaluate(params)),
 };
 

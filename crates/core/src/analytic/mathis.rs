@@ -35,6 +35,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
+    slow: false,
+    paper: None,
     evaluate: |params| Ok(evaluate(params)),
 };
 

@@ -36,8 +36,12 @@ pub struct Model {
     pub outputs: &'static [Output],
     /// The parameter over which it is usually drawn.
     pub axis: &'static str,
-    /// Whether it draws random numbers, so that one evaluation takes long and an output is one of a sample.
+    /// Whether it draws random numbers, so that an output is one of a sample.
     pub simulated: bool,
+    /// Whether one evaluation takes longer than a thread does to start.
+    pub slow: bool,
+    /// Name of the paper that proposes it, if that is one of the laboratory's: its folder in `papers`.
+    pub paper: Option<&'static str>,
     /// Checks what bounds of single parameters cannot say, and computes the outputs in their order. An output that is not defined for
     /// these parameters is NaN; one without limit is infinite.
     pub evaluate: fn(&Params) -> Result<Vec<f64>, String>,

@@ -52,6 +52,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "flows",
     simulated: false,
+    slow: true,
+    paper: Some("icw"),
     evaluate,
 };
 

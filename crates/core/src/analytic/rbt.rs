@@ -57,6 +57,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
+    slow: false,
+    paper: Some("rbt"),
     evaluate: |params| Ok(evaluate(params)),
 };
 

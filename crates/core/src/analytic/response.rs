@@ -39,6 +39,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: false,
+    slow: false,
+    paper: None,
     evaluate: |params| Ok(evaluate(params)),
 };
 

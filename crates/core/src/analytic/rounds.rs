@@ -36,6 +36,8 @@ pub static ENTRY: Model = Model {
     outputs: OUTPUTS,
     axis: "loss",
     simulated: true,
+    slow: true,
+    paper: Some("rbt"),
     evaluate: |params| Ok(evaluate(params)),
 };
 

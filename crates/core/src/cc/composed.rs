@@ -1,7 +1,7 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
 use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, Sent};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Sent};
 use crate::units::{Instant, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
@@ -60,6 +60,14 @@ impl Composed {
 impl CongestionControl for Composed {
     fn on_established(&mut self, event: &Established) {
         self.window.cwnd = self.initial_window.segments(event).max(LOSS_WINDOW);
+    }
+
+    fn paces_initial_window(&self) -> bool {
+        self.initial_window.paces(self.window.cwnd)
+    }
+
+    fn settle(&mut self, first: &FirstWindow) -> Option<Segments> {
+        self.initial_window.settle(first)
     }
 
     fn on_sent(&mut self, sent: &Sent) {

@@ -14,7 +14,7 @@ pub use crate::registry::{avoidance, initial_window, loss_response, slow_start};
 
 use std::fmt::Debug;
 
-use crate::events::{Ack, CongestionEvent, Established, Sent};
+use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Sent};
 use crate::units::{Instant, Rate, Segments};
 
 /// The congestion window and the slow start threshold, in segments.
@@ -53,6 +53,14 @@ pub enum Step {
 pub trait CongestionControl: Debug + Send + Sync {
     /// The SYN was acknowledged: open the initial window.
     fn on_established(&mut self, event: &Established);
+    /// Whether the initial window, which is open now, wants to be spread over the first round trip.
+    fn paces_initial_window(&self) -> bool {
+        false
+    }
+    /// The first window is over: what the next connection to the same peer shall know, if it shall know something new.
+    fn settle(&mut self, _first: &FirstWindow) -> Option<Segments> {
+        None
+    }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
     /// New data was acknowledged outside loss recovery.
@@ -85,6 +93,14 @@ pub trait CongestionControl: Debug + Send + Sync {
 pub trait InitialWindow: Debug + Send + Sync {
     /// The window in segments after the handshake.
     fn segments(&self, event: &Established) -> Segments;
+    /// Whether an initial window of so many segments wants to be spread over the first round trip.
+    fn paces(&self, _segments: Segments) -> bool {
+        false
+    }
+    /// The initial window that the next connection to the same peer shall find as [`Established::learned`]; `None` leaves what is there.
+    fn settle(&self, _first: &FirstWindow) -> Option<Segments> {
+        None
+    }
 }
 
 /// Growth while `cwnd < ssthresh` (axis `slow_start`).

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Arrival, Backlog, Ecn, Outcome, Outcomes, Outlet, Packet, Scheduler, Verdict};
+use super::{Admission, Arrival, Backlog, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict};
 use crate::rng::Generator;
 use crate::units::Instant;
 
@@ -66,6 +66,10 @@ impl<A: Admission> Scheduler for Fifo<A> {
         self.backlog
     }
 
+    fn notice(&self, reason: Reason) -> Option<Notice> {
+        self.admission.notice(reason)
+    }
+
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         self.admission.internals(out);
     }
@@ -74,7 +78,6 @@ impl<A: Admission> Scheduler for Fifo<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qdisc::Reason;
     use crate::testing::{capable, packet};
 
     /// What an admission was asked, with the time in milliseconds and the packets that waited.

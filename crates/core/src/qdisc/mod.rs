@@ -149,6 +149,15 @@ impl Reason {
     }
 }
 
+/// What the sender of a dropped packet is told, if a discipline tells it: which retransmission timer is to expire at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The dropped segment's: that segment is sent again.
+    Segment,
+    /// The connection's only one: the first unacknowledged segment is sent again (RFC 6298 §5.4).
+    Connection,
+}
+
 /// A first-in, first-out discipline: it decides on arrival, from the backlog, and never reorders. The departure of an accepted packet is
 /// then known at once, which is what lets the engine run a link without an event for each departure.
 pub trait Admission: Debug + Send + Sync {
@@ -168,6 +177,11 @@ pub trait Admission: Debug + Send + Sync {
         Instant::MAX
     }
 
+    /// What the sender of a packet dropped for `reason` is told; `None`: nothing.
+    fn notice(&self, _reason: Reason) -> Option<Notice> {
+        None
+    }
+
     /// The discipline's own quantities, for traces; the probability with which it drops or marks is called `probability`.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -184,6 +198,9 @@ impl Admission for Box<dyn Admission> {
     }
     fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
         (**self).update(now, backlog)
+    }
+    fn notice(&self, reason: Reason) -> Option<Notice> {
+        (**self).notice(reason)
     }
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).internals(out);
@@ -235,6 +252,11 @@ pub trait Scheduler: Debug + Send + Sync {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// As [`Admission::notice`].
+    fn notice(&self, _reason: Reason) -> Option<Notice> {
+        None
+    }
 
     /// As [`Admission::internals`].
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}

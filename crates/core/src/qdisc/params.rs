@@ -5,13 +5,12 @@ use crate::registry::{Default, Kind, Param, Params};
 use crate::units::Bytes;
 
 /// Whether the discipline marks.
-pub(crate) const ECN: Param = Param {
-    name: "ecn",
-    kind: Kind::Bool,
-    default: Default::Bool(true),
-    bounds: (0.0, 1.0),
-    doc: "whether packets that can be are marked instead of dropped",
-};
+pub(crate) const ECN: Param = flag("ecn", true, "whether packets that can be are marked instead of dropped");
+
+/// A switch.
+pub(crate) const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Bool, default: Default::Bool(default), bounds: (0.0, 1.0), doc }
+}
 
 /// A capacity in packets or bytes of `name`, by default so many packets.
 pub(crate) const fn limit(name: &'static str, packets: u64, doc: &'static str) -> Param {

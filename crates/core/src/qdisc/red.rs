@@ -31,7 +31,7 @@
 //! `top`: `max_p` from which on it takes no more steps up; 50 %.
 //! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
 
-use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
+use crate::qdisc::params::{ECN, Measure, flag, mean_packet, mode};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
@@ -44,112 +44,97 @@ pub static ENTRY: Entry<Discipline> = Entry {
     name: "red",
     summary: "random early detection: drops with a probability that follows the average queue",
     reference: "Floyd & Jacobson 1993; ns-2.35 RED",
-    params: &[
-        Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: LIMIT, doc: "capacity" },
-        mode("what queue, average and chance count"),
-        mean_packet(500.0, "size of an average packet, headers included"),
-        Param {
-            name: "min_threshold",
-            kind: Kind::ByteLimit,
-            default: Default::Auto,
-            bounds: LIMIT,
-            doc: "average from which on packets are dropped; auto: from target_delay",
-        },
-        Param {
-            name: "max_threshold",
-            kind: Kind::ByteLimit,
-            default: Default::Auto,
-            bounds: LIMIT,
-            doc: "average at which the probability is max_p; auto: three times min_threshold",
-        },
-        Param {
-            name: "target_delay",
-            kind: Kind::Duration,
-            default: Default::Number(0.005),
-            bounds: (0.0, 1e3),
-            doc: "queueing delay that auto thresholds aim at",
-        },
-        Param {
-            name: "weight",
-            kind: Kind::Number,
-            default: Default::Auto,
-            bounds: (0.0, 1.0),
-            doc: "weight of a new sample in the average; auto: from the link",
-        },
-        Param {
-            name: "max_p",
-            kind: Kind::Probability,
-            default: Default::Number(0.1),
-            bounds: (0.0, 1.0),
-            doc: "probability at max_threshold",
-        },
-        Param {
-            name: "gentle",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            bounds: (0.0, 1.0),
-            doc: "whether the probability rises on to 1 at twice max_threshold",
-        },
-        Param {
-            name: "wait",
-            kind: Kind::Bool,
-            default: Default::Bool(true),
-            bounds: (0.0, 1.0),
-            doc: "whether at least 1/p packets pass between two drops",
-        },
-        ECN,
-        Param {
-            name: "mark_below",
-            kind: Kind::Probability,
-            default: Default::Number(0.1),
-            bounds: (0.0, 1.0),
-            doc: "largest probability at which packets are marked",
-        },
-        Param {
-            name: "adaptive",
-            kind: Kind::Bool,
-            default: Default::Bool(false),
-            bounds: (0.0, 1.0),
-            doc: "whether max_p adapts (Adaptive RED)",
-        },
-        Param {
-            name: "interval",
-            kind: Kind::Duration,
-            default: Default::Number(0.5),
-            bounds: (0.0, 1e6),
-            doc: "time between two steps of max_p",
-        },
-        Param {
-            name: "increase",
-            kind: Kind::Probability,
-            default: Default::Number(0.01),
-            bounds: (0.0, 1.0),
-            doc: "largest step of max_p up",
-        },
-        Param {
-            name: "decrease",
-            kind: Kind::Number,
-            default: Default::Number(0.9),
-            bounds: (0.0, 1.0),
-            doc: "factor of a step of max_p down",
-        },
-        Param {
-            name: "top",
-            kind: Kind::Probability,
-            default: Default::Number(0.5),
-            bounds: (0.0, 1.0),
-            doc: "max_p from which on it takes no more steps up",
-        },
-        Param {
-            name: "bottom",
-            kind: Kind::Probability,
-            default: Default::Auto,
-            bounds: (0.0, 1.0),
-            doc: "max_p down to which it takes steps down; auto: from the link",
-        },
-    ],
+    params: &PARAMS,
     build: |params| Red::new(params).map(Discipline::fifo),
 };
+
+/// Its parameters, which disciplines built on it have too.
+pub(super) const PARAMS: [Param; 18] = [
+    Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: LIMIT, doc: "capacity" },
+    mode("what queue, average and chance count"),
+    mean_packet(500.0, "size of an average packet, headers included"),
+    Param {
+        name: "min_threshold",
+        kind: Kind::ByteLimit,
+        default: Default::Auto,
+        bounds: LIMIT,
+        doc: "average from which on packets are dropped; auto: from target_delay",
+    },
+    Param {
+        name: "max_threshold",
+        kind: Kind::ByteLimit,
+        default: Default::Auto,
+        bounds: LIMIT,
+        doc: "average at which the probability is max_p; auto: three times min_threshold",
+    },
+    Param {
+        name: "target_delay",
+        kind: Kind::Duration,
+        default: Default::Number(0.005),
+        bounds: (0.0, 1e3),
+        doc: "queueing delay that auto thresholds aim at",
+    },
+    Param {
+        name: "weight",
+        kind: Kind::Number,
+        default: Default::Auto,
+        bounds: (0.0, 1.0),
+        doc: "weight of a new sample in the average; auto: from the link",
+    },
+    Param {
+        name: "max_p",
+        kind: Kind::Probability,
+        default: Default::Number(0.1),
+        bounds: (0.0, 1.0),
+        doc: "probability at max_threshold",
+    },
+    flag("gentle", true, "whether the probability rises on to 1 at twice max_threshold"),
+    flag("wait", true, "whether at least 1/p packets pass between two drops"),
+    ECN,
+    Param {
+        name: "mark_below",
+        kind: Kind::Probability,
+        default: Default::Number(0.1),
+        bounds: (0.0, 1.0),
+        doc: "largest probability at which packets are marked",
+    },
+    flag("adaptive", false, "whether max_p adapts (Adaptive RED)"),
+    Param {
+        name: "interval",
+        kind: Kind::Duration,
+        default: Default::Number(0.5),
+        bounds: (0.0, 1e6),
+        doc: "time between two steps of max_p",
+    },
+    Param {
+        name: "increase",
+        kind: Kind::Probability,
+        default: Default::Number(0.01),
+        bounds: (0.0, 1.0),
+        doc: "largest step of max_p up",
+    },
+    Param {
+        name: "decrease",
+        kind: Kind::Number,
+        default: Default::Number(0.9),
+        bounds: (0.0, 1.0),
+        doc: "factor of a step of max_p down",
+    },
+    Param {
+        name: "top",
+        kind: Kind::Probability,
+        default: Default::Number(0.5),
+        bounds: (0.0, 1.0),
+        doc: "max_p from which on it takes no more steps up",
+    },
+    Param {
+        name: "bottom",
+        kind: Kind::Probability,
+        default: Default::Auto,
+        bounds: (0.0, 1.0),
+        doc: "max_p down to which it takes steps down; auto: from the link",
+    },
+];
 
 /// What moves `max_p`.
 #[derive(Clone, Copy, Debug)]
@@ -222,7 +207,7 @@ pub struct Red {
 }
 
 impl Red {
-    fn new(params: &Params) -> Result<Self, String> {
+    pub(super) fn new(params: &Params) -> Result<Self, String> {
         let measure = Measure::new(params);
         let amount = |limit| measure.limit(limit);
         let min = params.limit_or_auto("min_threshold").map(amount);

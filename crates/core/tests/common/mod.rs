@@ -60,7 +60,7 @@ pub(crate) struct Transport {
 
 impl Transport {
     pub(crate) fn new(mut control: Composed) -> Self {
-        control.on_established(&Established { now: Instant::ZERO, smss: Bytes(1000), syn_lost: false });
+        control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
         Self { control, now: Instant::ZERO, round: 0, srtt: None, min_rtt: None }
     }
 

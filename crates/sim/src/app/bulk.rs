@@ -29,6 +29,11 @@ impl Bulk {
         self.packets = self.packets.map(|before| before.saturating_add(packets));
     }
 
+    /// How many packets there are in all, where that is certain.
+    pub(crate) fn amount(&self) -> Option<u64> {
+        self.packets.filter(|_| !self.grows)
+    }
+
     /// Whether `written` packets are all there will be.
     pub(crate) fn is_done(&self, written: u64) -> bool {
         !self.grows && self.packets == Some(written)
@@ -48,6 +53,7 @@ mod tests {
         assert!(!bulk.offers(4, Instant::ZERO));
         assert!(!bulk.offers(1, SECOND));
         assert!(bulk.is_done(3) && !bulk.is_done(2));
+        assert_eq!(bulk.amount(), Some(3));
     }
 
     #[test]
@@ -56,5 +62,6 @@ mod tests {
         assert!(!bulk.offers(1, SECOND));
         bulk.offer(2);
         assert!(bulk.offers(2, SECOND) && !bulk.offers(3, SECOND) && !bulk.is_done(2));
+        assert_eq!(bulk.amount(), None, "there may be more to come");
     }
 }

@@ -81,6 +81,9 @@ impl<R: Recorder> Simulation<'_, R> {
             Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, _) => first + connection as usize,
             Action::Offer(_) | Action::Datagram => first,
         };
+        if let Action::Open(_) = action {
+            self.recall(flow);
+        }
         let state = &mut self.flows[flow];
         match (action, &mut state.hosts) {
             (Action::Open(_), Hosts::Modern(connection)) => {

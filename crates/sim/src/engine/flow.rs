@@ -57,6 +57,8 @@ pub(super) struct Flow {
     /// When these timers are due.
     pub(super) due: [Due; 2],
     dropped: u64,
+    /// Notices of drops that reached the sender.
+    pub(super) notices: u64,
     /// Data segments lost that were sent before the first loss was noticed.
     first_overshoot_losses: u64,
 }
@@ -91,7 +93,8 @@ impl Flow {
         };
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
         let (armed, due) = ([None; 2], [Due::default(); 2]);
-        Ok(Self { hosts, application: spec.traffic.application(), started, armed, due, dropped: 0, first_overshoot_losses: 0 })
+        let application = spec.traffic.application();
+        Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
 
     /// When the timers of both hosts are due.
@@ -138,6 +141,7 @@ impl Flow {
             timeouts: counters.timeouts,
             window_reductions: counters.reductions,
             dropped_packets: self.dropped,
+            notices: self.notices,
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,

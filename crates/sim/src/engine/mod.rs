@@ -3,7 +3,9 @@
 mod applications;
 mod events;
 mod flow;
+mod learning;
 mod modern;
+mod notices;
 mod result;
 mod simulation;
 mod stream;

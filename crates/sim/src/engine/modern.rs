@@ -67,6 +67,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Sends what the host `side` of `flow` has to send, and sets its timers.
     pub(super) fn transmit_segments(&mut self, here: Arrival, flow: usize, side: usize) {
         let now = here.at;
+        self.learn(flow);
         while let Some((segment, numbers)) = self.connection(flow).and_then(|connection| connection.poll_transmit(now, side)) {
             if R::ON && side == 0 && segment.len() > 0 {
                 let kind = if numbers.retransmission { SequenceKind::Retransmit } else { SequenceKind::Send };

@@ -31,6 +31,8 @@ pub struct FlowResult {
     pub window_reductions: u64,
     /// Packets of the flow lost anywhere, ACKs included.
     pub dropped_packets: u64,
+    /// Notices of drops that reached the sender, those included that it had no use for.
+    pub notices: u64,
     /// Largest congestion window in segments; NaN, as those at the end, for datagrams, which have none.
     pub cwnd_max: Segments,
     /// Congestion window at the end.

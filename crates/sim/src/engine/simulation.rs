@@ -4,24 +4,25 @@
 //! Where all packets of a link come from one other link, in order, the two form a pipe whose end a packet's arrival can be computed for
 //! at once. What is in flight waits in pipes, first in, first out, of which only the head is an event: see [`Lanes`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Segments};
 use thiserror::Error;
 
 use super::applications::Driven;
 use super::events::{EventQueue, Key, MAX_SUBJECTS};
 use super::flow::{Due, Flow, Hosts, Path};
+use super::notices::Notices;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use crate::app::{Action, Side};
 use crate::net::lanes::Lanes;
-use crate::net::link::{Crossing, Entering, Link, LinkKind};
+use crate::net::link::{Crossing, Entering, Link, LinkKind, Loss};
 use crate::net::route::{Routes, Unroutable};
 use crate::net::scheduled::Served;
 use crate::scenario::Scenario;
 use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::{Packet, SackBlocks, Store};
+use crate::tcp::packet::{DropNotice, Packet, SackBlocks, Store};
 use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Capture, Off, Point, Recorder, Recording, SequenceKind, Traces};
 
@@ -162,14 +163,14 @@ impl Arrival {
 
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: &'a Scenario,
-    end: Instant,
+    pub(super) end: Instant,
     pub(super) events: EventQueue,
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     lanes: Lanes,
     /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
-    routes: Routes,
+    pub(super) routes: Routes,
     pub(super) flows: Vec<Flow>,
     pub(super) applications: Vec<Driven>,
     /// What an application has just asked for; empty in between.
@@ -177,8 +178,12 @@ pub(super) struct Simulation<'a, R> {
     sack: Store<SackBlocks>,
     /// Segments of `modern` hosts on their way.
     pub(super) segments: Store<Segment>,
-    /// What a scheduled link has just lost, and when; empty in between.
-    lost: Vec<(Packet, Instant)>,
+    /// What a scheduled link has just lost; empty in between.
+    lost: Vec<(Packet, Loss)>,
+    /// The initial windows that connections between two nodes have arrived at, by the nodes of sender and receiver.
+    pub(super) learned: BTreeMap<(usize, usize), Segments>,
+    /// What queues tell the senders of packets that they dropped.
+    pub(super) notices: Notices,
     processed: u64,
     pub(super) recorder: R,
 }
@@ -192,7 +197,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &links, &routes);
-        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + scenario.applications.len();
+        // The last is for notices.
+        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + scenario.applications.len() + 1;
         if subjects > MAX_SUBJECTS {
             return Err(RunError::TooLarge(subjects));
         }
@@ -212,6 +218,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sack: Store::default(),
             segments: Store::default(),
             lost: Vec::new(),
+            learned: BTreeMap::new(),
+            notices: Notices::default(),
             processed: 0,
             recorder,
         };
@@ -247,6 +255,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let timer = subject - self.pipes.len();
             if timer < 2 * self.flows.len() {
                 self.timer_event(now, timer / 2, timer % 2);
+            } else if subject == self.notice_subject() {
+                self.notice_event(now);
             } else if subject < self.first_application() {
                 self.free_event(now, timer - 2 * self.flows.len());
             } else {
@@ -316,7 +326,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                     Arrival { at: arrival, tiebreak, scheduled: start }
                 }
-                Crossing::Lost { at } => return self.lose(at, &packet),
+                Crossing::Lost(loss) => return self.lose(&packet, loss),
             };
             packet.hop += 1;
             if !next.is_some_and(|next| self.lanes.follows(next)) {
@@ -374,8 +384,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn lose_all(&mut self) {
-        while let Some((packet, at)) = self.lost.pop() {
-            self.lose(at, &packet);
+        while let Some((packet, loss)) = self.lost.pop() {
+            self.lose(&packet, loss);
         }
     }
 
@@ -393,16 +403,27 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         pipe.push_back(InFlight { key, tiebreak, packet });
     }
 
-    fn lose(&mut self, at: Instant, packet: &Packet) {
-        match self.flows[packet.flow()].hosts {
-            Hosts::Ns2 { .. } => drop(self.sack.take(packet.kept)),
-            Hosts::Modern(_) => drop(self.segments.take(packet.kept)),
-            Hosts::Datagrams(_) => {}
-        }
-        if at >= self.end {
+    fn lose(&mut self, packet: &Packet, loss: Loss) {
+        let (seq, is_told) = match self.flows[packet.flow()].hosts {
+            Hosts::Ns2 { .. } => {
+                self.sack.take(packet.kept);
+                (packet.seq, !packet.is_ack())
+            }
+            Hosts::Modern(_) => self.segments.take(packet.kept).map_or((0, false), |segment| (segment.seq, segment.len() > 0)),
+            Hosts::Datagrams(_) => (packet.seq, false),
+        };
+        if loss.at >= self.end {
             return;
         }
         self.flows[packet.flow()].lose(packet);
+        if let Some(notice) = loss.notice.filter(|_| is_told) {
+            self.notify(packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
+        }
+    }
+
+    /// The subject of events at which a notice arrives.
+    pub(super) fn notice_subject(&self) -> usize {
+        self.first_application() + self.applications.len()
     }
 
     fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
@@ -461,6 +482,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Sends what the sender of `flow` may send, and sets its timer.
     pub(super) fn transmit(&mut self, here: Arrival, flow: usize) {
         let now = here.at;
+        self.learn(flow);
         while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
             let sent_before = sender.snd_max();
             let Some(packet) = sender.poll_transmit(now) else { break };
@@ -506,7 +528,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if deadline.is_none_or(|deadline| deadline > now) {
             return self.arm(here, flow);
         }
-        match &mut state.hosts {
+        if side == 0 && !self.learned.is_empty() {
+            self.recall(flow);
+        }
+        match &mut self.flows[flow].hosts {
             Hosts::Modern(_) => self.expire(here, flow, side),
             Hosts::Datagrams(_) => {}
             Hosts::Ns2 { sender, .. } if side == 0 => {

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use ackclock_core::loss::{self, LossModel};
-use ackclock_core::qdisc::{self, Admission, Arrival, Backlog, Discipline, Ecn, Outlet, Reason, Verdict};
+use ackclock_core::qdisc::{self, Admission, Arrival, Backlog, Discipline, Ecn, Notice, Outlet, Reason, Verdict};
 use ackclock_core::registry;
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
@@ -235,6 +235,21 @@ pub(crate) struct Entering {
     pub(crate) ecn: Ecn,
 }
 
+/// The end of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) at: Instant,
+    /// What the queue that dropped it wants its sender to be told.
+    pub(crate) notice: Option<Notice>,
+}
+
+impl Loss {
+    /// A loss that nobody tells of.
+    pub(super) const fn silent(at: Instant) -> Self {
+        Self { at, notice: None }
+    }
+}
+
 /// What a link does with a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Crossing {
@@ -250,10 +265,7 @@ pub(crate) enum Crossing {
         marked: bool,
     },
     /// It is lost.
-    Lost {
-        /// When.
-        at: Instant,
-    },
+    Lost(Loss),
 }
 
 /// The generator of a component.
@@ -316,7 +328,7 @@ impl Link {
     /// Takes a packet across a link whose queue is first in, first out. Packets must enter in the order of their times.
     pub(crate) fn cross<R: Recorder>(&mut self, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
         if let Some(at) = self.lost_before(packet, recorder) {
-            return Crossing::Lost { at };
+            return Crossing::Lost(Loss::silent(at));
         }
         self.start_waiting_until(packet, recorder);
         self.counters.arrivals += 1;
@@ -334,7 +346,8 @@ impl Link {
             Verdict::Drop(reason) => {
                 self.counters.drop(packet.at, reason);
                 recorder.dropped(packet.at, self.index, packet, reason);
-                return Crossing::Lost { at: packet.at };
+                let notice = self.queue.as_ref().and_then(|queue| queue.discipline.notice(reason));
+                return Crossing::Lost(Loss { at: packet.at, notice });
             }
         }
         let departure = self.transmitter.send(kind, packet.size, (!busy).then_some(packet));
@@ -345,7 +358,7 @@ impl Link {
         }
         self.leave(packet, packet.at, &departure, recorder);
         if let Some(at) = self.lost_after(packet, departure.arrival, recorder) {
-            return Crossing::Lost { at };
+            return Crossing::Lost(Loss::silent(at));
         }
         Crossing::Through { arrival: departure.arrival, tiebreak: departure.arrival_tiebreak, start: departure.start, marked }
     }

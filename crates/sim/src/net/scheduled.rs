@@ -4,7 +4,7 @@ use ackclock_core::qdisc::{Backlog, Outcome, Outcomes, Packet as Queued, Schedul
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
 
-use super::link::{Entering, Link, LinkKind, TIE};
+use super::link::{Entering, Link, LinkKind, Loss, TIE};
 use crate::tcp::packet::{HEADER, Packet};
 use crate::trace::Recorder;
 
@@ -106,17 +106,17 @@ impl Link {
         self.next_service().is_some() && !self.transmitter.is_busy_for(packet)
     }
 
-    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`, with the
-    /// times when. Gives whether the link is to be served at once.
+    /// Takes a packet from and to the nodes `ends` into a queue that schedules; adds the packets that were lost for it to `lost`. Gives
+    /// whether the link is to be served at once.
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (packet, ends): (Packet, (u32, u32)),
         entering: &Entering,
-        lost: &mut Vec<(Packet, Instant)>,
+        lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> bool {
         if let Some(at) = self.lost_before(entering, recorder) {
-            lost.push((packet, at));
+            lost.push((packet, Loss::silent(at)));
             return false;
         }
         let Some(scheduled) = &mut self.scheduled else { return false };
@@ -139,7 +139,7 @@ impl Link {
         &mut self,
         kind: &mut LinkKind,
         found_free: Option<&Entering>,
-        lost: &mut Vec<(Packet, Instant)>,
+        lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
         let Some(scheduled) = &mut self.scheduled else { return Served::Idle };
@@ -164,14 +164,14 @@ impl Link {
         self.set_next_service(Some(next));
         let mut sent = Some((packet, departure.arrival, departure.arrival_tiebreak));
         if let Some(at) = self.lost_after(&entering, departure.arrival, recorder) {
-            lost.push((packet, at));
+            lost.push((packet, Loss::silent(at)));
             sent = None;
         }
         Served::Busy { sent, next, start: departure.start }
     }
 
     /// Counts what the scheduler did to packets.
-    fn settle<R: Recorder>(&mut self, now: Instant, lost: &mut Vec<(Packet, Instant)>, recorder: &mut R) {
+    fn settle<R: Recorder>(&mut self, now: Instant, lost: &mut Vec<(Packet, Loss)>, recorder: &mut R) {
         let Some(scheduled) = &mut self.scheduled else { return };
         let mut outcomes = std::mem::take(&mut scheduled.outcomes);
         for (queued, outcome) in outcomes.drain(..) {
@@ -187,7 +187,7 @@ impl Link {
                     let packet = scheduled.take(&queued);
                     self.counters.drop(now, reason);
                     recorder.dropped(now, self.index, &entering(&packet, queued.arrived), reason);
-                    lost.push((packet, now));
+                    lost.push((packet, Loss { at: now, notice: scheduled.scheduler.notice(reason) }));
                 }
             }
         }

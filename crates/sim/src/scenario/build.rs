@@ -172,6 +172,7 @@ pub(super) fn host(table: &Record) -> Ns2Host {
         delayed_ack_timeout: time(table, "delayed_ack_timeout"),
         ecn: table.flag("ecn"),
         limited_transmit: table.flag("limited_transmit"),
+        initial_pacing: table.text("initial_pacing") == Some("rtt"),
         clock_granularity: time(table, "clock_granularity"),
         clock_phase: time(table, "clock_phase"),
         min_rto: time(table, "min_rto"),
@@ -210,6 +211,7 @@ pub(super) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
         abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
         // Linux's ratios.
         pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
+        initial_pacing: shared.initial_pacing,
         rto: RtoBounds {
             initial: time(table, "initial_rto"),
             min: time(table, "min_rto"),

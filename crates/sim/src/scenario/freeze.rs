@@ -123,6 +123,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     let unlimited = host.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", host.initial_ssthresh)) });
     put("ecn", json!(host.ecn));
+    put("initial_pacing", json!(if host.initial_pacing { "rtt" } else { "none" }));
     match &spec.modern {
         Some(modern) => put_modern(&mut table, modern),
         None => put_ns2(&mut table, host),

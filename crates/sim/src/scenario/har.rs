@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn entry(url: &str, at: &str, request: Json, response: Json) -> Json {
+    fn entry(url: &str, at: &str, request: &Json, response: &Json) -> Json {
         let mut entry = json!({ "pageref": "page_1", "startedDateTime": at, "request": request, "response": response });
         entry["request"]["url"] = json!(url);
         entry["response"]["status"] = json!(200);
@@ -95,16 +95,16 @@ mod tests {
     fn objects_are_in_the_order_of_time_and_of_the_first_page() {
         let told = json!({ "headersSize": 300, "bodySize": 0 });
         let sized = |body: u64| json!({ "headersSize": 200, "bodySize": body });
-        let mut second_page = entry("https://a.test/next", "2026-01-01T10:00:09.000Z", told.clone(), sized(1));
+        let mut second_page = entry("https://a.test/next", "2026-01-01T10:00:09.000Z", &told, &sized(1));
         second_page["pageref"] = json!("page_2");
-        let mut cached = entry("https://a.test/old.js", "2026-01-01T10:00:00.300Z", told.clone(), sized(7));
+        let mut cached = entry("https://a.test/old.js", "2026-01-01T10:00:00.300Z", &told, &sized(7));
         cached["_fromCache"] = json!("disk");
         let entries = [
-            entry("https://B.test:8443/x.png", "2026-01-01T10:00:00.200Z", told.clone(), sized(5000)),
-            entry("https://a.test/", "2026-01-01T10:00:00.000Z", told.clone(), sized(1000)),
-            entry("https://b.test:8443/y.png", "2026-01-01T10:00:00.400Z", told.clone(), sized(6000)),
-            entry("https://b.test/z.png", "2026-01-01T10:00:00.500Z", told.clone(), sized(7000)),
-            entry("data:image/png;base64,AAAA", "2026-01-01T10:00:00.250Z", told, sized(9)),
+            entry("https://B.test:8443/x.png", "2026-01-01T10:00:00.200Z", &told, &sized(5000)),
+            entry("https://a.test/", "2026-01-01T10:00:00.000Z", &told, &sized(1000)),
+            entry("https://b.test:8443/y.png", "2026-01-01T10:00:00.400Z", &told, &sized(6000)),
+            entry("https://b.test/z.png", "2026-01-01T10:00:00.500Z", &told, &sized(7000)),
+            entry("data:image/png;base64,AAAA", "2026-01-01T10:00:00.250Z", &told, &sized(9)),
             second_page,
             cached,
         ];
@@ -120,7 +120,7 @@ mod tests {
         let wire = json!({ "headersSize": -1, "bodySize": 10, "_transferSize": 345 });
         let time = "2026-01-01T10:00:00.000Z";
         let entries =
-            [entry("http://a.test/", time, request, response), entry("http://a.test/b", time, json!({ "headersSize": -1 }), wire)];
+            [entry("http://a.test/", time, &request, &response), entry("http://a.test/b", time, &json!({ "headersSize": -1 }), &wire)];
         // Host: a.test and Accept: */* have 14 and 13 bytes with their line ends, and an empty line 2.
         let expected = [Object { host: 0, request: 29, response: 700 }, Object { host: 0, request: 400, response: 345 }];
         assert_eq!(read(&entries).unwrap(), expected);

@@ -124,7 +124,7 @@ pub struct FlowSpec {
     pub packets: Option<u64>,
     /// What hands data to the sender.
     pub traffic: Traffic,
-    /// The end hosts of profile `ns2`; of another profile, what the profiles share: packet size, first threshold, ECN.
+    /// The end hosts of profile `ns2`; of another profile, what the profiles share: packet size, first threshold, ECN, initial pacing.
     pub host: Ns2Host,
     /// The end hosts, if they are of profile `modern`.
     pub modern: Option<ModernHost>,
@@ -143,6 +143,7 @@ impl FlowSpec {
 
 /// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Ns2Host {
     /// Loss recovery.
     pub recovery: Recovery,
@@ -162,6 +163,8 @@ pub struct Ns2Host {
     pub ecn: bool,
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether the first window is spread over the first round trip, whatever the initial window.
+    pub initial_pacing: bool,
     /// Tick of the clock that measures round-trip times.
     pub clock_granularity: Duration,
     /// Phase of that clock: it ticks at multiples of the granularity less this.

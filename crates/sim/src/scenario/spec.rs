@@ -467,6 +467,13 @@ static FLOW: &[Key] = &[
         Fallback::Text("ns2_table"),
         "The window with which the connection starts; segments alone are a fixed one.",
     ),
+    key(
+        "initial_pacing",
+        Kind::Word(&["none", "rtt"]),
+        Fallback::Text("none"),
+        "rtt: what the initial window lets go is spread evenly over the round-trip time of the handshake. The initial window unlimited \
+         spreads what is above ten segments in any case.",
+    ),
     key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Growth below ssthresh."),
     key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Growth from ssthresh on."),
     key("loss_response", Kind::Part("loss_response", &[]), Fallback::Text("own"), "Reduction at congestion; own is the avoidance's."),

@@ -85,7 +85,7 @@ fn mistakes() {
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (
             flow("rwmd = \"20 packets\""),
-            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, stop, size, profile, host, recovery, packet_size, header, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, ecn, limited_transmit, clock_granularity, clock_phase, min_rto, and 8 more)",
+            "t.toml:3: flow.0.rwmd: there is no key \"rwmd\"; did you mean \"rwnd\"? (known: name, count, from, to, start, start_spread, start_jitter, arrivals, application, stop, size, profile, host, recovery, packet_size, header, rwnd, initial_ssthresh, delayed_ack, delayed_ack_timeout, ecn, limited_transmit, clock_granularity, clock_phase, and 10 more)",
         ),
         (flow("delayed_ack = \"yes\""), "t.toml:3: flow.0.delayed_ack: must be true or false, but is the text \"yes\""),
         (
@@ -126,7 +126,7 @@ fn mistakes() {
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
         (
             bottleneck("queue = \"redd\""),
-            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)",
+            "t.toml:2: topology.bottleneck.queue: there is no queue \"redd\"; did you mean \"red\"? (known: droptail, red, red_notify, fq, sfq, pi, vq, rem, gk, drr, srr, codel, fq_codel, pie, unlimited)",
         ),
         (bottleneck("loss = 0.1"), "t.toml:2: topology.bottleneck.loss: a probability needs a unit: is it \"10 %\" or \"0.1 %\"?"),
         (bottleneck("loss = \"101 %\""), "t.toml:2: topology.bottleneck.loss: must be from 0 to 100 %"),

@@ -1,6 +1,7 @@
 //! TCP end hosts, sans-IO: segments and timeouts in, segments out.
 
 pub(crate) mod checkpoints;
+pub(crate) mod first_flight;
 pub(crate) mod modern;
 pub(crate) mod ns2;
 pub(crate) mod packet;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use ackclock_core::qdisc::Ecn;
+use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Bytes, Instant};
 
 /// Bytes of TCP and IP headers in every packet; an ACK is nothing else (ns-2: `tcpip_base_hdr_size_`).
@@ -96,6 +96,17 @@ impl Packet {
         self.tag = self.tag & !ECHO | if echo { ECHO } else { 0 };
         self
     }
+}
+
+/// What a sender is told of a data packet that a queue dropped: which transmission of which segment it was, as the header and the timestamp
+/// of a packet show it, and which timer is to expire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DropNotice {
+    /// The segment's number; of a `modern` host its sequence number on the wire.
+    pub(crate) seq: u32,
+    /// When it was sent.
+    pub(crate) sent: Instant,
+    pub(crate) notice: Notice,
 }
 
 /// SACK blocks: `[start, end)` each, the most recent first.

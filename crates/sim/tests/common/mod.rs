@@ -70,6 +70,7 @@ pub(crate) fn host(recovery: Recovery) -> Ns2Host {
         delayed_ack_timeout: Duration::from_millis(100),
         ecn: false,
         limited_transmit: true,
+        initial_pacing: false,
         clock_granularity: Duration::from_millis(10),
         clock_phase: if vegas { VEGAS_CLOCK_PHASE } else { CHAIN_CLOCK_PHASE },
         min_rto: Duration::from_millis(200),

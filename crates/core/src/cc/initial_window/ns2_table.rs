@@ -49,12 +49,12 @@ impl InitialWindow for Ns2Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Bytes, Instant};
+    use crate::testing::established;
 
     #[test]
     fn the_table() {
         let table = Ns2Table { after_syn_loss: 2.0 };
-        let window = |size, syn_lost| table.segments(&Established { now: Instant::ZERO, smss: Bytes(size), syn_lost });
+        let window = |size, syn_lost| table.segments(&Established { syn_lost, ..established(size) });
         let windows = [1000, 1095, 1096, 2189, 2190].map(|size| window(size, false) as u32);
         assert_eq!(windows, [4, 4, 3, 3, 2]);
         assert_eq!(window(1000, true) as u32, 2);

@@ -88,6 +88,9 @@ impl Sender {
         if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
             prr.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });
         }
+        if let Some(first) = &mut self.first {
+            first.acknowledge(self.snd_una);
+        }
         self.update_timers(now, &change);
         self.delivered = delivered;
         true

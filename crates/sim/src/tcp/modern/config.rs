@@ -91,6 +91,8 @@ pub struct Config {
     pub abc_limit: Segments,
     /// Pacing.
     pub pacing: Pacing,
+    /// Whether the first window is spread over the first round trip, whatever the initial window.
+    pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
     /// Initial sequence number.
@@ -119,6 +121,7 @@ impl Default for Config {
             idle_restart: true,
             abc_limit: 2.0,
             pacing: Pacing::Control,
+            initial_pacing: false,
             rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200) },
             initial_sequence: 0,
             initial_timestamp: 0,

@@ -3,7 +3,7 @@
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::config::Config;
 use super::endpoint::Endpoint;
@@ -11,6 +11,7 @@ use super::segment::{Flags, Segment, to_position};
 use crate::app::{Bulk, Side};
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::ns2::SlowStartExit;
+use crate::tcp::packet::DropNotice;
 
 /// Segments that the application keeps ready, so that a window always finds full ones.
 const AHEAD: u64 = 4;
@@ -66,7 +67,8 @@ pub(crate) struct Connection {
 impl Connection {
     /// A bulk transfer that has not started; `segment`: data in a full segment.
     pub(crate) fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, segment: u64) -> Self {
-        let ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
+        let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
+        ends[0].sender.available = bulk.amount().map(|packets| packets * segment);
         Self::new(ends, Some(bulk), host.initial_sequence, segment)
     }
 
@@ -91,6 +93,26 @@ impl Connection {
             checkpoints: Checkpoints::new(start),
             highest: 1,
         }
+    }
+
+    /// Earlier connections to the peer have arrived at the initial window `learned`. Nothing changes once the SYN is sent.
+    pub(crate) fn recall(&mut self, learned: Segments) {
+        if !self.started {
+            self.ends[0].sender.learned = Some(learned);
+        }
+    }
+
+    /// Whether [`Connection::settle`] has something to tell.
+    pub(crate) fn is_first_flight_over(&self) -> bool {
+        self.ends[0].sender.first.as_ref().is_some_and(|first| first.is_over())
+    }
+
+    /// The first flight is over: what the next connection to the peer shall know, if it shall know something new. `learned`: what it knows
+    /// by now. To be asked once.
+    pub(crate) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        let sender = &mut self.ends[0].sender;
+        let first = sender.first.take()?;
+        sender.control.settle(&first.outcome(learned))
     }
 
     /// An application opens the connection. Then [`Connection::poll_transmit`] gives what to send.
@@ -145,6 +167,11 @@ impl Connection {
         self.delivered_bytes += end - start;
         self.delivered_at = now;
         true
+    }
+
+    /// A queue has dropped a segment of the end `side`.
+    pub(crate) fn handle_notice(&mut self, now: Instant, side: usize, dropped: &DropNotice) {
+        self.ends[side].handle_notice(now, dropped);
     }
 
     /// The start has come, or a timer of the end `side` has expired.

@@ -21,8 +21,9 @@ use super::sender::{Counters, Output, Sender};
 use crate::tcp::ns2::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, dead_code, reason = "the names of RFC 9293; the engine needs no states, tests do")]
+#[allow(missing_docs, reason = "the names of RFC 9293")]
 pub(crate) enum State {
     Listen,
     SynSent,
@@ -41,7 +42,7 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     config: Config,
-    handshake: Handshake,
+    pub(super) handshake: Handshake,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     clock: PeerClock,
@@ -82,7 +83,7 @@ impl Endpoint {
     }
 
     /// Bytes that the application can read.
-    #[allow(dead_code, reason = "the engine needs no states; tests do")]
+    #[cfg(test)]
     pub(crate) fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -94,7 +95,7 @@ impl Endpoint {
     }
 
     /// The state.
-    #[allow(dead_code, reason = "the engine needs no states; tests do")]
+    #[cfg(test)]
     pub(crate) fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,

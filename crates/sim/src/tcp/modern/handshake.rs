@@ -126,6 +126,15 @@ impl Handshake {
         self.deadline
     }
 
+    /// The SYN or SYN-ACK that was sent at `sent` was dropped: its time is over `now`, unless it was sent again. Tells whether it is.
+    pub(super) fn expire_at(&mut self, now: Instant, sent: Instant) -> bool {
+        let applies = self.sent_at == sent && self.deadline.is_some();
+        if applies {
+            self.deadline = Some(now);
+        }
+        applies
+    }
+
     /// Tells whether the time for an answer is over.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
         let expired = self.deadline.take_if(|deadline| *deadline <= now).is_some();

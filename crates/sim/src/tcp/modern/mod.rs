@@ -9,6 +9,7 @@
 //! | `sender`, `acks`, `recovery`, `timers` | the sending half: what goes next; ACKs; loss recovery; timers |
 //! | `scoreboard`, `ranges` | what is outstanding, and what is known about it |
 //! | `rack`, `tlp`, `prr`, `undo` | RFC 8985; RFC 9937; was it a loss at all? |
+//! | `notices` | what a queue tells of a drop |
 //! | `rtt`, `rate`, `pacing` | timing |
 //! | `receiver`, `window` | the receiving half: order, ACKs; the window |
 
@@ -17,6 +18,7 @@ pub(crate) mod config;
 pub(crate) mod connection;
 pub(crate) mod endpoint;
 mod handshake;
+mod notices;
 mod pacing;
 mod paws;
 mod prr;

@@ -45,7 +45,12 @@ impl Sender {
         // RFC 6675 §5 step 1; RFC 6582 §3.2 step 2: not for segments sent before the last recovery.
         let beyond = self.recovery != Recovery::NewReno || self.recovery_point == 0 || self.snd_una > self.recovery_point;
         if self.phase == Phase::Open && self.recovery != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond {
-            marked |= self.board.mark_first_lost();
+            if self.is_repair_under_way() {
+                self.enter_recovery(now, outstanding);
+                self.undo.rule_out();
+            } else {
+                marked |= self.board.mark_first_lost();
+            }
         }
         // What was found to be lost in the last recovery and is not repaired begins another.
         if self.phase == Phase::Open && self.board.next_lost().is_some() {
@@ -54,7 +59,14 @@ impl Sender {
         marked
     }
 
-    fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
+    /// Whether the first outstanding segment was lost and sent again before the last recovery ended. It was first sent in that recovery,
+    /// so that its loss is one of another window (RFC 5681 §4.3); but RFC 6675 §5 step 4.3 would send it a third time, while the second
+    /// is under way.
+    fn is_repair_under_way(&self) -> bool {
+        self.recovery == Recovery::Sack && self.board.segment_at(self.snd_una).is_some_and(|segment| segment.retransmitted)
+    }
+
+    pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
         // RFC 3168 §6.1.2: one reduction for a window of data, whether by marks or by losses.
         if self.snd_una >= self.cwr_point {
             self.reduce(now, Cause::DupAck);
@@ -85,6 +97,10 @@ impl Sender {
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         self.counters.reductions += 1;
         self.note_exit(now, cause);
+        if let Some(first) = &mut self.first {
+            // What is marked has arrived, and the ACK that says so acknowledges it.
+            if cause == Cause::EcnCe { first.hear_of_own_congestion() } else { first.hear_of_congestion(self.snd_una) }
+        }
         let rwnd = self.edge.saturating_sub(self.snd_una) as f64 / self.smss as f64;
         self.control.on_congestion(&CongestionEvent {
             now,
@@ -158,14 +174,18 @@ impl Sender {
     /// A tail loss probe has repaired a loss: the control responds as to any other (RFC 8985 §7.4.2).
     pub(super) fn respond_to_repaired_tail(&mut self, now: Instant) {
         if self.phase == Phase::Open && self.snd_una >= self.cwr_point {
+            if let Some(first) = &mut self.first {
+                first.hear_of_own_congestion();
+            }
             self.reduce(now, Cause::DupAck);
             self.control.on_recovery_end(now);
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data.
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data. The ACK that ends that window still echoes the
+    /// mark that was answered: CWR comes with the data after it.
     pub(super) fn hear_of_mark(&mut self, now: Instant) {
-        if self.phase == Phase::Open && self.snd_una >= self.cwr_point {
+        if self.phase == Phase::Open && self.snd_una > self.cwr_point {
             self.reduce(now, Cause::EcnCe);
         }
     }
@@ -199,6 +219,11 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+        self.expire_timer(now);
+    }
+
+    /// What an expired timer brings, whatever made it expire.
+    pub(super) fn expire_timer(&mut self, now: Instant) {
         // RFC 5681 §3.1, equation 4: what was sent again by the timer does not reduce ssthresh a second time.
         let again = self.phase == Phase::Timeout && self.timeout_una == self.snd_una;
         let was_open = self.phase == Phase::Open;
@@ -207,12 +232,7 @@ impl Sender {
             self.undo.begin();
         }
         self.undo.end_frto();
-        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
-        self.recovery_point = self.snd_nxt;
-        self.timeout_una = self.snd_una;
-        self.tlp.reset();
-        self.timers.stop_probing();
-        self.reset_next_seg();
+        self.start_over(now);
         if self.recovery == Recovery::Rack {
             let conditions = self.conditions();
             self.rack.mark_on_timeout(now, &mut self.board, &conditions);
@@ -223,6 +243,16 @@ impl Sender {
         if was_open && self.config.frto && self.recovery != Recovery::NewReno {
             self.undo.begin_frto(self.snd_nxt);
         }
+    }
+
+    /// Begins to recover from an expired timer, with the timeout backed off.
+    pub(super) fn start_over(&mut self, now: Instant) {
+        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
+        self.recovery_point = self.snd_nxt;
+        self.timeout_una = self.snd_una;
+        self.tlp.reset();
+        self.timers.stop_probing();
+        self.reset_next_seg();
         self.rtt.back_off();
         self.force = Force::Lost;
         self.timers.set_rto(now + self.rtt.timeout());

@@ -42,6 +42,11 @@ impl SentSegment {
         self.end - self.start
     }
 
+    /// Whether it may still arrive.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.sacked && !self.waits()
+    }
+
     /// Whether it is thought to be lost and has not been sent again.
     fn waits(&self) -> bool {
         self.lost && !self.copied
@@ -255,6 +260,12 @@ impl Scoreboard {
     /// Marks the first unacknowledged segment as lost, or as lost again; tells whether that was news.
     pub(super) fn mark_first_lost(&mut self) -> bool {
         !self.segments.is_empty() && self.mark(0)
+    }
+
+    /// Marks the segment at `position` as lost, or as lost again; tells whether that was news.
+    pub(super) fn mark_lost_at(&mut self, position: u64) -> bool {
+        let index = self.index_of(position);
+        index < self.segments.len() && self.mark(index)
     }
 
     /// Marks all that is not SACKed as lost, retransmissions included.

@@ -23,6 +23,7 @@ use super::segment::BASE_HEADER;
 use super::timers::Timers;
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::tcp::first_flight::FirstFlight;
 use crate::tcp::ns2::SlowStartExit;
 
 /// Whether losses are being repaired.
@@ -134,6 +135,12 @@ pub(super) struct Sender {
     last_sent: Instant,
     /// Initial window in segments.
     initial_window: Segments,
+    /// The first flight, until it is over and told of.
+    pub(super) first: Option<Box<FirstFlight>>,
+    /// Bytes that the application has to send in all, where that is known at the handshake.
+    pub(super) available: Option<u64>,
+    /// The initial window that earlier connections to the peer arrived at.
+    pub(super) learned: Option<Segments>,
     /// Whether ECN is in use.
     pub(super) ecn: bool,
     /// Marks of what was sent below this have been answered.
@@ -182,6 +189,9 @@ impl Sender {
             limited_until: 0,
             last_sent: Instant::ZERO,
             initial_window: 1.0,
+            first: None,
+            available: None,
+            learned: None,
             ecn: false,
             cwr_point: 0,
             cwr: false,
@@ -195,7 +205,18 @@ impl Sender {
     pub(super) fn establish(&mut self, now: Instant, syn_lost: bool) {
         (self.snd_una, self.snd_nxt) = (1, 1);
         self.last_sent = now;
-        self.control.on_established(&Established { now, smss: Bytes(self.smss), syn_lost });
+        let segments = |bytes: u64| bytes as f64 / self.smss as f64;
+        let event = Established {
+            now,
+            smss: Bytes(self.smss),
+            syn_lost,
+            rtt: self.rtt.latest(),
+            rwnd: Some(segments(self.edge - 1)),
+            available: self.available.map(segments),
+            learned: self.learned,
+        };
+        self.control.on_established(&event);
+        self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.config.initial_pacing).map(Box::new);
         self.initial_window = self.control.window().cwnd;
         self.note_window();
     }
@@ -275,11 +296,12 @@ impl Sender {
         let pipe = self.pipe_in_force();
         // RFC 5681 §3.1: a window, however small, lets one segment go.
         let fits = pipe + length <= self.cwnd_bytes() || pipe == 0;
-        let paced = self.pacer.next() > now;
+        let next = self.first.as_ref().and_then(|first| first.next()).map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
+        let paced = next > now;
         if !fits || paced {
             // RFC 9002 §7.8: a sender that waits for its pacer uses its window.
             self.limited_until = self.snd_nxt;
-            self.timers.pace(if fits { Some(self.pacer.next()) } else { None });
+            self.timers.pace(if fits { Some(next) } else { None });
             return None;
         }
         Some(self.output(range))
@@ -372,6 +394,9 @@ impl Sender {
         } else {
             self.board.send(now, output.range, stamp);
             self.snd_nxt = end;
+            if let Some(first) = &mut self.first {
+                first.send(now, end);
+            }
             self.cwr &= !output.cwr;
         }
         self.last_sent = now;

@@ -55,12 +55,20 @@ pub(super) struct Undo {
     unreported: u32,
     /// Retransmissions.
     count: u32,
+    /// The loss is beyond doubt.
+    certain: bool,
 }
 
 impl Undo {
     /// A recovery begins.
     pub(super) fn begin(&mut self) {
         *self = Self::default();
+    }
+
+    /// The loss is beyond doubt, whatever else arrives: a queue has said that it dropped a segment; or what is lost had been repaired before,
+    /// so that an ACK of that repair, older than what is sent again now, is no evidence.
+    pub(super) fn rule_out(&mut self) {
+        *self = Self { certain: true, ..Self::default() };
     }
 
     /// The timer has expired and F-RTO may judge (RFC 5682 §3.1 step 1).
@@ -75,6 +83,9 @@ impl Undo {
 
     /// A segment was sent again with timestamp `value`.
     pub(super) fn retransmit(&mut self, value: u32) {
+        if self.certain {
+            return;
+        }
         self.retransmit_ts.get_or_insert(value);
         self.unreported += 1;
         self.count += 1;
@@ -100,7 +111,7 @@ impl Undo {
 
     /// Whether recovery was ended without a retransmission: nothing was lost.
     pub(super) fn nothing_retransmitted(&self) -> bool {
-        self.count == 0
+        self.count == 0 && !self.certain
     }
 
     /// RFC 5682 §3.1 steps 2 and 3.

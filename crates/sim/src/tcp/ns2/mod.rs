@@ -7,6 +7,8 @@
 //! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
 mod marking;
+mod notices;
+mod opening;
 mod recovery;
 mod reno;
 mod sack;
@@ -14,13 +16,16 @@ mod slow_start_exit;
 mod tahoe;
 mod vegas;
 
+use std::collections::BTreeMap;
+
 use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use crate::app::Bulk;
 use crate::scenario::{Ns2Host, Recovery};
+use crate::tcp::first_flight::FirstFlight;
 use crate::tcp::packet::{Packet, SackBlocks};
 use crate::tcp::rto::{Rto, RtoConfig};
 
@@ -104,6 +109,8 @@ struct State {
     rto: Rto,
     deadline: Option<Instant>,
     timed: Option<Timed>,
+    /// Outstanding segments that were sent again, and when they last were.
+    resent: BTreeMap<u32, Instant>,
     min_rtt: Option<Duration>,
     /// Round trips, and the segment whose ACK ends the present one.
     round: u64,
@@ -112,6 +119,12 @@ struct State {
     /// Window after a timeout.
     loss_window: Segments,
     syn_lost: bool,
+    /// The first flight, until it is over and told of.
+    first: Option<Box<FirstFlight>>,
+    /// Whether it is spread over the round trip, whatever the initial window.
+    initial_pacing: bool,
+    /// The initial window that earlier connections to the peer arrived at.
+    learned: Option<Segments>,
     smss: Bytes,
     data_size: u16,
     syn_size: u16,
@@ -151,11 +164,15 @@ impl Sender {
             rto: Rto::new(rto),
             deadline: Some(bulk.start),
             timed: None,
+            resent: BTreeMap::new(),
             min_rtt: None,
             round: 0,
             round_end: 0,
             bulk,
             syn_lost: false,
+            first: None,
+            initial_pacing: host.initial_pacing,
+            learned: None,
             smss: host.packet_size,
             data_size: host.wire_size(),
             syn_size: host.syn_size(),
@@ -177,6 +194,9 @@ impl Sender {
             state.hear_of_mark(now, segment.seq);
         }
         self.policy.handle_ack(state, now, &segment);
+        if let Some(first) = &mut state.first {
+            first.acknowledge(u64::from(state.snd_una));
+        }
     }
 
     /// The start has come, or the retransmission timer has expired.
@@ -184,6 +204,9 @@ impl Sender {
         let state = &mut self.state;
         if state.snd_max == 0 {
             state.permit = Permit::Window(u32::MAX);
+            return;
+        }
+        if state.paces(now) {
             return;
         }
         self.policy.on_timeout(state);
@@ -228,7 +251,7 @@ impl Sender {
 
     /// When [`Sender::handle_timeout`] is due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.state.deadline
+        self.state.next_deadline()
     }
 
     /// The congestion window and threshold.
@@ -297,7 +320,8 @@ impl State {
     fn next_by_window(&mut self, now: Instant) -> Option<u32> {
         let window = self.window_in_force() as u32;
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
-        (fits && self.is_available(now)).then(|| self.take_next())
+        let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
+        (fits && !waits && self.is_available(now)).then(|| self.take_next())
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
@@ -314,8 +338,12 @@ impl State {
         let retransmission = seq < self.snd_max;
         if retransmission {
             self.counters.retransmitted += 1;
+            self.resent.insert(seq, now);
         } else {
             self.snd_max = seq + 1;
+            if let Some(first) = &mut self.first {
+                first.send(now, u64::from(self.snd_max));
+            }
             if self.timed.is_none() {
                 self.timed = Some(Timed { seq, sent: now });
             }
@@ -350,6 +378,9 @@ impl State {
     fn advance(&mut self, seq: u32) {
         self.snd_una = seq;
         self.snd_nxt = self.snd_nxt.max(seq);
+        if !self.resent.is_empty() {
+            self.resent = self.resent.split_off(&seq);
+        }
         if seq > self.round_end {
             self.round += 1;
             self.round_end = self.snd_max;
@@ -385,12 +416,6 @@ impl State {
         } else {
             self.grow(now, acked, segment);
         }
-        self.read_window();
-    }
-
-    /// Opens the initial window.
-    fn establish(&mut self, now: Instant) {
-        self.control.on_established(&Established { now, smss: self.smss, syn_lost: self.syn_lost });
         self.read_window();
     }
 
@@ -473,6 +498,9 @@ impl State {
                 self.exit.note_loss(now);
             }
         }
+        if let Some(first) = &mut self.first {
+            first.hear_of_congestion(u64::from(self.snd_una));
+        }
         self.control.on_congestion(&event);
         self.ecn.reduced = true;
         self.read_window();
@@ -492,6 +520,11 @@ impl State {
             self.counters.timeouts += 1;
             self.reduce(now, Cause::Timeout, true);
         }
+        self.start_over(now);
+    }
+
+    /// Sends from the first unacknowledged segment on again, with the timer backed off.
+    fn start_over(&mut self, now: Instant) {
         self.shortfall = 0.0;
         self.rto.back_off();
         self.snd_nxt = self.snd_una;

@@ -1,6 +1,7 @@
 //! Tests of whole endpoints.
 
 mod channel;
+mod noticing;
 mod opening;
 mod random;
 mod recovering;

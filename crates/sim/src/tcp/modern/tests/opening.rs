@@ -339,3 +339,24 @@ fn ecn_is_agreed_on_echoed_and_answered_once() {
          100 > data 1:1001 notect",
     );
 }
+
+#[test]
+fn the_ack_that_ends_the_marked_window_says_nothing_new() {
+    // RFC 3168 §6.1.3: the receiver echoes until it sees CWR, which is in the segment after the window that was marked.
+    let mut script = Script::new(&Config { ecn: true, ..plain() }, true);
+    script.play(
+        "0 > syn ece cwr notect
+         100 < syn ece ack 1 seq 0 mss 1000 sackok
+         100 > ack 1 notect
+         100 write 100000
+         100 > data 1:10001 ect
+         200 < ack 2001 ece
+         200 cwnd 5
+         220 < ack 6001 ece
+         220 > data 10001:11001 ect cwr
+         240 < ack 10001 ece
+         240 cwnd 5
+         240 > data 11001:15001 ect",
+    );
+    assert_eq!(script.endpoint.counters().reductions, 1);
+}

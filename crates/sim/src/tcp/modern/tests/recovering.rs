@@ -21,26 +21,30 @@ const FIRST_LOST: &str = "
     102 ssthresh 5
     102 pipe 9000";
 
+/// The rest of that window arrives, and releases what the halved one has room for (RFC 6675 §5).
+const REST_ARRIVES: &str = "
+    103 < ack 1 sack 1001:5001
+    104 < ack 1 sack 1001:6001
+    105 < ack 1 sack 1001:7001
+    106 < ack 1 sack 1001:8001
+    106 pipe 5000
+    107 < ack 1 sack 1001:9001
+    107 > data 12001:13001
+    108 < ack 1 sack 1001:10001
+    108 > data 13001:14001
+    109 < ack 1 sack 1001:11001
+    109 > data 14001:15001
+    110 < ack 1 sack 1001:12001
+    110 > data 15001:16001";
+
 #[test]
 fn fast_retransmit_with_sack() {
     // RFC 6675 §5: new data as soon as the pipe is below the halved window.
     let mut script = Script::established(&with(Recovery::Sack, false));
     script.play(FIRST_LOST);
+    script.play(REST_ARRIVES);
     script.play(
-        "103 < ack 1 sack 1001:5001
-         104 < ack 1 sack 1001:6001
-         105 < ack 1 sack 1001:7001
-         106 < ack 1 sack 1001:8001
-         106 pipe 5000
-         107 < ack 1 sack 1001:9001
-         107 > data 12001:13001
-         108 < ack 1 sack 1001:10001
-         108 > data 13001:14001
-         109 < ack 1 sack 1001:11001
-         109 > data 14001:15001
-         110 < ack 1 sack 1001:12001
-         110 > data 15001:16001
-         202 < ack 12001
+        "202 < ack 12001
          202 > data 16001:17001
          202 cwnd 5
          # Congestion avoidance: two segments of five acknowledged.
@@ -129,6 +133,41 @@ fn without_limited_transmit_two_duplicates_release_nothing() {
              102 > data 1:1001",
         );
     }
+}
+
+#[test]
+fn a_repair_under_way_is_not_sent_again_by_the_next_recovery() {
+    // What is sent in recovery is lost as well, found to be so, and sent again; then recovery ends. RFC 5681 §4.3: it was sent in another
+    // window, which is reduced too, and stays so when the repair arrives.
+    let mut script = Script::established(&with(Recovery::Sack, false));
+    script.play(FIRST_LOST);
+    script.play(REST_ARRIVES);
+    script.play(
+        "208 < ack 1 sack 13001:14001,1001:12001
+         208 > data 16001:17001
+         209 < ack 1 sack 13001:15001,1001:12001
+         209 > data 17001:18001
+         # The third segment above 12001.
+         210 < ack 1 sack 13001:16001,1001:12001
+         210 > data 12001:13001
+         210 > data 18001:19001
+         211 < ack 12001 sack 13001:16001
+         211 > data 19001:20001
+         308 < ack 12001 sack 13001:17001
+         308 > data 20001:21001
+         309 < ack 12001 sack 13001:18001
+         309 > data 21001:22001
+         # The third duplicate: half of 5, and four segments in flight.
+         310 < ack 12001 sack 13001:19001
+         310 pipe 4000
+         310 cwnd 2.5
+         311 < ack 19001
+         410 < ack 22001
+         410 cwnd 2.5
+         410 > data 22001:24001",
+    );
+    let counters = script.endpoint.counters();
+    assert_eq!((counters.retransmitted, counters.reductions, counters.undone), (2, 2, 0));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `0 write 5000`, `0 close`, `0 finish 5000`, `0 read 100` | the application writes, writes no more, does both, or reads |
 //! | `50 < ack 1001 sack 2001:3001` | a segment arrives |
+//! | `50 notice 1001 0`, `50 notice 1001 0 connection` | a queue has dropped what was sent from 1001 on at time 0; the timer of the connection is to expire |
 //! | `50 > data 1001:3001` | the endpoint sends; a range is as many segments as it takes |
 //! | `50 cwnd 10`, `50 ssthresh 5`, `50 state Established`, `50 pipe 3000`, `50 rto 300` | must hold |
 //!
@@ -11,13 +12,14 @@
 //! `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`. Numbers count from the SYN, which is 0. Every segment that is sent must be
 //! expected; of its words those are compared that the line has, and flags always, but `psh` only where it is said.
 
-use ackclock_core::qdisc::Ecn;
+use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
 
 use super::super::config::Config;
 use super::super::endpoint::Endpoint;
 use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
 use super::channel::reno;
+use crate::tcp::packet::DropNotice;
 
 /// Time 0 of a script.
 const BASE: Duration = Duration::from_millis(100_000);
@@ -96,7 +98,7 @@ impl Script {
         if verb == ">" {
             return self.expect(at, &rest);
         }
-        let input = ["<", "write", "finish", "close", "read"].contains(&verb);
+        let input = ["<", "notice", "write", "finish", "close", "read"].contains(&verb);
         if self.sent.iter().any(|(when, _)| input || *when < at) {
             return Err("something was sent before".to_owned());
         }
@@ -105,6 +107,12 @@ impl Script {
             "<" => {
                 let segment = self.parse(&rest)?;
                 self.endpoint.handle_segment(self.now, &segment);
+            }
+            "notice" => {
+                let sent = BASE + Duration::from_millis(number(rest.get(1).ok_or("no time of sending")?)?);
+                let notice = if rest.contains(&"connection") { Notice::Connection } else { Notice::Segment };
+                let dropped = DropNotice { seq: to_wire(number(first)?, self.initial), sent: Instant::ZERO + sent, notice };
+                self.endpoint.handle_notice(self.now, &dropped);
             }
             "write" => self.endpoint.write(number(first)?),
             "close" => self.endpoint.close(),

@@ -1,0 +1,76 @@
+//! Initial window that grows with the year: six segments in 2011, fifteen in 2019.
+//! ## What it does
+//! Starts with 6 + 9 · (`year` − 2011) / 8 segments, the fraction cut off: 6, 7, 8, 9, 10, 11, 12, 13 and 15 segments in 2011 to 2019.
+//! After a lost SYN it starts with one segment.
+//! ## References
+//! Allman, *Initial congestion window specification*, draft-allman-tcpm-bump-initcwnd-00, 2010, as Aniemeka 2018 (the paper `icw`) reports
+//! it: six segments in 2011, up to fifteen by 2019; RFC 5681 §3.1 (one segment after a lost SYN).
+//! ## Differs from the document
+//! The paper gives the two ends. Between them the schedule here is a straight line by year, of which a host uses the whole segments; the
+//! draft's own dates are not followed. Years outside are refused: the schedule says nothing of them.
+//! ## Parameters
+//! `year`: 2015, the middle of the schedule.
+
+use crate::cc::InitialWindow;
+use crate::events::Established;
+use crate::registry::{Default, Entry, Kind, Param};
+use crate::units::Segments;
+
+/// First and last year of the schedule with their windows.
+const FIRST: (f64, Segments) = (2011.0, 6.0);
+const LAST: (f64, Segments) = (2019.0, 15.0);
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn InitialWindow> = Entry {
+    name: "yearly",
+    summary: "6 segments in 2011, growing by year to 15 in 2019",
+    reference: "Aniemeka 2018; draft-allman-tcpm-bump-initcwnd-00",
+    params: &[Param {
+        name: "year",
+        kind: Kind::Integer,
+        default: Default::Number(2015.0),
+        bounds: (FIRST.0, LAST.0),
+        doc: "year of the schedule, 2011 to 2019; the default is its middle",
+    }],
+    build: |params| Ok(Box::new(Yearly { year: params.number("year") })),
+};
+
+/// An initial window by year.
+#[derive(Debug)]
+pub struct Yearly {
+    year: f64,
+}
+
+impl InitialWindow for Yearly {
+    fn segments(&self, event: &Established) -> Segments {
+        if event.syn_lost {
+            return 1.0;
+        }
+        // The product comes first, so that whole numbers stay whole.
+        (FIRST.1 + (LAST.1 - FIRST.1) * (self.year - FIRST.0) / (LAST.0 - FIRST.0)).floor()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Value;
+    use crate::testing::{build, established};
+
+    #[test]
+    fn from_six_in_2011_to_fifteen_in_2019() {
+        let window = |year: u32| {
+            let part = build(&ENTRY, &[("year", Value::Number(f64::from(year)))]).unwrap();
+            part.segments(&established(1460))
+        };
+        // 9/8 of a segment a year: 6, 7.125, 8.25, 9.375, 10.5, 11.625, 12.75, 13.875, 15.
+        let windows: Vec<Segments> = (2011..=2019).map(window).collect();
+        assert_eq!(windows, [6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 15.0]);
+    }
+
+    #[test]
+    fn one_segment_after_a_lost_syn() {
+        let part = build(&ENTRY, &[]).unwrap();
+        assert_eq!(part.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+    }
+}

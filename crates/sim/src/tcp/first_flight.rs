@@ -1,0 +1,220 @@
+//! The first flight of a connection: what goes out in the initial window, how it is spread over the first round trip, and what became of
+//! it. Positions are the host's own: segment numbers of `ns2`, bytes of `modern`.
+//!
+//! ## References
+//! Allman, *Removing TCP's initial congestion window*, 2015 (even pacing over the first round trip); RFC 9040 §4 (what connections learn).
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::events::{Established, FirstWindow};
+use ackclock_core::units::{Duration, Instant, Segments};
+
+/// The first flight, from the end of the handshake until it is acknowledged or congestion is noticed.
+#[derive(Debug)]
+pub(crate) struct FirstFlight {
+    /// The initial window.
+    window: Segments,
+    /// Segments that are sent in it: as many as the receiver takes and the application has.
+    segments: u64,
+    /// Its first position, one past the last that was sent of it, and one past its last.
+    start: u64,
+    sent: u64,
+    end: u64,
+    /// Time between two of its segments, while it is paced.
+    gap: Option<Duration>,
+    /// When the next of them may leave.
+    next: Option<Instant>,
+    /// Whether it is over, and if so, whether there was congestion.
+    congested: Option<bool>,
+}
+
+impl FirstFlight {
+    /// The first flight after `event`, which has let `control` open its initial window; segments have `size` positions, and the first is
+    /// at `start`. `spread`: over the round trip, whatever the window. There is none after a lost SYN, when the window is not the policy's.
+    pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
+        if event.syn_lost {
+            return None;
+        }
+        let window = control.window().cwnd;
+        let most = window.min(event.rwnd.unwrap_or(Segments::INFINITY)).floor().max(1.0);
+        let offered = event.available.unwrap_or(Segments::INFINITY).max(0.0);
+        let end = start + (most.min(offered) * size as f64).round() as u64;
+        let segments = most.min(offered.ceil()).max(1.0) as u64;
+        let gap = event.rtt.filter(|_| (spread || control.paces_initial_window()) && segments > 1);
+        let gap = gap.map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments));
+        Some(Self { window, segments, start, sent: start, end, gap, next: None, congested: None })
+    }
+
+    /// When the next segment may leave, if it has to wait.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Whether the next segment has to wait.
+    pub(crate) fn holds(&self, now: Instant) -> bool {
+        self.next.is_some_and(|next| next > now)
+    }
+
+    /// The time at which the next segment may leave has come.
+    pub(crate) fn release(&mut self, now: Instant) {
+        self.next = self.next.filter(|next| *next > now);
+    }
+
+    /// A new segment was sent; what follows begins at `position`.
+    pub(crate) fn send(&mut self, now: Instant, position: u64) {
+        self.sent = position.min(self.end);
+        self.gap = self.gap.filter(|_| position < self.end);
+        self.next = self.gap.map(|gap| now + gap);
+    }
+
+    /// Everything below `position` has been acknowledged.
+    pub(crate) fn acknowledge(&mut self, position: u64) {
+        if position > self.start && self.sent < self.end && self.gap.is_none() {
+            // The application had less to send than was known: that was the first flight.
+            (self.segments, self.end) = (0, self.sent);
+        }
+        if position >= self.end {
+            self.finish(false);
+        }
+    }
+
+    /// Congestion was noticed, with everything below `position` acknowledged: the rest is no longer paced.
+    pub(crate) fn hear_of_congestion(&mut self, position: u64) {
+        self.finish(position < self.end);
+    }
+
+    /// Congestion was noticed that is known to have hit the first flight, though all of it may be acknowledged by now.
+    pub(crate) fn hear_of_own_congestion(&mut self) {
+        self.finish(true);
+    }
+
+    fn finish(&mut self, congested: bool) {
+        (self.gap, self.next) = (None, None);
+        self.congested.get_or_insert(congested);
+    }
+
+    /// Whether it is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.congested.is_some()
+    }
+
+    /// What became of it; `learned`: by other connections to the same peer.
+    pub(crate) fn outcome(&self, learned: Option<Segments>) -> FirstWindow {
+        let filled = self.segments as f64 >= self.window.floor();
+        FirstWindow { window: self.window, filled, congested: self.congested == Some(true), learned }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ackclock_core::cc::{Phase, Window};
+    use ackclock_core::events::{Ack, CongestionEvent};
+    use ackclock_core::units::Bytes;
+
+    use super::*;
+
+    /// A control with a fixed window.
+    #[derive(Debug)]
+    struct Fixed(Segments);
+
+    impl CongestionControl for Fixed {
+        fn on_established(&mut self, _event: &Established) {}
+        fn on_ack(&mut self, _ack: &Ack) {}
+        fn on_congestion(&mut self, _event: &CongestionEvent) {}
+        fn window(&self) -> Window {
+            Window { cwnd: self.0, ssthresh: Segments::INFINITY }
+        }
+        fn phase(&self) -> Phase {
+            Phase::SlowStart
+        }
+    }
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1000)
+    }
+
+    /// A handshake of 40 ms.
+    fn handshake() -> Established {
+        Established { rtt: Some(Duration::from_millis(40)), ..Established::new(at(0), Bytes(1000)) }
+    }
+
+    fn flight(event: &Established, window: Segments, spread: bool) -> FirstFlight {
+        FirstFlight::new(event, &Fixed(window), (1, 1000), spread).unwrap()
+    }
+
+    #[test]
+    fn segments_leave_evenly_over_the_round_trip() {
+        let mut flight = flight(&handshake(), 4.7, true);
+        assert!(!flight.holds(at(0)), "the first leaves at once");
+        // Four whole segments in 40 ms: one in 10 ms.
+        for sent in 1..4_u64 {
+            let now = at(10_000 * (sent - 1));
+            flight.send(now, 1 + 1000 * sent);
+            assert_eq!(flight.next(), Some(at(10_000 * sent)));
+            assert!(flight.holds(at(10_000 * sent - 1)) && !flight.holds(at(10_000 * sent)));
+            flight.release(at(10_000 * sent));
+        }
+        flight.send(at(30_000), 4001);
+        assert_eq!(flight.next(), None, "the last of the flight holds nothing back");
+    }
+
+    #[test]
+    fn nothing_waits_without_pacing_or_a_round_trip_time() {
+        for mut flight in [flight(&handshake(), 4.0, false), flight(&Established::new(at(0), Bytes(1000)), 4.0, true)] {
+            flight.send(at(0), 1001);
+            assert_eq!(flight.next(), None);
+        }
+    }
+
+    #[test]
+    fn it_is_over_when_acknowledged_or_congested() {
+        let known = Established { rwnd: Some(8.0), available: Some(2.5), ..handshake() };
+        let mut short = flight(&known, 4.0, true);
+        short.send(at(0), 1001);
+        short.send(at(20_000), 2501);
+        short.acknowledge(2500);
+        assert!(!short.is_over());
+        short.acknowledge(2501);
+        assert!(short.is_over());
+        let outcome = FirstWindow { window: 4.0, filled: false, congested: false, learned: Some(9.0) };
+        assert_eq!(short.outcome(Some(9.0)), outcome);
+        let mut lossy = flight(&handshake(), 4.0, true);
+        lossy.send(at(0), 1001);
+        lossy.hear_of_congestion(4000);
+        assert_eq!((lossy.next(), lossy.is_over()), (None, true));
+        lossy.acknowledge(4001);
+        assert_eq!(lossy.outcome(None), FirstWindow { window: 4.0, filled: true, congested: true, learned: None });
+        let mut later = flight(&handshake(), 4.0, true);
+        later.hear_of_congestion(4001);
+        assert!(!later.outcome(None).congested, "what was lost was sent after it");
+        let mut tail = flight(&handshake(), 4.0, true);
+        tail.hear_of_own_congestion();
+        assert!(tail.outcome(None).congested);
+    }
+
+    #[test]
+    fn the_receiver_bounds_it() {
+        let flight = flight(&Established { rwnd: Some(2.9), ..handshake() }, 4.0, true);
+        assert_eq!((flight.segments, flight.end, flight.gap), (2, 2001, Some(Duration::from_millis(20))));
+        assert!(!flight.outcome(None).filled);
+    }
+
+    #[test]
+    fn what_the_application_sends_before_the_first_ack_is_all_of_it() {
+        let mut flight = flight(&handshake(), 4.0, false);
+        flight.acknowledge(1);
+        flight.send(at(0), 1001);
+        flight.send(at(0), 2001);
+        flight.acknowledge(1001);
+        assert!(!flight.is_over());
+        flight.send(at(50_000), 3001);
+        flight.acknowledge(2001);
+        assert_eq!(flight.outcome(None), FirstWindow { window: 4.0, filled: false, congested: false, learned: None });
+        assert!(flight.is_over());
+    }
+
+    #[test]
+    fn there_is_none_after_a_lost_syn() {
+        let event = Established { syn_lost: true, ..handshake() };
+        assert!(FirstFlight::new(&event, &Fixed(1.0), (1, 1000), true).is_none());
+    }
+}

@@ -1,0 +1,258 @@
+//! Applications, from the scenario file to what the run says about them.
+
+use ackclock_sim::engine::{Page, RunResult, Transfer, run};
+use ackclock_sim::scenario::{Document, Scenario};
+
+/// A link of 10 ms without queue limit or loss, with these flows.
+fn text(rate: &str, flows: &str) -> String {
+    format!(
+        "duration = \"60 s\"\n\
+         topology = {{ kind = \"chain\", links = [{{ rate = \"{rate}\", delay = \"10 ms\", queue = \"unlimited\" }}] }}\n{flows}"
+    )
+}
+
+fn scenario(text: &str) -> Scenario {
+    Document::from_toml(text, "t.toml").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn ran(text: &str) -> RunResult {
+    run(&scenario(text), &mut || false).unwrap()
+}
+
+fn said(text: &str) -> String {
+    let result = Document::from_toml(text, "t.toml").and_then(|document| document.scenario());
+    result.map_or_else(|error| error.to_string(), |_| panic!("this is sound:\n{text}"))
+}
+
+fn modern(application: &str) -> String {
+    format!("[[flow]]\nname = \"a\"\nprofile = \"modern\"\nmodern.timestamps = false\napplication = {{ {application} }}\n")
+}
+
+/// Seconds from the queueing of a transfer to its end.
+fn took(transfer: &Transfer) -> f64 {
+    transfer.completed.unwrap().since(transfer.queued).as_secs_f64()
+}
+
+fn load_times(pages: &[Page]) -> Vec<f64> {
+    pages.iter().map(|page| page.completed.unwrap().since(page.started).as_secs_f64()).collect()
+}
+
+fn near(is: f64, expected: f64) {
+    assert!((is - expected).abs() < 1e-8, "{is} instead of {expected}");
+}
+
+#[test]
+fn an_exchange_takes_what_can_be_counted() {
+    // At 8 Mbit/s a byte takes 1 µs. A SYN has 52 bytes (4 of MSS, 3 of window scale, 2 of SACK
+    // permitted, in words of 4), an ACK 40, a request 440, a full segment 1040.
+    let result = ran(&text("8 Mbit/s", &modern("kind = \"request-response\", response = \"5 kB\", exchanges = 3, think = \"100 ms\"")));
+    let transfers = &result.applications[0].transfers;
+    let (us, delay) = (1e-6, 10e-3);
+    // SYN and SYN-ACK; the request, which carries the client's ACK; the server's ACK, which goes at once in the beginning of a connection;
+    // five segments, one behind the other.
+    let handshake = 2.0 * (52.0 * us + delay);
+    let exchange = (440.0 + 40.0 + 5.0 * 1040.0) * us + 2.0 * delay;
+    near(took(&transfers[0]), handshake + exchange);
+    // On an open connection the handshake falls away. The request carries the ACK of the last response, whose delay is over.
+    near(took(&transfers[1]), exchange);
+    near(transfers[1].queued.as_secs_f64(), transfers[0].completed.unwrap().as_secs_f64() + 0.1);
+    assert_eq!(transfers.len(), 3);
+    // When the first byte is there, the four other segments are still to come.
+    let first = transfers[2].completed.unwrap().since(transfers[2].first_byte.unwrap()).as_secs_f64();
+    near(first, 4.0 * 1040.0 * us);
+}
+
+#[test]
+fn a_response_waits_for_the_server() {
+    let exchange = |delay: &str| {
+        let keys = format!("kind = \"request-response\", response = \"1 kB\", exchanges = 1, server_delay = \"{delay}\"");
+        took(&ran(&text("8 Mbit/s", &modern(&keys))).applications[0].transfers[0])
+    };
+    // The ACK of the request, 40 µs long, goes while the server is busy.
+    near(exchange("70 ms") - exchange("0 s"), 0.07 - 40e-6);
+}
+
+#[test]
+fn without_persistent_connections_every_exchange_opens_one() {
+    let keys = "kind = \"request-response\", response = \"5 kB\", exchanges = 3, persistent = false";
+    let result = ran(&text("8 Mbit/s", &modern(keys)));
+    let times = load_times(&result.applications[0].pages);
+    let handshake = 2.0 * (52e-6 + 10e-3);
+    near(times[0], handshake + (440.0 + 40.0 + 5.0 * 1040.0) * 1e-6 + 20e-3);
+    // The last ACK and FIN of one connection go before the SYN of the next: 2 · 40 bytes at the client.
+    assert!(times[1..].iter().all(|time| (time - times[0]).abs() < 2.0 * 40e-6 + 1e-9), "{times:?}");
+    assert_eq!(result.flows.len(), 3);
+    assert!(result.flows.iter().all(|flow| flow.delivered_bytes == 5000 && flow.started.is_some()));
+}
+
+#[test]
+fn a_page_needs_a_round_trip_for_the_root_and_one_for_the_objects() {
+    // So fast a link that only delays count, and responses within the initial window: the handshake and the root take two round trips of
+    // 20 ms. Of six objects on six connections one goes on the open connection, five wait for a handshake: two more.
+    let keys = "kind = \"web\", root = \"2 kB\", objects = 6, object = \"3 kB\"";
+    let result = ran(&text("100 Gbit/s", &modern(keys)));
+    let page = &result.applications[0].pages[0];
+    assert_eq!((page.objects, page.bytes, result.flows.len()), (7, 20_000, 6));
+    assert!((load_times(&result.applications[0].pages)[0] - 0.08).abs() < 1e-4);
+    // With one connection the objects follow each other, a round trip each.
+    let single = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1"))));
+    assert!((load_times(&single.applications[0].pages)[0] - 0.16).abs() < 1e-4);
+    assert_eq!(single.flows.len(), 1);
+    // Without persistence it has a handshake for each.
+    let closing = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1, persistent = false"))));
+    assert!((load_times(&closing.applications[0].pages)[0] - 0.28).abs() < 1e-4);
+    assert_eq!(closing.flows.len(), 7);
+    // And time to read the root comes on top.
+    let slow = ran(&text("100 Gbit/s", &modern(&format!("{keys}, parse = \"30 ms\""))));
+    assert!((load_times(&slow.applications[0].pages)[0] - 0.11).abs() < 1e-4);
+}
+
+#[test]
+fn pages_are_drawn_anew_and_arrive_whole() {
+    let keys = "kind = \"web\", root = { kind = \"lognormal\", mean = \"20 kB\" }, objects = 5, object = { mean = \"8 kB\" }, pages = 9, \
+                think = { kind = \"exponential\", mean = \"500 ms\" }, hosts = 2, connections = 2";
+    let lossy = text("2 Mbit/s", &modern(keys)).replace("queue = \"unlimited\"", "queue = \"8 packets\", loss = \"1 %\"");
+    let result = ran(&lossy);
+    let application = &result.applications[0];
+    assert!(application.pages.len() == 9 && application.pages.iter().all(|page| page.completed.is_some()));
+    assert!(result.flows.iter().map(|flow| flow.dropped_packets).sum::<u64>() > 0, "there are losses");
+    let transferred: u64 = application.transfers.iter().map(|transfer| transfer.bytes).sum();
+    assert_eq!(transferred, application.pages.iter().map(|page| page.bytes).sum::<u64>());
+    assert_eq!(transferred, result.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>());
+    let sizes: std::collections::BTreeSet<u64> = application.pages.iter().map(|page| page.bytes).collect();
+    assert_eq!(sizes.len(), 9);
+    // Every page asks for its objects in order, and each only once it is known.
+    for page in &application.pages {
+        let of_page: Vec<&Transfer> = application.transfers.iter().filter(|transfer| transfer.page == page.page).collect();
+        assert_eq!(of_page.iter().map(|transfer| transfer.object).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+        assert!(of_page[1..].iter().all(|transfer| transfer.queued == of_page[0].completed.unwrap()));
+    }
+    assert_eq!(ran(&lossy).digest(), result.digest());
+    assert_ne!(ran(&lossy.replace("duration", "seed = 2\nduration")).digest(), result.digest());
+}
+
+#[test]
+fn bursts_take_turns_with_pauses() {
+    for profile in ["ns2", "modern"] {
+        let flow = format!(
+            "[[flow]]\nprofile = \"{profile}\"\nstart = \"1 s\"\nstop = \"30 s\"\n\
+             application = {{ kind = \"on-off\", burst = {{ mean = \"40 kB\" }}, pause = {{ mean = \"1 s\" }} }}"
+        );
+        let result = ran(&text("2 Mbit/s", &flow).replace("queue = \"unlimited\"", "queue = \"8 packets\""));
+        let bursts = &result.applications[0].transfers;
+        assert!(bursts.len() > 10 && bursts.iter().all(|burst| burst.completed.is_some()), "{profile}: {}", bursts.len());
+        assert!(bursts.windows(2).all(|pair| pair[0].completed < Some(pair[1].queued)));
+        assert_eq!(bursts[0].queued.as_nanos(), 1_000_000_000);
+        assert!(bursts.last().unwrap().queued.as_secs_f64() < 30.0);
+        let packets: u64 = bursts.iter().map(|burst| burst.bytes / 1000).sum();
+        assert_eq!(result.flows[0].delivered_packets, packets, "{profile}");
+        assert!(result.flows[0].retransmitted_packets > 0, "{profile}: the queue is short");
+    }
+}
+
+#[test]
+fn datagrams_take_their_share() {
+    let flows =
+        "[[flow]]\nstart = \"2 s\"\nstop = \"12 s\"\npacket_size = \"972 B\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
+    let result = ran(&text("8 Mbit/s", flows));
+    // 1000 bytes on the wire each: 125 a second, of 1 ms each; ten seconds of sixty at an eighth of the rate.
+    let flow = &result.flows[0];
+    assert_eq!((flow.sent_packets, flow.delivered_packets, flow.delivered_bytes), (1250, 1250, 1250 * 972));
+    near(result.links[0].utilisation, 10.0 / 60.0 / 8.0);
+    assert!(flow.cwnd_max.is_nan());
+    // More than the link carries is lost, and nobody slows down.
+    let flood = ran(&text("500 kbit/s", flows).replace("queue = \"unlimited\"", "queue = \"5 packets\""));
+    let (sent, lost) = (flood.flows[0].sent_packets, flood.flows[0].dropped_packets);
+    assert_eq!(sent, 1250);
+    // Ten seconds carry 625 datagrams of 16 ms; five more wait in the end, and one is under way.
+    assert!((sent - lost).abs_diff(625 + 5) <= 1, "{lost} of {sent} lost");
+}
+
+#[test]
+fn frozen_applications_are_the_same() {
+    let web = "kind = \"web\", root = { kind = \"pareto\", mean = \"9 kB\" }, objects = 3, object = \"4 packets\", hosts = 2, pages = 2, \
+               think = { kind = \"lognormal\", mean = \"10 ms\" }, parse = \"1 ms\", persistent = false";
+    let listed = "kind = \"web\", contents = [{ response = \"3 kB\" }, { response = \"1 kB\", host = 1, request = \"90 B\" }]";
+    let endless = "kind = \"request-response\", response = { kind = \"empirical\", sizes = [\"1 kB\", \"9 kB\"], weights = [2, 0.1] }";
+    let single = "[[flow]]\nname = \"b\"\nstop = \"9 s\"\napplication = { kind = \"on-off\", burst = \"9 kB\", pause = \"10 ms\" }\n\
+                  [[flow]]\nname = \"c\"\ncount = 2\nstart_jitter = \"1 s\"\n\
+                  application = { kind = \"cbr\", rate = \"30 kbit/s\", on = \"1 s\", off = { mean = \"2 s\" } }";
+    for flows in [modern(web), modern(listed), modern(endless), single.to_owned()] {
+        let document = Document::from_toml(&text("2 Mbit/s", &flows), "t.toml").unwrap();
+        let frozen = document.frozen().unwrap();
+        let again = Document::from_toml(&frozen, "t.toml").unwrap();
+        assert_eq!(again.frozen().unwrap(), frozen);
+        let digest = |document: &Document| run(&document.scenario().unwrap(), &mut || false).unwrap().digest();
+        assert_eq!(digest(&document), digest(&again), "{frozen}");
+    }
+}
+
+#[test]
+fn mistakes() {
+    let flow = |keys: &str| text("1 Mbit/s", &format!("[[flow]]\n{keys}"));
+    let web = |keys: &str| flow(&format!("profile = \"modern\"\napplication = {{ kind = \"web\", {keys} }}"));
+    let cases = [
+        (
+            flow("application = { kind = \"web\", root = \"1 kB\" }"),
+            "t.toml:4: flow.0.application: needs profile = \"modern\": connections of ns2 hosts carry data one way only",
+        ),
+        (
+            flow("size = \"1 kB\"\napplication = { kind = \"on-off\", burst = \"1 kB\", pause = \"1 s\" }"),
+            "t.toml:4: flow.0.size: is for bulk transfers, and the application is on-off",
+        ),
+        (
+            flow("application = { kind = \"on-off\", burst = \"1 kB\" }"),
+            "t.toml:4: flow.0.application.pause: is missing; an example: \"1 s\"",
+        ),
+        (
+            flow("application = { kind = \"on-off\", burst = 5, pause = \"1 s\" }"),
+            "t.toml:4: flow.0.application.burst: an amount of data needs a unit; did you mean \"5 packets\"?",
+        ),
+        (
+            flow("application = { kind = \"on-off\", burst = \"1 kB\", pause = \"1 kB\" }"),
+            "t.toml:4: flow.0.application.pause: a time has no unit \"kB\" (known: ns, us, ms, s, min, h)",
+        ),
+        (
+            flow("application = { kind = \"on-off\", burst = [], pause = \"1 s\" }"),
+            "t.toml:4: flow.0.application.burst: must be a quantity, or a table with its kind, but is a list",
+        ),
+        (
+            flow("application = { kind = \"wev\" }"),
+            "t.toml:4: flow.0.application.kind: there is no application \"wev\"; did you mean \"web\"? (known: bulk, on-off, request-response, web, cbr)",
+        ),
+        (
+            flow("recovery = \"reno\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }"),
+            "t.toml:4: flow.0.recovery: is for TCP, which datagrams do without",
+        ),
+        (
+            flow("application = { kind = \"cbr\", rate = \"1 Mbit/s\", on = \"1 s\" }"),
+            "t.toml:4: flow.0.application.off: is missing: on and off stand together",
+        ),
+        (
+            flow("profile = \"modern\"\napplication = { kind = \"request-response\", response = \"1 kB\", persistent = false }"),
+            "t.toml:5: flow.0.application.exchanges: is missing: without persistent connections each exchange has one of its own",
+        ),
+        (web("pages = 2"), "t.toml:5: flow.0.application.root: is missing: give root = \"30 kB\", or the page's contents, or a har file"),
+        (
+            web("root = \"1 kB\", objects = 3"),
+            "t.toml:5: flow.0.application.object: is missing: objects says how many there are besides the root, object how large they are",
+        ),
+        (
+            web("root = \"1 kB\", contents = [{ response = \"1 kB\" }]"),
+            "t.toml:5: flow.0.application.contents: cannot stand beside root, which describes the page already",
+        ),
+        (
+            web("contents = [{ response = \"1 kB\" }], hosts = 3"),
+            "t.toml:5: flow.0.application.hosts: cannot stand beside contents, which says it",
+        ),
+        (
+            web("root = \"1 kB\", persistent = false, objects = 999999, object = \"1 B\", pages = 3"),
+            "t.toml:5: flow.0.application: makes 3000000 connections; a scenario has at most 2000000 flows in all",
+        ),
+    ];
+    for (text, message) in cases {
+        assert_eq!(said(&text), message);
+    }
+    let missing = said(&web("har = \"no/such.har\""));
+    assert!(missing.starts_with("t.toml:5: flow.0.application.har: cannot read no/such.har: "), "{missing}");
+}

@@ -1,0 +1,144 @@
+"""Web pages, exchanges, bursts and datagrams, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import ackclock
+from ackclock.completion import completion, page_loads
+
+from .conftest import Cli
+
+WEB: dict[str, Any] = {"kind": "web", "root": "20 kB", "objects": 6, "object": {"mean": "8 kB"}, "pages": 4}
+
+
+def page(**keys: object) -> ackclock.Scenario:
+    flow = {"name": "page", "profile": "modern", "application": {**WEB, **keys}}
+    return ackclock.Scenario("page", duration="30 s", flow=[flow])
+
+
+def test_load_times_are_summed_up_by_application() -> None:
+    times = [1.0, 2.0, 4.0, None]
+    pages = polars.DataFrame({"application": ["b", "b", "b", "a"], "load_time": times})
+    made = page_loads(pages)
+    assert made["application"].to_list() == ["b", "a"], "in the scenario's order"
+    assert made["pages"].to_list() == [3, 1]
+    assert made["unfinished"].to_list() == [0, 1]
+    # Between the ranks: 2 · 0.95 = 1.9 of the way from 1 over 2 to 4.
+    assert made.row(0)[3:] == pytest.approx((7 / 3, 2.0, 3.8, 3.96))
+    assert made.row(1)[3:] == (None, None, None, None)
+
+
+def test_pages_and_their_transfers() -> None:
+    result = ackclock.run(page())
+    pages, transfers = polars.DataFrame(result.pages), polars.DataFrame(result.transfers)
+    assert pages["objects"].to_list() == [7] * 4
+    assert transfers.height == 28
+    assert transfers.filter(polars.col("object") == 0)["bytes"].to_list() == [20_000] * 4
+    by_page = transfers.group_by("page", maintain_order=True).agg(
+        polars.col("bytes").sum(), polars.col("queued_s").min(), polars.col("completed_s").max()
+    )
+    assert by_page["bytes"].to_list() == pages["bytes"].to_list()
+    assert by_page["queued_s"].to_list() == pages["start_s"].to_list()
+    assert by_page["completed_s"].to_list() == pages["completed_s"].to_list()
+    assert set(transfers["flow"]) == {f"page.{number}" for number in range(6)}
+    # Wanted, asked for, begun and done, in this order.
+    times = [transfers[name].to_numpy() for name in ("queued_s", "requested_s", "first_byte_s", "completed_s")]
+    assert all((before <= after).all() for before, after in pairwise(times))
+    assert result.page_loads().row(0)[:3] == ("page", 4, 0)
+    assert result.transfer_times()["flows"][0] == 28
+    flows = polars.DataFrame(result.flows)
+    assert flows["delivered_bytes"].sum() == pages["bytes"].sum()
+
+
+def test_a_connection_that_is_not_opened_has_no_start() -> None:
+    # The root takes longer than the run, so that nobody asks for the objects.
+    result = ackclock.run(page(root="80 MB"))
+    starts = polars.DataFrame(result.flows)["start_s"].to_list()
+    assert starts == [0.0] + [None] * 5
+    assert result.page_loads().row(0)[:4] == ("page", 1, 1, None)
+
+
+def test_stored_results_have_the_same_tables(tmp_path: Path) -> None:
+    result = ackclock.run(page())
+    result.write(tmp_path / "out")
+    (stored,) = ackclock.read(tmp_path / "out")
+    assert stored.pages.equals(polars.DataFrame(result.pages))
+    assert stored.page_loads().equals(result.page_loads())
+    assert stored.transfer_times().equals(completion(stored.transfers, (1, 10_000, 100_000), size="bytes"))
+    ackclock.run(ackclock.Scenario(duration="1 s", flow=[{}])).write(tmp_path / "bulk")
+    (bulk,) = ackclock.read(tmp_path / "bulk")
+    with pytest.raises(KeyError, match="no application had pages"):
+        bulk.page_loads()
+
+
+def test_datagrams_have_no_window() -> None:
+    flow = {"application": {"kind": "cbr", "rate": "1 Mbit/s"}}
+    row = polars.DataFrame(ackclock.run(ackclock.Scenario(duration="2 s", flow=[flow])).flows).row(0, named=True)
+    assert (row["control"], row["recovery"]) == ("none", "none")
+    assert row["cwnd_max"] is None
+    # 1028 bytes each: one every 8.224 ms, from 0 on.
+    assert row["sent_packets"] == 2_000_000 // 8224 + 1
+
+
+def har(tmp_path: Path) -> Path:
+    def entry(number: int, host: str, size: int) -> dict[str, Any]:
+        return {
+            "pageref": "page_1",
+            "startedDateTime": f"2026-01-01T10:00:0{number}.000Z",
+            "request": {"url": f"https://{host}/{number}", "headersSize": 500, "bodySize": 0},
+            "response": {"status": 200, "headersSize": 300, "bodySize": size},
+        }
+
+    entries = [entry(0, "a.test", 9_700), entry(1, "a.test", 4_700), *(entry(n, "b.test", 700) for n in (2, 3))]
+    path = tmp_path / "page.har"
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}))
+    return path
+
+
+def test_a_page_from_a_har_file(cli: Cli, tmp_path: Path) -> None:
+    har(tmp_path)
+    scenario = tmp_path / "har.toml"
+    scenario.write_text(
+        'duration = "10 s"\n[[flow]]\nname = "page"\nprofile = "modern"\n'
+        'application = { kind = "web", har = "page.har" }\n'
+    )
+    done = cli("run", scenario, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "page load times" in done.stdout
+    (stored,) = ackclock.read(tmp_path / "out")
+    assert stored.transfers["bytes"].to_list() == [10_000, 5_000, 1_000, 1_000]
+    # Of the first host one connection is enough, since the root is alone; the second has two.
+    assert stored.flows["name"].to_list() == ["page.0", "page.1", "page.2"]
+    # What was run no longer needs the file.
+    (tmp_path / "page.har").unlink()
+    again = ackclock.run(ackclock.load(tmp_path / "out" / "scenario.toml"))
+    assert again.trace_hash == stored.manifest["trace_hash"]
+    failed = cli("run", scenario)
+    assert failed.returncode == 2
+    assert "har.toml:5: flow.0.application.har: cannot read" in failed.stderr
+
+
+def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "sweep.toml"
+    scenario.write_text(
+        'duration = "20 s"\n[[flow]]\nname = "page"\nprofile = "modern"\n'
+        'application = { kind = "web", root = "30 kB" }\n'
+        '[sweep]\n"flow.initial_window" = ["2 segments", "30 segments"]\n'
+    )
+    done = cli("run", scenario, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    pages = polars.read_parquet(tmp_path / "out" / "pages.parquet")
+    slow, fast = pages["load_time"].to_list()
+    assert slow > fast
+    assert pages.columns[0] == "flow.initial_window"
+    # A second run replaces the first, tables of applications included.
+    scenario.write_text('duration = "1 s"\n[[flow]]\n[sweep]\n"flow.initial_window" = ["2 segments", "3 segments"]\n')
+    assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
+    assert not (tmp_path / "out" / "pages.parquet").exists()
