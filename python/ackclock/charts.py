@@ -6,6 +6,7 @@ the label on its axis. Values are means over seeds or start times with their int
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,14 +220,16 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     found = _intervals(rows, keys, lambda row: row["value"])
     if not found:
         return None
-    figure = _new((4.9 * len(panels) + 0.6, 4.4))
+    across = min(len(panels), 3)
+    down = math.ceil(len(panels) / across)
+    figure = _new((4.9 * across + 0.6, 3.9 * down + 0.5))
     figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
     table = []
     for index, value in enumerate(panels):
         rest = (value,) if panel else ()
         cells = [[heatmaps.best(_variants(found, names, (a, b, *rest)), chart) for a in xs] for b in ys]
         grid = np.array([[names.index(cell.name) if cell else np.nan for cell in line] for line in cells])
-        axes = figure.add_subplot(1, len(panels), index + 1)
+        axes = figure.add_subplot(down, across, index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
         heatmaps.draw(axes, (grid, xs, ys), (0, len(names) - 1), text=texts, size=7)
         axes.set_xlabel(x)
