@@ -96,3 +96,17 @@ fn a_notice_spares_the_wait_for_the_timer() {
     // Without a notice the timer of one second runs from the ACK of the second packet.
     assert!(told < 0.2 && silent > 1.0, "{told} {silent}");
 }
+
+#[test]
+fn a_sender_beside_the_queue_waits_for_a_packet_to_leave() {
+    let queue = "{ kind = 'red_notify', mean_packet = '1000 B', limit = '5 packets' }";
+    let text = format!(
+        "duration = '10 s'\nrecord = ['drops', 'sequence']\n[topology]\nkind = 'chain'\nlinks = [\
+         {{ rate = '2 Mbit/s', delay = '20 ms', queue = {queue} }}]\n[flow]\ninitial_window = '30 segments'\n"
+    );
+    let result = run(&Document::from_toml(&text, "").and_then(|it| it.scenario()).unwrap(), &mut || false).unwrap();
+    // 1040 bytes at 2 Mbit/s take 4.16 ms. In ten seconds no segment can be tried more often than once in that time.
+    let drops = result.traces.drops.as_ref().unwrap();
+    assert!(retransmissions(&result).contains(&(drops.time[0] + 4_160_000, drops.seq[0])));
+    assert!((20..50_000).contains(&result.flows[0].notices), "{}", result.flows[0].notices);
+}

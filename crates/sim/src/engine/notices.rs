@@ -1,7 +1,8 @@
 //! Notices: what queues tell the senders of packets that they dropped.
 //!
-//! A notice needs no bandwidth, is never lost, and takes the propagation delays of the links that the packet had crossed. So what is
-//! measured is the most that telling can gain; a message of its own on the way back would wait in queues and could be dropped in turn. Only
+//! A notice needs no bandwidth, is never lost, and takes the propagation delays of the links that the packet had crossed; but no less than
+//! the link behind the queue takes for a packet like the dropped one, since until then nothing has left the queue that could make room. So
+//! what is measured is the most that telling can gain; a message of its own on the way back would wait in queues and could be dropped in turn. Only
 //! segments that have a retransmission timer are told of: pure ACKs and datagrams have none.
 
 use std::collections::BTreeMap;
@@ -32,9 +33,11 @@ pub(super) struct Notices {
 impl<R: Recorder> Simulation<'_, R> {
     /// Sends a notice of `packet`, dropped at `dropped_at`, back to its sender.
     pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
-        let crossed = &self.routes.hops(packet.route())[..usize::from(packet.hop)];
-        let back = crossed.iter().fold(Duration::ZERO, |sum, &link| sum + self.scenario.links[link as usize].delay);
-        let at = dropped_at + back;
+        let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
+        let link = |link: u32| &self.scenario.links[link as usize];
+        let back = crossed.iter().fold(Duration::ZERO, |sum, &crossed| sum + link(crossed).delay);
+        let slot = ahead.first().map_or(0, |&next| link(next).rate.transmission(packet.size()).0);
+        let at = dropped_at + back.max(Duration::from_nanos(slot.max(1)));
         if at < self.end {
             let (flow, side) = (packet.flow(), usize::from(packet.is_ack()));
             self.notices.count += 1;

@@ -68,6 +68,9 @@ impl FirstFlight {
 
     /// Everything below `position` has been acknowledged.
     pub(crate) fn acknowledge(&mut self, position: u64) {
+        if self.is_over() {
+            return;
+        }
         if position > self.start && self.sent < self.end && self.gap.is_none() {
             // The application had less to send than was known: that was the first flight.
             (self.segments, self.end) = (0, self.sent);
