@@ -6,6 +6,7 @@ the label on its axis. Values are means over seeds or start times with their int
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,6 +206,48 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return figure, columns, table
 
 
+def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+    """Draw which value of the label `series` does best over two labels, one panel for each value of a third.
+
+    That is the first of those whose mean is `within` this share of the best mean. With `over` the share of that value's
+    mean stands below that is saved, or won, by the best instead of it.
+    """
+    rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
+    x, y, panel, series = chart["x"], chart["y"], chart.get("panel"), chart["series"]
+    xs, ys, names = (_in_order(_values(rows, label)) for label in (x, y, series))
+    panels = _values(rows, panel) if panel else [""]
+    keys = (series, x, y, panel) if panel else (series, x, y)
+    found = _intervals(rows, keys, lambda row: row["value"])
+    if not found:
+        return None
+    across = min(len(panels), 3)
+    down = math.ceil(len(panels) / across)
+    figure = _new((4.9 * across + 0.6, 3.9 * down + 0.5))
+    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    table = []
+    for index, value in enumerate(panels):
+        rest = (value,) if panel else ()
+        cells = [[heatmaps.best(_variants(found, names, (a, b, *rest)), chart) for a in xs] for b in ys]
+        grid = np.array([[names.index(cell.name) if cell else np.nan for cell in line] for line in cells])
+        axes = figure.add_subplot(down, across, index + 1)
+        texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
+        heatmaps.draw(axes, (grid, xs, ys), (0, len(names) - 1), text=texts, size=7)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+        written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
+        table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
+    return figure, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
+
+
+def _variants(
+    found: Mapping[tuple[str, ...], Interval], names: Sequence[str], cell: tuple[str, ...]
+) -> dict[str, float]:
+    """Give the means of a cell by the values of the label that is chosen from, in their order."""
+    keys = {name: (name, *cell) for name in names}
+    return {name: found[key].mean for name, key in keys.items() if key in found}
+
+
 def _draw_map(
     axes: Axes, grid_and_labels: tuple[Any, list[str], list[str]], ends: tuple[float, float], chart: Mapping[str, Any]
 ) -> None:
@@ -290,6 +333,7 @@ DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
     "lines": _over_label,
     "bars": _over_label,
     "map": _map,
+    "best": _best,
     "time": _over_time,
     "rounds": _over_rounds,
     "internals": _internals,
@@ -305,11 +349,13 @@ def _values(rows: Sequence[Row], label: str) -> list[str]:
 
 
 def _in_order(values: list[str]) -> list[str]:
-    """Sort values that begin with a number, as "50" or "100 s"; others stay in the order of the files."""
+    """Sort values that begin with a number, as "50" or "100 s"; others, or of several units, stay as in the files."""
+    parted = [value.partition(" ") for value in values]
     try:
-        return sorted(values, key=lambda value: float(value.split()[0]))
-    except (ValueError, IndexError):
+        numbers = {value: float(head) for value, (head, _, _) in zip(values, parted, strict=True)}
+    except ValueError:
         return values
+    return sorted(values, key=lambda value: numbers[value]) if len({unit for _, _, unit in parted}) == 1 else values
 
 
 def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:

@@ -22,9 +22,10 @@ class Claim:
     ----------
     id, text, source : str
         Its name, the paper's words, and where they stand.
-    kind : {"order", "equal", "bound"}
+    kind : {"order", "equal", "bound", "best"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
-        ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`.
+        ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`. ``best``: no other
+        variant is better than one by more than the tolerance.
     axis : str
         Label in which the compared variants differ.
     where : dict
@@ -36,7 +37,10 @@ class Claim:
     lead : tuple of str
         For ``order``: variants above all groups, with nothing claimed among them.
     of, to : str
-        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself.
+        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself. For ``best``:
+        `of` is the variant.
+    sense : {"", "lowest", "highest"}
+        For ``best``: which values are better.
     low, high : float or None
         For ``bound``: ends of the ratio or value; None is no limit.
     metrics : tuple of str
@@ -56,7 +60,7 @@ class Claim:
     id: str
     text: str
     source: str
-    kind: Literal["order", "equal", "bound"]
+    kind: Literal["order", "equal", "bound", "best"]
     axis: str
     where: Mapping[str, str]
     metrics: tuple[str, ...]
@@ -66,6 +70,7 @@ class Claim:
     lead: tuple[str, ...] = ()
     of: str = ""
     to: str = ""
+    sense: Literal["", "lowest", "highest"] = ""
     low: float | None = None
     high: float | None = None
     quantifier: Literal["all", "any", "most"] = "all"
@@ -83,7 +88,7 @@ KEYS = {
     "id": checks.TEXT,
     "text": checks.TEXT,
     "source": checks.TEXT,
-    "kind": checks.one_of("order", "equal", "bound"),
+    "kind": checks.one_of("order", "equal", "bound", "best"),
     "axis": checks.TEXT,
     "where": checks.TEXT_TABLE,
     "metrics": checks.TEXTS,
@@ -93,6 +98,7 @@ KEYS = {
     "lead": checks.TEXTS,
     "of": checks.TEXT,
     "to": checks.TEXT,
+    "sense": checks.one_of("lowest", "highest"),
     "low": checks.NUMBER,
     "high": checks.NUMBER,
     "quantifier": checks.one_of("all", "any", "most"),
@@ -100,15 +106,12 @@ KEYS = {
     "note": checks.TEXT,
     "ours": checks.BOOL,
 }
-NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"]}
+NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"], "best": ["of", "sense"]}
 ONLY = {
-    "expected": "order",
-    "rest": "order",
-    "lead": "order",
-    "of": "bound",
-    "to": "bound",
-    "low": "bound",
-    "high": "bound",
+    **dict.fromkeys(("expected", "rest", "lead"), ("order",)),
+    **dict.fromkeys(("to", "low", "high"), ("bound",)),
+    "of": ("bound", "best"),
+    "sense": ("best",),
 }
 
 
@@ -158,8 +161,8 @@ def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
     kind = entry["kind"]
     checks.keys(place, entry, KEYS, NEEDED[kind])
     for key in entry:
-        if ONLY.get(key, kind) != kind:
-            raise ValueError(f"{place}: {key} belongs to claims of the kind {ONLY[key]}, not {kind}")
+        if kind not in ONLY.get(key, (kind,)):
+            raise ValueError(f"{place}: {key} belongs to claims of the kind {' or '.join(ONLY[key])}, not {kind}")
     claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
     if kind == "bound" and claim.low is None and claim.high is None:
         raise ValueError(f"{place}: low or high is missing; a bound needs at least one of them")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import polars
 
 from ackclock import toml
@@ -14,6 +15,13 @@ from ackclock.result import Result, frame
 Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 
+# Columns of connections that add up to those of the application that opened them.
+SUMS = (
+    *("delivered_bytes", "delivered_packets", "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts"),
+    *("window_reductions", "dropped_packets", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s"),
+    "rtt_samples",
+)
+
 TRACES: dict[str, tuple[str, ...]] = {
     "share": (),
     "eq7": ("rtt",),
@@ -21,6 +29,8 @@ TRACES: dict[str, tuple[str, ...]] = {
     "resent": (),
     "estimate": ("internals",),
     "first_loss": ("cwnd", "drops", "sequence"),
+    "rtt": ("rtt",),
+    "pages": (),
 }
 """The traces that each measure needs."""
 
@@ -31,6 +41,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "resent": ("resent_ratio",),
     "estimate": ("bwe_mean", "bwe_ratio"),
     "first_loss": ("first_arrived", "first_rounds", "first_window"),
+    "rtt": ("rtt_mean", "rtt_samples"),
+    "pages": (
+        *("pages", "pages_unfinished", "connections"),
+        *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
+    ),
 }
 """The columns that each measure adds."""
 
@@ -57,9 +72,9 @@ def eq7(measured: Rows, result: Result) -> None:
     ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over what the flow really got. Without a loss, an ACK or a
     delivered byte the law gives no number: None.
     """
-    means, payloads = _mean_rtt(result), _payloads(result)
+    means, payloads = _round_trips(result), _payloads(result)
     for row in measured:
-        row["rtt_mean"] = means.get(row["flow"])
+        row["rtt_mean"], _ = means.get(row["flow"], (None, 0))
         row["loss_rate"] = row["dropped_packets"] / row["sent_packets"] if row["sent_packets"] else None
         row["eq7_bps"] = row["eq7_ratio"] = None
         if row["rtt_mean"] and row["loss_rate"] and row["delivered_packets"]:
@@ -160,15 +175,94 @@ def first_loss(measured: Rows, result: Result) -> None:
         row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
 
 
+def rtt(measured: Rows, result: Result) -> None:
+    """Add the mean of a flow's round-trip times over all ACKs that its sender received.
+
+    They include queues and delays of ACKs. Adds ``rtt_mean`` in seconds, None without any, and ``rtt_samples``, their
+    number.
+    """
+    means = _round_trips(result)
+    for row in measured:
+        row["rtt_mean"], row["rtt_samples"] = means.get(row["flow"], (None, 0))
+
+
+def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
+    """Give the mean of each flow's samples of the round-trip time, and their number."""
+    table = frame(result.trace("rtt"))
+    # With numpy: grouping with polars takes longer than a short run itself.
+    _, first, flows = np.unique(table["flow"].to_physical().to_numpy(), return_index=True, return_inverse=True)
+    sums, counts = np.bincount(flows, table["rtt"].to_numpy()), np.bincount(flows)
+    names = [table["flow"][int(index)] for index in first]
+    return {name: (float(sums[i] / counts[i]), int(counts[i])) for i, name in enumerate(names)}
+
+
+def pages(measured: Rows, result: Result) -> None:
+    """Put one row for each application that loads pages in place of those of its connections.
+
+    Counts add up (`SUMS`), ``rtt_mean`` is over the samples of all connections, and of other columns remains what all
+    connections have in common. Adds ``pages`` that were begun, ``pages_unfinished`` when the run ended, and
+    ``connections``; ``load_mean``, ``load_median`` and ``load_p95`` in seconds, from a page's begin to its last byte,
+    handshakes included; ``page_bytes``, the mean size; and ``page_bps``, bits of pages over the time that loading them
+    took. The last five are of pages that were loaded, None if none was.
+    """
+    owners = {
+        flow: name for flow, name in zip(*_columns(result, "transfers", "flow", "application"), strict=True) if flow
+    }
+    loads: dict[str, list[tuple[int, float | None]]] = {}
+    for name, size, time in zip(*_columns(result, "pages", "application", "bytes", "load_time"), strict=True):
+        loads.setdefault(name, []).append((size, time))
+    connections: dict[str, Rows] = {}
+    for row in measured:
+        if row["flow"] in owners:
+            connections.setdefault(owners[row["flow"]], []).append(row)
+    measured[:] = [row for row in measured if row["flow"] not in owners]
+    for name, rows in connections.items():
+        measured.append({**_merged(rows), "flow": name, "connections": len(rows), **_loads(loads.get(name, []))})
+
+
+def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
+    """Read columns of a table of what applications did."""
+    read = frame(getattr(result, table))
+    return [read[name].to_list() for name in names]
+
+
+def _merged(rows: Rows) -> dict[str, Any]:
+    """Give one row for several connections."""
+    row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
+    row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
+    if row.get("rtt_samples"):
+        known = [other for other in rows if other["rtt_samples"]]
+        row["rtt_mean"] = sum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
+    return row
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """Add up, if all is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
+    """Sum up an application's pages: their bytes and load times."""
+    sizes = [size for size, time in pages if time is not None]
+    times = [time for _, time in pages if time is not None]
+    counts = {"pages": len(pages), "pages_unfinished": len(pages) - len(times)}
+    if not times:
+        return {**counts, **dict.fromkeys(("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"))}
+    return {
+        **counts,
+        "load_mean": math.fsum(times) / len(times),
+        "load_median": float(np.median(times)),
+        "load_p95": float(np.quantile(times, 0.95)),
+        "page_bytes": sum(sizes) / len(sizes),
+        "page_bps": 8 * sum(sizes) / math.fsum(times),
+    }
+
+
 def _payloads(result: Result) -> dict[str, int]:
     """Bytes of data in a full packet of each flow, whatever headers its host adds."""
     frozen = toml.parse(result.scenario.to_toml(), result.name)
     return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in frozen["flow"]}
-
-
-def _mean_rtt(result: Result) -> dict[str, float]:
-    table = frame(result.trace("rtt")).group_by(polars.col("flow").cast(polars.String)).agg(polars.col("rtt").mean())
-    return {flow: mean for flow, mean in table.iter_rows() if mean is not None}
 
 
 DERIVE: dict[str, Callable[[Rows, Result], None]] = {
@@ -178,5 +272,7 @@ DERIVE: dict[str, Callable[[Rows, Result], None]] = {
     "resent": resent,
     "estimate": estimate,
     "first_loss": first_loss,
+    "rtt": rtt,
+    "pages": pages,
 }
 """The measures by name."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -15,6 +16,44 @@ from ackclock.numbers import number
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue, ITU-R BT.709
 
 
+@dataclass(frozen=True)
+class Best:
+    """The best of several variants: its name, and the share of another's mean by which the best mean is better."""
+
+    name: str
+    gain: float | None
+
+    def text(self, separator: str) -> str:
+        """Write it, the gain in percent behind the separator."""
+        return self.name if self.gain is None else f"{self.name}{separator}{100 * self.gain:+.0f} %".replace("-", "−")
+
+
+def best(means: Mapping[str, float], rule: Mapping[str, Any]) -> Best | None:
+    """Choose the first variant that is as good as the best.
+
+    Parameters
+    ----------
+    means
+        By variant, in the order in which they are preferred.
+    rule
+        ``sense``: whether the ``lowest`` or the ``highest`` mean is best. ``within``: the share of the best mean within
+        which another is as good; none if it is left out. ``over``: the variant to which the best mean is compared.
+
+    Returns
+    -------
+    Best or None
+        None if there are no variants. The gain is (mean of `over` − best mean) / mean of `over`, negated where the
+        highest is best; None without `over`.
+    """
+    if not means:
+        return None
+    sign = 1 if rule["sense"] == "lowest" else -1
+    top = min(means.values(), key=lambda mean: sign * mean)
+    name = next(name for name, mean in means.items() if sign * (mean - top) <= rule.get("within", 0.0) * abs(top))
+    other = means.get(rule.get("over", ""))
+    return Best(name, sign * (other - top) / other if other else None)
+
+
 def draw(
     axes: Axes,
     grid_and_labels: tuple[Any, list[str], list[str]],
@@ -23,7 +62,7 @@ def draw(
     colours: str = "viridis",
     downwards: bool = False,
     size: float = 8,
-    text: Callable[[float], str] | None = lambda value: number(value, 2),
+    text: Callable[[float], str] | Sequence[Sequence[str]] | None = lambda value: number(value, 2),
 ) -> AxesImage:
     """Draw a grid; cells without a value (NaN) stay empty.
 
@@ -42,7 +81,7 @@ def draw(
     size
         Of the letters.
     text
-        Writes a value; None to write none.
+        Writes a value; or what is written, by row and column; None to write nothing.
     """
     grid, xs, ys = grid_and_labels
     low, high = ends if ends[1] > ends[0] else (ends[0], ends[0] + 1)
@@ -55,5 +94,6 @@ def draw(
     for (row, column), value in np.ndenumerate(grid):
         if text is not None and not np.isnan(value):
             colour = "black" if shades[row, column] > 0.5 else "white"
-            axes.text(column, row, text(float(value)), ha="center", va="center", fontsize=size, color=colour)
+            written = text(float(value)) if callable(text) else text[row][column]
+            axes.text(column, row, written, ha="center", va="center", fontsize=size, color=colour)
     return drawn

@@ -12,13 +12,15 @@ A above B              interval above τ            interval below τ           
 A and B overlap        interval within ±τ          interval apart from ±τ              otherwise
 ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
 value in [low, high]   interval of A within        interval apart from it              otherwise
+A is the best          all intervals below τ       one interval above τ                otherwise
 =====================  ==========================  ==================================  =======================
 
-Why "A above B" does not hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within
-±τ, and otherwise A is just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot
-be told otherwise. With ``quantifier = "any"`` it holds as soon as it holds somewhere, and does not if it does not
-anywhere; with ``"most"`` it holds if it holds in more than half of the cells, that is of the values of the labels left
-out, and does not if it cannot hold in more. If nothing was there to compare, it was not run.
+The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
+hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within ±τ, and otherwise A is
+just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot be told
+otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of the
+labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them, and
+does not if it cannot hold in more. If nothing was there to compare, it was not run.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ from ackclock.claims import Claim, bounds
 from ackclock.intervals import Interval, Sampling, interval
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
-Why = Literal["reversed", "no difference", "apart"]
-Relation = Literal["above", "overlaps", "ratio", "value"]
+Why = Literal["reversed", "no difference", "apart", "beaten"]
+Relation = Literal["above", "overlaps", "ratio", "value", "best"]
 Row = Mapping[str, Any]
-WHYS: tuple[Why, ...] = ("reversed", "apart", "no difference")
+WHYS: tuple[Why, ...] = ("reversed", "apart", "beaten", "no difference")
 SHOWN = 3
 
 
@@ -50,15 +52,16 @@ class Comparison:
         Labels that the claim left out.
     left, right : str
         The two variants; of a value the right one is empty.
-    relation : {"above", "overlaps", "ratio", "value"}
+    relation : {"above", "overlaps", "ratio", "value", "best"}
         What the claim says of them.
     difference : Interval or None
-        Relative difference, the ratio, or the value; None if there was nothing to compare.
+        Relative difference, the ratio, the value, or how much better the right one is; None if there was nothing to
+        compare.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reason : str
         Why, in words.
-    why : {"reversed", "no difference", "apart"} or None
+    why : {"reversed", "no difference", "apart", "beaten"} or None
         For what does not hold: in which way.
     """
 
@@ -94,7 +97,7 @@ class Judgement:
         What the intervals are over; exact if nothing but formulas is compared.
     order_matches : bool or None
         For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
-    why : {"reversed", "no difference", "apart"} or None
+    why : {"reversed", "no difference", "apart", "beaten"} or None
         For what does not hold: in which way; of several ways the first of these.
     """
 
@@ -213,6 +216,8 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
 def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Relation]]:
     if claim.kind == "bound":
         return [(claim.of, claim.to, "ratio" if claim.to else "value")]
+    if claim.kind == "best":
+        return [(claim.of, other, "best") for other in cell if other != claim.of]
     if claim.kind == "equal":
         return [(left, right, "overlaps") for left, right in combinations(cell, 2)]
     groups = claim.expected
@@ -244,9 +249,10 @@ def _compare(
     if relation == "ratio":
         return _judge_ratio(claim, where, (a, b), sampling_and_confidence)
     scale = max(abs(sum(a)), abs(sum(b))) / len(units) or 1.0
+    if claim.sense == "highest":
+        a, b = b, a
     difference = interval([(x - y) / scale for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
-    rule = _judge_above if relation == "above" else _judge_overlap
-    verdict, reason, why = rule(f"{claim.axis} {left}", right, difference, claim.tolerance)
+    verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, difference, claim.tolerance)
     return Comparison(where, left, right, relation, difference, verdict, reason, why)
 
 
@@ -270,6 +276,18 @@ def _judge_overlap(left: str, right: str, difference: Interval, tolerance: float
     if difference.apart(-tolerance, tolerance):
         return "does not hold", f"{left} and {right} differ: {found}", "apart"
     return "cannot tell", f"{left} less {right} is {found}, neither within nor apart from {margin}", None
+
+
+def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin = _percent(better), f"{100 * tolerance:g} %"
+    if better.high <= tolerance:
+        return "holds", f"{right} is not better than {left}: {found}", None
+    if better.low > tolerance:
+        return "does not hold", f"{right} is better than {left}: {found}", "beaten"
+    return "cannot tell", f"{right} is better than {left} by {found}, neither above nor below {margin}", None
+
+
+RULES = {"above": _judge_above, "overlaps": _judge_overlap, "best": _judge_best}
 
 
 def _judge_ratio(
@@ -328,8 +346,9 @@ def _ranking(
 def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
     if all(comparison.verdict == "not run" for comparison in comparisons):
         return "not run", ["these cells were not run"], None
-    if claim.quantifier == "most":
-        return _conclude_most(comparisons)
+    cells = _by_cell(comparisons)
+    if claim.quantifier == "most" or (claim.quantifier == "any" and len(cells) < len(comparisons)):
+        return _conclude_cells(claim, cells)
     wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
     other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
     deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
@@ -340,19 +359,22 @@ def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict,
     return verdict, _reasons(claim, chosen, comparisons), why
 
 
-def _conclude_most(comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
-    """Conclude from the cells: each as if it were claimed alone, and more than half of them must hold."""
+def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
     cells: dict[str, list[Verdict]] = {}
     for comparison in comparisons:
         cells.setdefault(_place(comparison).rstrip(": "), []).append(comparison.verdict)
+    return cells
+
+
+def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
+    """Conclude from the cells, each as if it were claimed alone: one must hold, or more than half of them."""
     found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
     for place, verdicts in cells.items():
         bad = "does not hold" in verdicts
         found["does not hold" if bad else "holds" if set(verdicts) == {"holds"} else "cannot tell"].append(place)
+    enough = 1 if claim.quantifier == "any" else len(cells) // 2 + 1
     sure, possible = len(found["holds"]), len(found["holds"]) + len(found["cannot tell"])
-    verdict: Verdict = (
-        "holds" if 2 * sure > len(cells) else "does not hold" if 2 * possible <= len(cells) else "cannot tell"
-    )
+    verdict: Verdict = "holds" if sure >= enough else "does not hold" if possible < enough else "cannot tell"
     counts = [
         f"{word} in {len(places)} of {len(cells)} ({'; '.join(places)})" for word, places in found.items() if places
     ]

@@ -13,7 +13,7 @@ from typing import Any
 from ackclock import checks, toml
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7", "jain", "resent", "estimate", "first_loss")
+MEASURES = ("share", "eq7", "jain", "resent", "estimate", "first_loss", "rtt", "pages")
 """What `deriving` can derive from a run."""
 
 
@@ -233,7 +233,7 @@ FIGURES = {
     "order": checks.TABLE,
 }
 CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "time", "internals", "rounds"),
+    "kind": checks.one_of("lines", "bars", "map", "best", "time", "internals", "rounds"),
     "figure": checks.COUNT,
     "title": checks.TEXT,
     "where": checks.TEXT_TABLE,
@@ -252,6 +252,9 @@ CHART = {
     "equals": checks.NUMBER,
     "bounds": checks.RANGE,
     "mark": checks.TEXT_TABLE,
+    "sense": checks.one_of("lowest", "highest"),
+    "within": checks.POSITIVE,
+    "over": checks.TEXT,
     "trace": checks.one_of("cwnd", "throughput"),
     "traces": checks.TEXTS,
     "bin": checks.POSITIVE,
@@ -261,16 +264,20 @@ CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
     "map": ["x", "y", "metric", "flow"],
+    "best": ["x", "y", "series", "metric", "sense"],
     "time": ["trace"],
     "internals": ["flow", "names"],
     "rounds": ["traces"],
 }
 CHART_ONLY = {
-    **dict.fromkeys(("y", "panel", "to", "equals", "bounds", "mark"), ("map",)),
+    **dict.fromkeys(("to", "equals", "bounds", "mark"), ("map",)),
+    **dict.fromkeys(("y", "panel"), ("map", "best")),
+    **dict.fromkeys(("sense", "within", "over"), ("best",)),
     **dict.fromkeys(("trace", "bin"), ("time",)),
-    **dict.fromkeys(("x", "metric", "axis", "scale"), ("lines", "bars", "map")),
+    **dict.fromkeys(("axis", "scale"), ("lines", "bars", "map")),
+    **dict.fromkeys(("x", "metric"), ("lines", "bars", "map", "best")),
     "flow": ("map", "time", "internals"),
-    "series": ("lines", "bars", "time"),
+    "series": ("lines", "bars", "best", "time"),
     "bottom": ("lines", "bars"),
     "names": ("internals",),
     "ratio": ("lines", "bars"),

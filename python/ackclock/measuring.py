@@ -8,7 +8,7 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -94,7 +94,7 @@ class PlannedRun:
         wanted |= {trace for measure in self.derived for trace in deriving.TRACES[measure]}
         return sorted(wanted | ({"delivered"} if self.spans else set()) | ({"cwnd"} if self.cwnd_spans else set()))
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name all that determines what is measured: scenario, spans, curves, and the program."""
         drawing = [list(self.drawing.kinds), self.drawing.bin, self.drawing.start, self.drawing.flows]

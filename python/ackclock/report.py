@@ -36,6 +36,9 @@ METRIC_NAMES = {
     "jain": "Jain's index",
     "resent_ratio": "retransmitted over lost packets",
     "bwe_ratio": "estimated over delivered rate",
+    "rtt_mean": "mean round-trip time",
+    "load_mean": "mean page load time",
+    "page_bps": "throughput of page loads",
 }
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
@@ -43,6 +46,7 @@ WAYS = {
     "no difference": "differ by less than the tolerance",
     "apart": "differ where they should not or miss the bound",
     "reversed": "are reversed",
+    "beaten": "are beaten by another value",
     None: "are not above by the tolerance",
 }
 START_COLUMNS = {
@@ -289,8 +293,10 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
 def _expected(claim: Claim) -> str:
     if claim.kind == "equal":
         return f"{claim.axis} does not matter"
+    where = {"any": "somewhere", "most": "mostly", "all": "everywhere"}[claim.quantifier]
+    if claim.kind == "best":
+        return f"no {claim.axis} is better than {claim.of} ({claim.sense}), {where}"
     if claim.kind == "bound":
-        where = "somewhere" if claim.quantifier == "any" else "everywhere"
         named = f"{claim.of} / {claim.to}" if claim.to else claim.of
         return f"{named} {bounds(claim)}, {where}"
     groups = [" ~ ".join(group) for group in claim.expected]
@@ -333,6 +339,8 @@ def _unit(metric: str) -> str:
     """Name the unit of a metric, after a space; nothing for a plain number."""
     if metric.endswith("_bps"):
         return " bit/s"
+    if metric in ("rtt_mean", "load_mean", "load_median", "load_p95"):
+        return " s"
     if metric.startswith("cwnd_"):
         return " segments"
     return " B" if metric.startswith("delivered_") and metric != "delivered_packets" else ""

@@ -204,6 +204,8 @@ def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequ
         checks.words(f"{place}: ratio", "label", [label], values)
         checks.words(f"{place}: ratio", label, pair, values[label])
     checks.words(place, "trace", chart.get("traces", []), modelruns.trace_names())
+    if "over" in chart:
+        checks.words(f"{place}: over", chart["series"], [chart["over"]], values[chart["series"]])
     if "flows" not in paper.document and not {"series", "traces"} & chart.keys():
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
     flows = [chart[key] for key in ("flow", "to") if key in chart]

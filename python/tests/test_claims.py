@@ -266,7 +266,7 @@ def test_one_seed_cannot_tell() -> None:
     ("entry", "message"),
     [
         ({}, "expected is missing"),
-        ({"kind": "best"}, "kind must be one of order, equal, bound, not 'best'"),
+        ({"kind": "worst"}, "kind must be one of order, equal, bound, best, not 'worst'"),
         ({"kind": "bound", "low": 1.0}, "of is missing"),
         ({"kind": "bound", "of": "1", "to": "2"}, "low or high is missing"),
         ({"kind": "bound", "of": "1"}, "low or high is missing"),

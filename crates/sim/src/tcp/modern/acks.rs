@@ -154,7 +154,8 @@ impl Sender {
         let min_rtt = self.rtt.min();
         for segment in delivered {
             let sent = paws::timestamp(segment.sent_at, self.config.initial_timestamp);
-            let original = ack.echo.is_some_and(|echo| echo.wrapping_sub(sent).cast_signed() < 0);
+            // Of a segment out of order the timestamp is not echoed (RFC 7323 §4.3): of one that was SACKed the echo tells nothing.
+            let original = segment.end <= ack.number && ack.echo.is_some_and(|echo| echo.wrapping_sub(sent).cast_signed() < 0);
             self.rack.deliver(now, segment, original, min_rtt);
         }
         self.rack.see_dsack(self.snd_una, self.snd_nxt, change.dsack.is_some());

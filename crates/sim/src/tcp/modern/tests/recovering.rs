@@ -273,6 +273,24 @@ fn rfc_8985_section_8_1() {
 }
 
 #[test]
+fn a_probe_tells_of_losses_although_its_timestamp_is_not_echoed() {
+    // The same: what the receiver echoes while P1 is missing is the timestamp of P0, the last segment in order (RFC 7323 §4.3), which is
+    // older than the probe that the ACK SACKs.
+    let mut script = Script::established(&Config { timestamps: true, mss: 1012, tlp: true, ..with(Recovery::Rack, false) });
+    script.play(
+        "0 write 4000
+         0 > data 1:4001 ts 100000/7
+         100 < ack 1001 ts 107/100000
+         300 > data 3001:4001 ts 100300/107
+         400 < ack 1001 sack 3001:4001 ts 110/100000
+         400 > data 1001:2001
+         400 > data 2001:3001
+         500 < ack 4001 ts 120/100400",
+    );
+    assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().probes), (0, 1));
+}
+
+#[test]
 fn a_probe_with_new_data() {
     let mut script = Script::established(&Config { tlp: true, ..with(Recovery::Rack, true) });
     script.play(
