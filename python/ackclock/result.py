@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -91,7 +92,40 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-class Result:
+class Summaries(ABC):
+    """What is summed up of the tables of a result, fresh or read from disk."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def flows(self) -> ArrowTable:
+        """One row per flow."""
+
+    @property
+    @abstractmethod
+    def transfers(self) -> ArrowTable:
+        """One row per transfer of an application."""
+
+    @property
+    @abstractmethod
+    def pages(self) -> ArrowTable:
+        """One row per page or exchange."""
+
+    def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
+        return completion(frame(self.flows), classes)
+
+    def transfer_times(self, classes: Sequence[int] = BYTE_CLASSES) -> polars.DataFrame:
+        """Sum up the completion times of transfers by their bytes: `ackclock.completion.completion`."""
+        return completion(frame(self.transfers), classes, size="bytes")
+
+    def page_loads(self) -> polars.DataFrame:
+        """Sum up the load times of pages: `ackclock.completion.page_loads`."""
+        return page_loads(frame(self.pages))
+
+
+class Result(Summaries):
     """What a run produced.
 
     Tables are Arrow tables of the compiled core; ``polars.DataFrame(result.flows)`` and
@@ -230,18 +264,6 @@ class Result:
             "cpu_seconds": self.cpu_seconds,
         }
 
-    def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
-        """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
-        return completion(frame(self.flows), classes)
-
-    def transfer_times(self, classes: Sequence[int] = BYTE_CLASSES) -> polars.DataFrame:
-        """Sum up the completion times of transfers by their bytes: `ackclock.completion.completion`."""
-        return completion(frame(self.transfers), classes, size="bytes")
-
-    def page_loads(self) -> polars.DataFrame:
-        """Sum up the load times of pages: `ackclock.completion.page_loads`."""
-        return page_loads(frame(self.pages))
-
     def write(self, directory: str | Path, labels: dict[str, str] | None = None) -> Path:
         """Write tables, traces and the scenario with all defaults into a directory.
 
@@ -309,7 +331,7 @@ def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
     return left
 
 
-class StoredResult:
+class StoredResult(Summaries):
     """A result read back from the directory that `Result.write` made."""
 
     __slots__ = ("directory", "manifest")
@@ -356,10 +378,6 @@ class StoredResult:
             raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self.traces) or 'none'}")
         return self._read(f"trace-{name}")
 
-    def completion(self, classes: Sequence[int] = CLASSES) -> polars.DataFrame:
-        """Sum up the completion times of the flows that have a size: `ackclock.completion.completion`."""
-        return completion(self.flows, classes)
-
     @property
     def transfers(self) -> polars.DataFrame:
         """One row per transfer of an application.
@@ -381,14 +399,6 @@ class StoredResult:
             If there were none.
         """
         return self._read_applications("pages")
-
-    def transfer_times(self, classes: Sequence[int] = BYTE_CLASSES) -> polars.DataFrame:
-        """Sum up the completion times of transfers by their bytes: `ackclock.completion.completion`."""
-        return completion(self.transfers, classes, size="bytes")
-
-    def page_loads(self) -> polars.DataFrame:
-        """Sum up the load times of pages: `ackclock.completion.page_loads`."""
-        return page_loads(self.pages)
 
     def _read_applications(self, name: str) -> polars.DataFrame:
         if not (self.directory / f"{name}.parquet").exists():
