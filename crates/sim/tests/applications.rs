@@ -2,6 +2,7 @@
 
 use ackclock_sim::engine::{Page, RunResult, Transfer, run};
 use ackclock_sim::scenario::{Document, Scenario, Traffic};
+use ackclock_sim::trace::SequenceKind;
 use proptest::prelude::*;
 
 /// A link of 10 ms without queue limit or loss, with these flows.
@@ -170,6 +171,40 @@ fn datagrams_take_their_share() {
 }
 
 #[test]
+fn a_window_that_is_filled_grows() {
+    // Ten segments of 1000 bytes fill the initial window of RFC 6928, nine leave it unused. RFC 9002 §7.8; RFC 7661 §4.4.2.
+    let window = |response: &str| {
+        let keys = format!("kind = \"request-response\", response = \"{response}\", exchanges = 5");
+        ran(&text("8 Mbit/s", &modern(&keys))).flows[0].cwnd_max
+    };
+    assert_eq!(window("9 kB"), 10.0);
+    // Each of ten ACKed segments lets it grow by one, and then ten do not fill it any more.
+    assert_eq!(window("10 kB"), 20.0);
+}
+
+#[test]
+fn a_first_response_is_spread_over_the_round_trip() {
+    // The handshake takes 20 ms and 104 µs. Ten segments in it, whatever the window: 2.0104 ms from one to the next.
+    let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 1");
+    for flow in [
+        format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"rtt\""),
+        "[[flow]]\ninitial_window = \"64 segments\"\ninitial_pacing = \"rtt\"\nstop = \"1 s\"\n\
+         application = { kind = \"on-off\", burst = \"10 kB\", pause = \"9 s\" }"
+            .to_owned(),
+    ] {
+        let result = ran(&format!("record = [\"sequence\"]\n{}", text("8 Mbit/s", &flow)));
+        let sequence = result.traces.sequence.as_ref().unwrap();
+        let rows = sequence.time.iter().zip(&sequence.seq).zip(&sequence.kind);
+        let sent: Vec<u64> =
+            rows.filter(|((_, seq), kind)| **kind == SequenceKind::Send && **seq > 0).map(|((time, _), _)| *time).collect();
+        // Then the connection may close, with a segment of its own.
+        let sent = &sent[..10];
+        let round_trip = if result.applications[0].pages.is_empty() { 20_080_000 } else { 20_104_000 };
+        assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == round_trip / 10), "{sent:?}");
+    }
+}
+
+#[test]
 fn frozen_applications_are_the_same() {
     let web = "kind = \"web\", root = { kind = \"pareto\", mean = \"9 kB\" }, objects = 3, object = \"4 packets\", hosts = 2, pages = 2, \
                think = { kind = \"lognormal\", mean = \"10 ms\" }, parse = \"1 ms\", persistent = false";
@@ -234,10 +269,7 @@ fn mistakes() {
             "t.toml:5: flow.0.application.exchanges: is missing: without persistent connections each exchange has one of its own",
         ),
         (web("pages = 2"), "t.toml:5: flow.0.application.root: is missing: give root = \"30 kB\", or the page's contents, or a har file"),
-        (
-            web("root = \"1 kB\", objects = 3"),
-            "t.toml:5: flow.0.application.object: is missing: objects says how many there are besides the root, object how large they are",
-        ),
+        (web("root = \"1 kB\", objects = 3"), "t.toml:5: flow.0.application.object: is missing: it says how large the objects are"),
         (
             web("root = \"1 kB\", contents = [{ response = \"1 kB\" }]"),
             "t.toml:5: flow.0.application.contents: cannot stand beside root, which describes the page already",
@@ -254,6 +286,15 @@ fn mistakes() {
     for (text, message) in cases {
         assert_eq!(said(&text), message);
     }
+    let twice = |first: &str, second: &str| said(&text("1 Mbit/s", &format!("{}{}", modern(first), modern(second))));
+    assert_eq!(
+        twice("kind = \"web\", root = \"1 kB\", objects = 2, object = \"1 kB\"", "kind = \"request-response\", response = \"1 kB\""),
+        "t.toml:9: flow.1.name: there is a flow \"a\" already"
+    );
+    assert_eq!(
+        said(&web("root = \"0 B\"")),
+        "t.toml:5: flow.0.application.root: an amount of data here must be at least 1 B, but is \"0 B\""
+    );
     let missing = said(&web("har = \"no/such.har\""));
     assert!(missing.starts_with("t.toml:5: flow.0.application.har: cannot read no/such.har: "), "{missing}");
 }
@@ -284,8 +325,8 @@ fn any_application() -> impl Strategy<Value = String> {
     let bursts = (profile, any_sizes(), think).prop_map(|(profile, burst, pause)| {
         format!("profile = '{profile}'\nstop = '2 s'\napplication = {{ kind = 'on-off', burst = {burst}, pause = {pause} }}")
     });
-    let datagrams = (1..3000_u32, 1..900_u32, prop::bool::ANY).prop_map(|(rate, stop, periods)| {
-        let periods = if periods { ", on = { mean = '50 ms' }, off = '30 ms'" } else { "" };
+    let datagrams = (1..3000_u32, 1..900_u32, 0..3_usize).prop_map(|(rate, stop, periods)| {
+        let periods = ["", ", on = { mean = '50 ms' }, off = '30 ms'", ", on = '0 s', off = '0 s'"][periods];
         format!("stop = '{stop} ms'\napplication = {{ kind = 'cbr', rate = '{rate} kbit/s'{periods} }}")
     });
     prop_oneof![4 => web, 2 => exchanges, 2 => bursts, 1 => datagrams]

@@ -139,7 +139,7 @@ impl Client {
     fn begin_page(&mut self, now: Instant) {
         self.objects = self.pages.next_page();
         (self.first, self.missing) = (self.transfers.len(), self.objects.len());
-        let bytes = self.objects.iter().map(|object| object.response).sum();
+        let bytes = self.objects.iter().map(|object| object.response).fold(0, u64::saturating_add);
         let page = self.loaded.len() as u32;
         self.loaded.push(Page { page, started: now, completed: None, objects: self.objects.len() as u32, bytes });
         self.queue(now, 0..1);
@@ -190,8 +190,8 @@ impl Client {
         let object = self.objects[transfer - self.first];
         let state = &mut self.lines[line];
         (state.busy, state.taken) = (Some(transfer), false);
-        state.asked += object.request;
-        state.expected += object.response;
+        state.asked = state.asked.saturating_add(object.request);
+        state.expected = state.expected.saturating_add(object.response);
         let record = &mut self.transfers[transfer];
         (record.connection, record.requested) = (Some(line as u32), Some(now));
         actions.push(Action::Write(line as u32, Side::Receiver, object.request));

@@ -42,8 +42,8 @@ impl Datagrams {
         if next >= self.ends
             && let Some([on, off]) = &mut self.periods
         {
-            // However short a period is, one datagram goes in it.
-            next = self.ends.max(now) + draw(off);
+            // However short the periods are, one datagram goes in each, and none before the one in front of it has had its time.
+            next = next.max(now + Duration::from_nanos(1)).max(self.ends + draw(off));
             (self.began, self.ends, self.sent) = (next, next + draw(on), 0);
         }
         self.next = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
@@ -51,9 +51,14 @@ impl Datagrams {
 
     /// When the next datagram of this period is due: counted from its beginning, so that nothing adds up.
     fn regular(&self) -> Instant {
-        let bits = u128::from(self.sent) * u128::from(self.size.0) * 8;
+        self.began + self.time(self.sent)
+    }
+
+    /// What so many datagrams take at the rate.
+    fn time(&self, datagrams: u64) -> Duration {
+        let bits = u128::from(datagrams) * u128::from(self.size.0) * 8;
         let nanos = bits * u128::from(NANOS_PER_SEC) / u128::from(self.rate.as_bits_per_sec());
-        self.began + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -96,5 +101,6 @@ mod tests {
         let fixed = |millis: f64| Distribution::Fixed { mean: millis / 1000.0 };
         assert_eq!(times(Some([fixed(20.0), fixed(50.0)]), 200), [100.0, 108.0, 116.0, 170.0, 178.0, 186.0]);
         assert_eq!(times(Some([fixed(1.0), fixed(50.0)]), 200), [100.0, 151.0], "one datagram in a short period");
+        assert_eq!(times(Some([fixed(0.0), fixed(0.0)]), 130), [100.0, 108.0, 116.0, 124.0], "periods without length");
     }
 }

@@ -57,13 +57,18 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
 /// Checks that a page is described in one way.
 fn check_page(application: &Record, problems: &mut Problems) {
     let given = |name: &str| application.field(name).given;
+    let wrong = ["root", "contents", "har"].iter().any(|way| problems.about_any(&application.key(way)));
     let mut refuse = |name: &str, message: String| problems.add(&application.field(name).origin, application.key(name), message);
     let ways: Vec<&str> = ["root", "contents", "har"].into_iter().filter(|way| given(way)).collect();
     match ways[..] {
+        // What is wrong with it has been said.
+        [] if wrong => {}
         [] => refuse("root", "is missing: give root = \"30 kB\", or the page's contents, or a har file".to_owned()),
-        ["root"] if given("object") != (application.integer("objects") > Some(0)) => {
-            let missing = if given("object") { "objects" } else { "object" };
-            refuse(missing, "is missing: objects says how many there are besides the root, object how large they are".to_owned());
+        ["root"] if given("object") && !given("objects") => {
+            refuse("objects", "is missing: it says how many objects there are besides the root".to_owned());
+        }
+        ["root"] if !given("object") && application.integer("objects") > Some(0) => {
+            refuse("object", "is missing: it says how large the objects are".to_owned());
         }
         ["root"] => {}
         [way] => {

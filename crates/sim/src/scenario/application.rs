@@ -144,17 +144,27 @@ impl Content {
         }
     }
 
-    /// Most objects that wait for `host` at the same time: the root is alone.
-    fn together(&self, host: u32) -> u64 {
-        let all = match self {
-            Self::Drawn { objects, hosts, .. } => (1..=*objects).filter(|number| number % hosts == host).count() as u64,
-            Self::Listed(objects) => objects.iter().skip(1).filter(|object| object.host == host).count() as u64,
-        };
+    /// For each host, most of its objects that are wanted at the same time: the root is alone.
+    fn together(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.hosts() as usize];
         let root = match self {
-            Self::Drawn { .. } => 0,
-            Self::Listed(objects) => objects.first().map_or(0, |root| root.host),
+            Self::Drawn { objects, hosts, .. } => {
+                // Object n, from 1 on, is with host n modulo their number.
+                let [objects, hosts] = [u64::from(*objects), u64::from(*hosts)];
+                for (host, count) in (0..).zip(&mut counts) {
+                    *count = (objects + hosts - host) / hosts - u64::from(host == 0);
+                }
+                0
+            }
+            Self::Listed(objects) => {
+                for object in objects.iter().skip(1) {
+                    counts[object.host as usize] += 1;
+                }
+                objects.first().map_or(0, |root| root.host as usize)
+            }
         };
-        all.max(u64::from(host == root))
+        counts[root] = counts[root].max(1);
+        counts
     }
 }
 
@@ -162,9 +172,28 @@ impl ClientSpec {
     /// How many connections it may open in all; `None`: without end.
     pub(crate) fn most_connections(&self) -> Option<u64> {
         if self.persistent {
-            let host = |host| self.content.together(host).min(u64::from(self.connections));
-            return Some((0..self.content.hosts()).map(host).sum());
+            return Some(self.content.together().iter().map(|count| *count.min(&u64::from(self.connections))).sum());
         }
         self.pages.map(|pages| u64::from(pages).saturating_mul(self.content.objects()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_of_each_host_are_counted() {
+        let fixed = Distribution::Fixed { mean: 1.0 };
+        for (objects, hosts) in [(0, 1), (1, 1), (6, 1), (0, 3), (1, 3), (7, 3), (8, 3), (9, 3), (2, 5)] {
+            let drawn = Content::Drawn { root: fixed.clone(), objects, object: fixed.clone(), request: 1, hosts };
+            let listed = (0..=objects).map(|number| Object { host: number % hosts, request: 1, response: 1 }).collect();
+            let mut counted: Vec<u64> =
+                (0..hosts).map(|host| (1..=objects).filter(|number| number % hosts == host).count() as u64).collect();
+            counted[0] = counted[0].max(1);
+            assert_eq!(drawn.together(), counted, "{objects} over {hosts}");
+            let known = counted.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+            assert_eq!(Content::Listed(listed).together(), counted[..known], "{objects} over {hosts}");
+        }
     }
 }

@@ -83,6 +83,11 @@ impl Problems {
         self.0.iter().any(|problem| problem.key == key)
     }
 
+    /// Whether there is a problem of the key `key` or of one below it.
+    pub(crate) fn about_any(&self, key: &str) -> bool {
+        self.0.iter().any(|problem| problem.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
     /// `value`, unless there are problems.
     pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
         if self.0.is_empty() {

@@ -75,10 +75,13 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
             let packets = arrival.map_or(like.packets, |arrival| Some(arrival.packets));
             let (from, to) = ends(number);
             let first = expanded.flows.len();
-            expanded.add((index, &like), Member { name, from, to, start, packets }, application.as_ref());
-            for (_, flow) in &expanded.flows[first..] {
-                if !names.insert(flow.name.clone()) && !std::mem::replace(&mut twice, true) {
-                    let what = format!("there is a flow {} already", quoted(&flow.name));
+            let member = Member { name: name.clone(), from, to, start, packets };
+            expanded.add((index, &like), member, application.as_ref().map(|kind| (kind, each)));
+            // Its own name too, where its connections are called otherwise: tables call the application so.
+            let made = expanded.flows[first..].iter().map(|(_, flow)| &flow.name);
+            for taken in made.filter(|made| **made != name).chain([&name]) {
+                if !names.insert(taken.clone()) && !std::mem::replace(&mut twice, true) {
+                    let what = format!("there is a flow {} already", quoted(taken));
                     problems.add(&table.field("name").origin, table.key("name"), what);
                 }
             }
@@ -90,10 +93,10 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
 
 impl Expanded {
     /// Adds a flow of the table `index`, or the flows of its application.
-    fn add(&mut self, (index, like): (usize, &FlowSpec), member: Member, application: Option<&ApplicationKind>) {
+    fn add(&mut self, (index, like): (usize, &FlowSpec), member: Member, application: Option<(&ApplicationKind, u64)>) {
         let Member { name, from, to, start, packets } = member;
         let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), packets, ..like.clone() };
-        let Some(kind) = application else {
+        let Some((kind, connections)) = application else {
             self.flows.push((index, flow));
             return;
         };
@@ -107,8 +110,8 @@ impl Expanded {
         let header = if let ApplicationKind::Datagrams(_) = kind { DATAGRAM_HEADER } else { flow.host.header };
         let flow = FlowSpec { traffic, stop: None, host: crate::scenario::Ns2Host { header, ..flow.host }, ..flow };
         let first = self.flows.len();
-        let several = matches!(kind, ApplicationKind::Client(ClientSpec { persistent, .. }) if !persistent || connections(kind) > 1);
-        for connection in 0..connections(kind) {
+        let several = matches!(kind, ApplicationKind::Client(ClientSpec { persistent, .. }) if !persistent || connections > 1);
+        for connection in 0..connections {
             let name = if several { format!("{}.{connection}", flow.name) } else { flow.name.clone() };
             self.flows.push((index, FlowSpec { name, ..flow.clone() }));
         }

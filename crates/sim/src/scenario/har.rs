@@ -11,6 +11,10 @@ use serde_json::Value as Json;
 
 use crate::scenario::application::Object;
 
+/// Largest size of a message in a scenario, and most hosts.
+const LARGEST: u64 = 1_000_000_000_000_000;
+const MOST_HOSTS: usize = 1000;
+
 /// The objects of the first page in the file `path`, in the order in which the browser asked for them. `request`: bytes of a request of
 /// which the file says nothing.
 ///
@@ -24,23 +28,57 @@ pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
 fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is no JSON: {error}"))?;
     let entries = json["log"]["entries"].as_array().ok_or("is no HTTP Archive: it has no log.entries")?;
-    let mut loaded: Vec<&Json> = entries.iter().filter(|entry| was_loaded(entry)).collect();
-    loaded.sort_by_key(|entry| entry["startedDateTime"].as_str().unwrap_or_default());
-    let page = loaded.first().map(|entry| &entry["pageref"]);
+    let mut loaded: Vec<(f64, &Json)> = Vec::new();
+    for entry in entries.iter().filter(|entry| was_loaded(entry)) {
+        let started = entry["startedDateTime"].as_str().unwrap_or_default();
+        loaded.push((seconds(started).ok_or_else(|| format!("has an entry whose startedDateTime is {started:?}"))?, entry));
+    }
+    loaded.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    // What names no page is of the first.
+    let page = json["log"]["pages"][0]["id"].as_str().or_else(|| loaded.iter().find_map(|(_, entry)| entry["pageref"].as_str()));
+    let of_page = |entry: &Json| entry["pageref"].as_str().is_none_or(|of| Some(of) == page);
     let mut hosts = BTreeMap::new();
-    let object = |entry: &&Json| {
+    let mut objects = Vec::new();
+    for (_, entry) in loaded.iter().filter(|(_, entry)| of_page(entry)) {
         let next = hosts.len() as u32;
         let host = *hosts.entry(host(entry)).or_insert(next);
-        Object { host, request: request_size(&entry["request"]).unwrap_or(request), response: response_size(&entry["response"]) }
-    };
-    let objects: Vec<Object> = loaded.iter().filter(|entry| Some(&entry["pageref"]) == page).map(object).collect();
+        let request = request_size(&entry["request"]).unwrap_or(request).min(LARGEST);
+        objects.push(Object { host, request, response: response_size(&entry["response"]).min(LARGEST) });
+    }
+    if hosts.len() > MOST_HOSTS {
+        return Err(format!("names {} hosts; at most {MOST_HOSTS} are possible", hosts.len()));
+    }
     if objects.is_empty() { Err("names nothing that was loaded over HTTP".to_owned()) } else { Ok(objects) }
+}
+
+/// Seconds since 1970 of a time as in ISO 8601: `2026-01-31T10:00:00.250+01:00`.
+fn seconds(text: &str) -> Option<f64> {
+    let (date, time) = text.split_once(['T', 't'])?;
+    let zone = time.find(['Z', 'z', '+', '-'])?;
+    let (clock, zone) = time.split_at(zone);
+    let numbers = |text: &str, sign: char| text.split(sign).map(|part| part.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+    let (date, clock) = (numbers(date, '-')?, numbers(clock, ':')?);
+    let ([year, month, day], [hour, minute, second]) = (<[f64; 3]>::try_from(date).ok()?, <[f64; 3]>::try_from(clock).ok()?);
+    let offset = match zone.split_at(1) {
+        ("Z" | "z", "") => 0.0,
+        (sign, offset) => {
+            let [hours, minutes] = <[f64; 2]>::try_from(numbers(offset, ':')?).ok()?;
+            (60.0 * hours + minutes) * if sign == "-" { -60.0 } else { 60.0 }
+        }
+    };
+    // Days by the civil calendar, years beginning in March so that the leap day is the last.
+    let years = if month > 2.0 { year } else { year - 1.0 };
+    let months = if month > 2.0 { month - 3.0 } else { month + 9.0 };
+    let leaps = (years / 4.0).floor() - (years / 100.0).floor() + (years / 400.0).floor();
+    let days = 365.0 * years + leaps + ((153.0 * months + 2.0) / 5.0).floor() + day - 719_469.0;
+    Some(((days * 24.0 + hour) * 60.0 + minute) * 60.0 + second - offset)
 }
 
 /// Whether an entry crossed the network: neither from a cache, nor data in the page, nor failed.
 fn was_loaded(entry: &Json) -> bool {
     let web = entry["request"]["url"].as_str().is_some_and(|url| url.starts_with("http://") || url.starts_with("https://"));
-    web && entry["_fromCache"].is_null() && entry["response"]["status"].as_i64() > Some(0)
+    let cached = matches!(&entry["_fromCache"], Json::Bool(true) | Json::String(_));
+    web && !cached && entry["response"]["status"].as_i64() > Some(0)
 }
 
 /// Scheme, host and port of an entry's URL: what shares connections.
@@ -52,7 +90,8 @@ fn host(entry: &Json) -> String {
 
 /// A size that is known.
 fn known(size: &Json) -> Option<u64> {
-    size.as_i64().and_then(|size| u64::try_from(size).ok())
+    let whole = size.as_f64().filter(|size| *size >= 0.0 && size.fract() == 0.0);
+    size.as_u64().or_else(|| whole.map(|size| size as u64))
 }
 
 /// Bytes of a message's headers: as told, or what they are when written out (RFC 9112 §5: name, colon, space, value, line end), with an
@@ -65,13 +104,13 @@ fn headers(message: &Json) -> Option<u64> {
 }
 
 fn request_size(request: &Json) -> Option<u64> {
-    Some(headers(request)? + known(&request["bodySize"]).unwrap_or(0)).filter(|size| *size > 0)
+    Some(headers(request)?.saturating_add(known(&request["bodySize"]).unwrap_or(0))).filter(|size| *size > 0)
 }
 
 fn response_size(response: &Json) -> u64 {
     let body = known(&response["bodySize"]).or_else(|| known(&response["content"]["size"])).unwrap_or(0);
     let whole = known(&response["_transferSize"]).filter(|size| *size > 0);
-    whole.unwrap_or_else(|| headers(response).unwrap_or(0) + body).max(1)
+    whole.unwrap_or_else(|| headers(response).unwrap_or(0).saturating_add(body)).max(1)
 }
 
 #[cfg(test)]
@@ -124,6 +163,29 @@ mod tests {
         // Host: a.test and Accept: */* have 14 and 13 bytes with their line ends, and an empty line 2.
         let expected = [Object { host: 0, request: 29, response: 700 }, Object { host: 0, request: 400, response: 345 }];
         assert_eq!(read(&entries).unwrap(), expected);
+    }
+
+    #[test]
+    fn times_and_pages() {
+        // 2000-03-01 was 11017 days after 1970-01-01.
+        assert_eq!(seconds("2000-03-01T00:00:00Z"), Some(11_017.0 * 86_400.0));
+        assert_eq!(seconds("2000-02-29T23:59:30.5-01:00"), Some(11_017.0 * 86_400.0 + 3600.0 - 29.5));
+        assert_eq!([seconds("yesterday"), seconds("2000-03-01"), seconds("2000-03-01T00:00:00")], [None; 3]);
+        let sized = |body: f64| json!({ "headersSize": 0, "bodySize": body });
+        let told = json!({ "headersSize": 300, "bodySize": 0 });
+        let mut early = entry("https://a.test/early", "2026-01-01T10:00:00.5+01:00", &told, &sized(10.0));
+        early["pageref"] = json!(null);
+        early["_fromCache"] = json!(false);
+        let entries = [
+            entry("https://a.test/", "2026-01-01T09:00:00.250Z", &told, &sized(1e18)),
+            early,
+            entry("https://a.test/late", "2026-01-01T09:00:01Z", &told, &sized(20.0)),
+        ];
+        let sizes: Vec<u64> = read(&entries).unwrap().iter().map(|object| object.response).collect();
+        assert_eq!(sizes, [LARGEST, 10, 20], "in the order of time, whatever the zone; no size is beyond what a scenario takes");
+        let mut wrong = entries[0].clone();
+        wrong["startedDateTime"] = json!("soon");
+        assert_eq!(read(&[wrong]).unwrap_err(), "has an entry whose startedDateTime is \"soon\"");
     }
 
     #[test]

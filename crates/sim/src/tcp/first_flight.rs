@@ -19,7 +19,10 @@ pub(crate) struct FirstFlight {
     start: u64,
     sent: u64,
     end: u64,
-    /// Time between two of its segments, while it is paced.
+    /// Positions in a segment.
+    size: u64,
+    /// The round trip over which it is spread, and the time between two of its segments while it is.
+    spread: Option<Duration>,
     gap: Option<Duration>,
     /// When the next of them may leave.
     next: Option<Instant>,
@@ -39,9 +42,17 @@ impl FirstFlight {
         let offered = event.available.unwrap_or(Segments::INFINITY).max(0.0);
         let end = start + (most.min(offered) * size as f64).round() as u64;
         let segments = most.min(offered.ceil()).max(1.0) as u64;
-        let gap = event.rtt.filter(|_| (spread || control.paces_initial_window()) && segments > 1);
-        let gap = gap.map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments));
-        Some(Self { window, segments, start, sent: start, end, gap, next: None, congested: None })
+        let spread = event.rtt.filter(|_| spread || control.paces_initial_window());
+        let gap = gap(spread, segments);
+        Some(Self { window, segments, start, sent: start, end, size, spread, gap, next: None, congested: None })
+    }
+
+    /// An application has handed over what lies before `end`, and may hand over more: so much of it is spread over the round trip, unless
+    /// some of it has gone.
+    pub(crate) fn hold(&mut self, end: u64) {
+        if self.sent == self.start && end > self.start {
+            self.gap = gap(self.spread, (end.min(self.end) - self.start).div_ceil(self.size));
+        }
     }
 
     /// When the next segment may leave, if it has to wait.
@@ -105,6 +116,11 @@ impl FirstFlight {
         let filled = self.segments as f64 >= self.window.floor();
         FirstWindow { window: self.window, filled, congested: self.congested == Some(true), learned }
     }
+}
+
+/// Time between two of `segments` that are spread over a round trip.
+fn gap(spread: Option<Duration>, segments: u64) -> Option<Duration> {
+    spread.filter(|_| segments > 1).map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments))
 }
 
 #[cfg(test)]
@@ -213,6 +229,20 @@ mod tests {
         flight.acknowledge(2001);
         assert_eq!(flight.outcome(None), FirstWindow { window: 4.0, filled: false, congested: false, learned: None });
         assert!(flight.is_over());
+    }
+
+    #[test]
+    fn what_an_application_hands_over_is_spread_whatever_the_window() {
+        let mut flight = flight(&handshake(), 8.0, true);
+        flight.hold(1);
+        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "nothing yet: the window");
+        flight.hold(3501);
+        assert_eq!(flight.gap, Some(Duration::from_millis(10)), "four segments");
+        flight.hold(99_999);
+        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "no more than the window");
+        flight.send(at(0), 1001);
+        flight.hold(3501);
+        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "it is under way");
     }
 
     #[test]

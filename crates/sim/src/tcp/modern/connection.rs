@@ -8,6 +8,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
+use super::sender::Supply;
 use crate::app::{Bulk, Side};
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
 use crate::tcp::ns2::SlowStartExit;
@@ -68,7 +69,7 @@ impl Connection {
     /// A bulk transfer that has not started; `segment`: data in a full segment.
     pub(crate) fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, segment: u64) -> Self {
         let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
-        ends[0].sender.available = bulk.amount().map(|packets| packets * segment);
+        ends[0].sender.supply = Supply::Pulled(bulk.amount().map(|packets| packets * segment));
         Self::new(ends, Some(bulk), host.initial_sequence, segment)
     }
 

@@ -70,6 +70,15 @@ pub(super) struct Output {
     pub(super) cwr: bool,
 }
 
+/// Where data comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Supply {
+    /// An application writes what it has, and may write more.
+    Written,
+    /// It is written as it can be sent: so many bytes in all, or without end.
+    Pulled(Option<u64>),
+}
+
 /// What the sender counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
@@ -137,8 +146,7 @@ pub(super) struct Sender {
     initial_window: Segments,
     /// The first flight, until it is over and told of.
     pub(super) first: Option<Box<FirstFlight>>,
-    /// Bytes that the application has to send in all, where that is known at the handshake.
-    pub(super) available: Option<u64>,
+    pub(super) supply: Supply,
     /// The initial window that earlier connections to the peer arrived at.
     pub(super) learned: Option<Segments>,
     /// Whether ECN is in use.
@@ -190,7 +198,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             initial_window: 1.0,
             first: None,
-            available: None,
+            supply: Supply::Written,
             learned: None,
             ecn: false,
             cwr_point: 0,
@@ -212,11 +220,14 @@ impl Sender {
             syn_lost,
             rtt: self.rtt.latest(),
             rwnd: Some(segments(self.edge - 1)),
-            available: self.available.map(segments),
+            available: if let Supply::Pulled(bytes) = self.supply { bytes.map(segments) } else { None },
             learned: self.learned,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.config.initial_pacing).map(Box::new);
+        if self.supply == Supply::Written {
+            self.hold_first_flight();
+        }
         self.initial_window = self.control.window().cwnd;
         self.note_window();
     }
@@ -225,6 +236,16 @@ impl Sender {
     pub(super) fn write(&mut self, bytes: u64) {
         if !self.closed {
             self.written += bytes;
+        }
+        if self.supply == Supply::Written {
+            self.hold_first_flight();
+        }
+    }
+
+    /// What has been written is what the first flight has to spread.
+    fn hold_first_flight(&mut self) {
+        if let Some(first) = &mut self.first {
+            first.hold(self.written);
         }
     }
 
@@ -292,8 +313,8 @@ impl Sender {
     fn choose(&mut self, now: Instant) -> Option<Output> {
         self.timers.pace(None);
         let Some(range) = self.next_wanted() else {
-            if self.unsent() == 0 && self.pipe_in_force() < self.cwnd_bytes() {
-                self.rate.note_app_limited(self.board.pipe());
+            if self.unsent() == 0 {
+                self.note_all_sent();
             }
             return None;
         };
@@ -310,6 +331,15 @@ impl Sender {
             return None;
         }
         Some(self.output(range))
+    }
+
+    /// All data is sent. RFC 9002 §7.8: the window is used if it has no room for a segment more; otherwise the application limits.
+    fn note_all_sent(&mut self) {
+        if self.pipe_in_force() + self.smss > self.cwnd_bytes() {
+            self.limited_until = self.snd_nxt;
+        } else {
+            self.rate.note_app_limited(self.board.pipe());
+        }
     }
 
     /// What is to be sent next: RFC 6675 §4, `NextSeg`, whose rules 3 and 4 are for its own recovery only.

@@ -220,6 +220,7 @@ impl Sender {
     /// The application has so many packets more. Then [`Sender::poll_transmit`] gives what to send.
     pub(crate) fn offer(&mut self, packets: u64) {
         self.state.bulk.offer(packets);
+        self.state.hold_first_flight();
         self.state.permit = self.policy.permit();
     }
 

@@ -5,6 +5,7 @@ use ackclock_core::events::Established;
 use ackclock_core::units::{Instant, Segments};
 
 use super::{Permit, Sender, State};
+use crate::app::Bulk;
 use crate::tcp::first_flight::FirstFlight;
 
 impl Sender {
@@ -44,7 +45,17 @@ impl State {
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);
+        self.hold_first_flight();
         self.read_window();
+    }
+
+    /// What an application has offered is what the first flight has to spread.
+    pub(super) fn hold_first_flight(&mut self) {
+        if let Bulk { grows: true, packets: Some(packets), .. } = self.bulk
+            && let Some(first) = &mut self.first
+        {
+            first.hold(packets + 1);
+        }
     }
 
     /// When the retransmission timer expires or the next segment of a paced first flight may leave.

@@ -177,18 +177,21 @@ fn a_rescue_retransmission() {
     script.play(
         "0 write 10000
          0 > data 1:10001
-         100 < ack 2001
-         101 < ack 2001 sack 3001:4001
-         102 < ack 2001 sack 3001:5001
-         103 < ack 2001 sack 3001:6001
-         103 > data 2001:3001
-         103 pipe 5000
-         104 < ack 2001 sack 3001:7001
-         104 > data 9001:10001
-         105 < ack 2001 sack 3001:8001
-         106 < ack 2001 sack 3001:9001
+         100 < ack 1001
+         100 cwnd 11
+         101 < ack 1001 sack 2001:3001
+         102 < ack 1001 sack 2001:4001
+         103 < ack 1001 sack 2001:5001
+         103 > data 1001:2001
+         # Of nine segments one is lost and three have arrived; one is sent again. Half of 11 has room for one more when two have left.
+         103 pipe 6000
+         104 < ack 1001 sack 2001:6001
+         105 < ack 1001 sack 2001:7001
+         105 > data 9001:10001
+         106 < ack 1001 sack 2001:8001
+         107 < ack 1001 sack 2001:9001
          204 < ack 10001
-         204 cwnd 5",
+         204 cwnd 5.5",
     );
     assert_eq!(script.endpoint.counters().retransmitted, 2);
 }

@@ -32,11 +32,15 @@ fn a_window_that_is_not_used_does_not_grow() {
          0 > data 1:3001
          100 < ack 3001
          100 cwnd 10
-         200 write 10000
-         200 > data 3001:13001
-         300 < ack 13001
-         # It was filled, but nothing waited for it.
-         300 cwnd 10",
+         200 write 9000
+         200 > data 3001:12001
+         300 < ack 12001
+         300 cwnd 10
+         # It is filled, though nothing waits: what is in flight is not less than the window.
+         400 write 10000
+         400 > data 12001:22001
+         500 < ack 22001
+         500 cwnd 12",
     );
 }
 
