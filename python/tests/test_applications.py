@@ -142,3 +142,19 @@ def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
     scenario.write_text('duration = "1 s"\n[[flow]]\n[sweep]\n"flow.initial_window" = ["2 segments", "3 segments"]\n')
     assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
     assert not (tmp_path / "out" / "pages.parquet").exists()
+
+
+def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "cbr.toml"
+    scenario.write_text(
+        'duration = "2 s"\nrecord = ["cwnd", "delivered"]\n'
+        '[[flow]]\napplication = { kind = "cbr", rate = "1 Mbit/s" }\n'
+    )
+    assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
+    done = cli("plot", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "throughput.png").exists()
+    assert not (tmp_path / "out" / "cwnd.png").exists()
+    failed = cli("plot", tmp_path / "out", "--kind", "cwnd")
+    assert failed.returncode == 2
+    assert "no flow has anything to draw as cwnd" in failed.stderr

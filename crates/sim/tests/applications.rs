@@ -184,7 +184,8 @@ fn a_window_that_is_filled_grows() {
 
 #[test]
 fn a_first_response_is_spread_over_the_round_trip() {
-    // The handshake takes 20 ms and 104 µs. Ten segments in it, whatever the window: 2.0104 ms from one to the next.
+    // Ten segments in the round trip of the handshake, whatever the window. At the server that is of the SYN-ACK and the request that carries its
+    // ACK, 52 and 440 bytes; at an ns2 sender of the SYN and its ACK, 40 bytes each.
     let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 1");
     for flow in [
         format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"rtt\""),
@@ -199,7 +200,7 @@ fn a_first_response_is_spread_over_the_round_trip() {
             rows.filter(|((_, seq), kind)| **kind == SequenceKind::Send && **seq > 0).map(|((time, _), _)| *time).collect();
         // Then the connection may close, with a segment of its own.
         let sent = &sent[..10];
-        let round_trip = if result.applications[0].pages.is_empty() { 20_080_000 } else { 20_104_000 };
+        let round_trip = if result.applications[0].pages.is_empty() { 20_080_000 } else { 20_492_000 };
         assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == round_trip / 10), "{sent:?}");
     }
 }

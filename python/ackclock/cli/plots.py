@@ -31,12 +31,7 @@ def plot_command(
     if unknown := sorted(set(kinds or ()) - plot.KINDS.keys()):
         raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join(plot.KINDS)}")
     results = _choose(_read(directory), only)
-    lacks = {name: lacking(results, name, kind.traces) for name, kind in plot.KINDS.items()}
-    if messages := [lacks[kind] for kind in kinds or () if lacks[kind] is not None]:
-        raise ValueError(f"{directory}: {messages[0]}")
-    possible = [
-        kind for kind, message in lacks.items() if message is None and (kind in (kinds or ()) or _any(results, kind))
-    ]
+    possible = _possible(results, kinds, directory)
     shown = {plot.KINDS[kind].shows for kind in kinds or possible}
     if link is not None and not shown & {"links", "link"}:
         raise ValueError(f"--link {link}: none of {', '.join(kinds or possible) or 'the plots'} shows links")
@@ -56,6 +51,21 @@ def plot_command(
         options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
         plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
         print(path)
+
+
+def _possible(results: list[StoredResult], kinds: Sequence[str] | None, directory: Path) -> list[str]:
+    """Name the plots for which there is something to draw; an error if one of `kinds` is not among them."""
+    lacks = {name: lacking(results, name, kind.traces) for name, kind in plot.KINDS.items()}
+    if messages := [lacks[kind] for kind in kinds or () if lacks[kind] is not None]:
+        raise ValueError(f"{directory}: {messages[0]}")
+    for kind in kinds or ():
+        if plot.KINDS[kind].shows == "flows" and not _any(results, kind):
+            raise ValueError(
+                f"{directory}: no flow has anything to draw as {kind}: datagrams have no window and no ACKs"
+            )
+    return [
+        kind for kind, message in lacks.items() if message is None and (kind in (kinds or ()) or _any(results, kind))
+    ]
 
 
 def _read(directory: Path) -> list[StoredResult]:
@@ -86,9 +96,9 @@ def _choose(results: list[StoredResult], only: Sequence[str]) -> list[StoredResu
 
 
 def _any(results: Sequence[StoredResult], kind: str) -> bool:
-    """Whether there is something to draw: most congestion controls show nothing of themselves."""
+    """Whether there is something to draw: most controls show nothing of themselves, and datagrams have no window."""
     shown = plot.KINDS[kind]
-    return shown.shows != "names" or any(len(frame(result.trace(shown.traces[0]))) for result in results)
+    return shown.shows not in ("names", "flows") or any(len(frame(result.trace(shown.traces[0]))) for result in results)
 
 
 def _curves(result: StoredResult, shows: str, link: str | None) -> int:
