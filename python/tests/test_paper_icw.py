@@ -54,7 +54,7 @@ def test_a_page_takes_the_handshake_and_the_rounds_of_slow_start(window: int, ro
 
 
 def test_pages_are_summed_up_by_application() -> None:
-    """The first page opens the connection, 2 RTT; the second finds it open with a larger window, 1 RTT."""
+    """The first page opens the connection, 2 RTT; the second finds it open, 1 RTT."""
     result = web(10, pages=2)
     (row,) = derived(result, "rtt", "pages")
     assert (row["flow"], row["pages"], row["pages_unfinished"], row["connections"]) == ("web", 2, 0, 1)
