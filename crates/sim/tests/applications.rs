@@ -206,6 +206,20 @@ fn a_first_response_is_spread_over_the_round_trip() {
 }
 
 #[test]
+fn later_responses_are_not_spread() {
+    // The second of two responses finds the first round trip over, and leaves as fast as the line takes it.
+    let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 2");
+    let took = |pacing: &str| {
+        let flow = format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"{pacing}\"");
+        load_times(&ran(&text("8 Mbit/s", &flow)).applications[0].pages)
+    };
+    let (paced, plain) = (took("rtt"), took("none"));
+    near(paced[1], plain[1]);
+    // Nine gaps of a tenth of 20.492 ms each, instead of nine segments of 1.04 ms; and by then the ACK of the request, 40 µs, is out of the way.
+    near(paced[0] - plain[0], 9.0 * (2.0492e-3 - 1.04e-3) - 40e-6);
+}
+
+#[test]
 fn frozen_applications_are_the_same() {
     let web = "kind = \"web\", root = { kind = \"pareto\", mean = \"9 kB\" }, objects = 3, object = \"4 packets\", hosts = 2, pages = 2, \
                think = { kind = \"lognormal\", mean = \"10 ms\" }, parse = \"1 ms\", persistent = false";

@@ -24,6 +24,8 @@ pub(crate) struct FirstFlight {
     /// The round trip over which it is spread, and the time between two of its segments while it is.
     spread: Option<Duration>,
     gap: Option<Duration>,
+    /// Whether it is an application that hands data over, so that the window may never be used up.
+    held: bool,
     /// When the next of them may leave.
     next: Option<Instant>,
     /// Whether it is over, and if so, whether there was congestion.
@@ -44,12 +46,13 @@ impl FirstFlight {
         let segments = most.min(offered.ceil()).max(1.0) as u64;
         let spread = event.rtt.filter(|_| spread || control.paces_initial_window());
         let gap = gap(spread, segments);
-        Some(Self { window, segments, start, sent: start, end, size, spread, gap, next: None, congested: None })
+        Some(Self { window, segments, start, sent: start, end, size, spread, gap, held: false, next: None, congested: None })
     }
 
     /// An application has handed over what lies before `end`, and may hand over more: so much of it is spread over the round trip, unless
     /// some of it has gone.
     pub(crate) fn hold(&mut self, end: u64) {
+        self.held = true;
         if self.sent == self.start && end > self.start {
             self.gap = gap(self.spread, (end.min(self.end) - self.start).div_ceil(self.size));
         }
@@ -81,6 +84,10 @@ impl FirstFlight {
     pub(crate) fn acknowledge(&mut self, position: u64) {
         if self.is_over() {
             return;
+        }
+        if position > self.start && self.held {
+            // The first round trip is over: from here on ACKs clock the sender.
+            (self.gap, self.next) = (None, None);
         }
         if position > self.start && self.sent < self.end && self.gap.is_none() {
             // The application had less to send than was known: that was the first flight.
@@ -243,6 +250,13 @@ mod tests {
         flight.send(at(0), 1001);
         flight.hold(3501);
         assert_eq!(flight.gap, Some(Duration::from_millis(5)), "it is under way");
+        flight.acknowledge(1001);
+        flight.send(at(50_000), 2001);
+        assert_eq!(
+            (flight.next(), flight.is_over()),
+            (None, true),
+            "the first round trip is over, and all that was sent in it has arrived"
+        );
     }
 
     #[test]
