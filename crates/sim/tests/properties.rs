@@ -257,6 +257,23 @@ proptest! {
     }
 }
 
+#[test]
+fn duplicate_acks_of_all_data_send_nothing() {
+    // The timer of this flow expires early, all that it sends again is acknowledged twice, and by then nothing is outstanding.
+    let reverse = "reverse = { rate = '10000 bit/s', delay = '0 s'";
+    let text = format!(
+        "duration = '3 s'\ntopology = {{ kind = 'chain', links = [\
+         {{ rate = '430374 bit/s', delay = '0 s', queue = 'unlimited', {reverse}, \
+         loss = {{ kind = 'bernoulli', rate = '34.770322352007284 %', generator = 'mrg32k3a' }} }} }}, \
+         {{ rate = '154209 bit/s', delay = '0 s', queue = 'codel', {reverse} }} }}] }}\n\
+         [[flow]]\ninitial_window = '9 segments'\nloss_response = 'westwood'\nrecovery = 'reno'\ndelayed_ack = true\necn = true\n\
+         limited_transmit = false\npacket_size = '1891 B'\nrwnd = '6 packets'\ncount = 2\nsize = '6 packets'\n"
+    );
+    let flow = &result(&text).flows[1];
+    assert_eq!((flow.sent_packets - flow.retransmitted_packets, flow.delivered_packets), (7, 6), "SYN and data, once each");
+    assert!(flow.retransmitted_packets >= 3, "there are duplicates: {flow:?}");
+}
+
 /// 10 ms each way on three links of 100, `bottleneck` and 100 Mbit/s.
 fn chain(seconds: u32, record: &str, bottleneck: &str, flow: &str) -> RunResult {
     result(&format!("duration = '{seconds} s'\nrecord = [{record}]\ntopology.bottleneck = {{ {bottleneck} }}\n[flow]\n{flow}"))

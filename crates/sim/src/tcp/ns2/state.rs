@@ -86,8 +86,8 @@ impl State {
     pub(super) fn advance(&mut self, seq: u32) {
         self.snd_una = seq;
         self.snd_nxt = self.snd_nxt.max(seq);
-        if !self.resent.is_empty() {
-            self.resent = self.resent.split_off(&seq);
+        while self.resent.first_key_value().is_some_and(|(first, _)| *first < seq) {
+            self.resent.pop_first();
         }
         if seq > self.round_end {
             self.round += 1;
@@ -243,6 +243,10 @@ impl State {
 
     /// Starts a fast retransmit, if it may start, with a reduction of the window, unless a mark has reduced it for the same window of data.
     pub(super) fn start_fast_retransmit(&mut self, now: Instant, restart: bool) -> bool {
+        // Duplicate ACKs of all the data that there is: there is nothing to send again. ns-2 would send what its application does not have.
+        if self.snd_una == self.snd_max && !self.bulk.offers(self.snd_una, now) {
+            return false;
+        }
         if self.may_fast_retransmit() {
             self.reduce(now, Cause::DupAck, restart);
         } else if self.last_cause == Some(Cause::EcnCe) {
