@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ackclock import _core
+
 if TYPE_CHECKING:
     import polars
 
@@ -47,18 +49,8 @@ def completion(
 
     if any(one >= next_one for one, next_one in pairwise(classes)):
         raise ValueError(f"classes {list(classes)}: each must begin above the one before")
-    column = polars.col(size)
-    sized = table.filter(column.is_not_null()).select(size, "completion_time")
-    parts = [("all", sized)]
-    for low, high in zip(classes, [*classes[1:], None], strict=True):
-        label = f"{low:,} and more" if high is None else f"{low:,} to {high - 1:,}"
-        parts.append((label, sized.filter((column >= low) & (True if high is None else column < high))))
-    tables = [
-        part.select(polars.lit(label).alias(size.removeprefix("size_")), *_statistics("flows", "completion_time"))
-        for label, part in parts
-        if label == "all" or part.height
-    ]
-    return polars.concat(tables)
+    sized = table.filter(polars.col(size).is_not_null()).select(size, "completion_time")
+    return polars.DataFrame(_core.completion(sized.rows(), list(classes), size.removeprefix("size_")))
 
 
 def page_loads(pages: polars.DataFrame) -> polars.DataFrame:
@@ -76,18 +68,6 @@ def page_loads(pages: polars.DataFrame) -> polars.DataFrame:
         that were not there when the run ended), and mean, median, p95 and p99 in seconds of the others; null where
         there is none.
     """
-    return pages.group_by("application", maintain_order=True).agg(_statistics("pages", "load_time"))
-
-
-def _statistics(what: str, column: str) -> list[polars.Expr]:
     import polars
 
-    time = polars.col(column)
-    return [
-        polars.len().cast(polars.Int64).alias(what),
-        time.null_count().cast(polars.Int64).alias("unfinished"),
-        time.mean().alias("mean"),
-        time.median().alias("median"),
-        time.quantile(0.95, "linear").alias("p95"),
-        time.quantile(0.99, "linear").alias("p99"),
-    ]
+    return polars.DataFrame(_core.page_loads(pages.select("application", "load_time").rows()))

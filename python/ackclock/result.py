@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ackclock import _core, storage
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 from ackclock.scenario import Scenario
+from ackclock.sweepstore import Reader
 
 if TYPE_CHECKING:
     import polars
-
 FLOW_KEYS = (
     "name", "from", "to", "control", "recovery", "start_s", "size_packets", "delivered_bytes", "delivered_packets",
     "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets",
@@ -84,6 +84,8 @@ def rows(table: ArrowTable, most: int | None = None) -> list[dict[str, Any]]:
 
     NaN and infinities are None, as JSON has neither.
     """
+    if isinstance(table, _core.Table):
+        return table.rows(most)
     read = frame(table) if most is None else frame(table).head(most)
     return [{key: _finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
 
@@ -251,18 +253,13 @@ class Result(Summaries):
     @property
     def summary(self) -> dict[str, Any]:
         """The whole result but its traces, as `ackclock run --json` prints it."""
-        return {
-            "scenario": self.name,
-            "seed": self.scenario.seed,
-            "hash": self.scenario.hash,
-            "flows": [_flow_summary(row) for row in rows(self.flows)],
-            "links": rows(self.links),
-            "completion": rows(self.completion()),
-            "transfers": rows(self.transfer_times()),
-            "pages": rows(self.page_loads()),
-            "events": self.events,
-            "cpu_seconds": self.cpu_seconds,
-        }
+        whole: dict[str, Any] = json.loads(self.summary_json)
+        return whole
+
+    @property
+    def summary_json(self) -> str:
+        """What `summary` gives, as JSON indented by two spaces; computed without holding up other threads."""
+        return self._core.summary(CLASSES, BYTE_CLASSES)
 
     def write(self, directory: str | Path, labels: dict[str, str] | None = None) -> Path:
         """Write tables, traces and the scenario with all defaults into a directory.
@@ -294,21 +291,21 @@ class Result(Summaries):
     def write_files(self, folder: Path, labels: dict[str, str] | None = None) -> None:
         """Write what `write` does into a folder that is there."""
         storage.write_text(folder / "scenario.toml", self.scenario.to_toml())
-        storage.write_parquet(folder / "flows.parquet", frame(self.flows))
-        storage.write_parquet(folder / "links.parquet", frame(self.links))
-        for name, table in self.applications.items():
+        for name, table in self.tables.items():
             storage.write_parquet(folder / f"{name}.parquet", table)
         for name in self.traces:
             storage.write_parquet(folder / f"trace-{name}.parquet", frame(self.trace(name)))
-        storage.write_manifest(folder, "run", self._manifest(labels))
+        storage.write_manifest(folder, "run", self.manifest(labels))
 
     @property
-    def applications(self) -> dict[str, polars.DataFrame]:
-        """The tables ``transfers`` and ``pages``, if there are any applications."""
-        tables = {"transfers": frame(self.transfers), "pages": frame(self.pages)}
-        return {name: table for name, table in tables.items() if table.height}
+    def tables(self) -> dict[str, polars.DataFrame]:
+        """Every table but the traces: ``flows``, ``links``, and ``transfers`` and ``pages`` if they have any rows."""
+        applications = {"transfers": self.transfers, "pages": self.pages}
+        filled = {name: table for name, table in applications.items() if len(table)}
+        return {name: frame(table) for name, table in {"flows": self.flows, "links": self.links, **filled}.items()}
 
-    def _manifest(self, labels: dict[str, str] | None) -> dict[str, Any]:
+    def manifest(self, labels: dict[str, str] | None = None) -> dict[str, Any]:
+        """Describe the run: its scenario, its labels in a sweep, its traces and its hash."""
         return {
             "scenario": self.name,
             "labels": labels or {},
@@ -332,13 +329,26 @@ def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class StoredResult(Summaries):
-    """A result read back from the directory that `Result.write` made."""
+    """A result read back from the directory that `Result.write` made, or from the tables of a sweep.
 
-    __slots__ = ("directory", "manifest")
+    Parameters
+    ----------
+    directory
+        That of the run; one in a sweep that recorded no traces has none.
+    sweep
+        The sweep whose tables have its rows.
+    """
 
-    def __init__(self, directory: Path) -> None:
+    __slots__ = ("_sweep", "directory", "manifest")
+
+    def __init__(self, directory: Path, sweep: Reader | None = None) -> None:
         self.directory = directory
-        self.manifest: dict[str, Any] = storage.read_manifest(directory, "run")
+        self._sweep = sweep
+        self.manifest: dict[str, Any]
+        if sweep is None:
+            self.manifest = storage.read_manifest(directory, "run")
+        else:
+            self.manifest = sweep.lines[directory.name]["manifest"]
 
     @property
     def name(self) -> str:
@@ -400,19 +410,26 @@ class StoredResult(Summaries):
         """
         return self._read_applications("pages")
 
+    def to_toml(self) -> str:
+        """Give the scenario as a file with every default filled in."""
+        if self._sweep is not None:
+            return str(self._sweep.lines[self.directory.name]["scenario"])
+        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+
     def _read_applications(self, name: str) -> polars.DataFrame:
-        if not (self.directory / f"{name}.parquet").exists():
+        if not self._has(name):
             raise KeyError(f"{self.directory}: no application had {name}")
         return self._read(name)
 
-    def _read(self, name: str) -> polars.DataFrame:
-        import polars
+    def _has(self, name: str) -> bool:
+        if self._sweep is not None:
+            return self._sweep.has(name) and self._read(name).height > 0
+        return (self.directory / f"{name}.parquet").exists()
 
-        path = self.directory / f"{name}.parquet"
-        try:
-            return polars.read_parquet(path)
-        except polars.exceptions.PolarsError as error:
-            raise OSError(f"{path}: not a readable Parquet file: {str(error).splitlines()[0]}") from None
+    def _read(self, name: str) -> polars.DataFrame:
+        if self._sweep is not None:
+            return self._sweep.table(name, self.manifest["labels"])
+        return storage.read_parquet(self.directory / f"{name}.parquet")
 
 
 def read(directory: str | Path) -> list[StoredResult]:
@@ -436,5 +453,6 @@ def read(directory: str | Path) -> list[StoredResult]:
         if manifest.get("state") == "interrupted":
             text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are there"
             warnings.warn(text, stacklevel=2)
-        return [StoredResult(directory / name) for name in manifest["runs"]]
+        sweep = Reader(directory)
+        return [StoredResult(directory / name, sweep if name in sweep.lines else None) for name in manifest["runs"]]
     return [StoredResult(directory)]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
-OWN_FILES = re.compile(r"manifest\.json|scenario\.toml|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet")
+OWN_FILES = re.compile(
+    r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
+)
 """What `Result.write` and a sweep write; anything else in a result's folder is the user's."""
 
 
@@ -182,6 +184,22 @@ def write_parquet(path: Path, table: polars.DataFrame) -> None:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     write_bytes(path, buffer.getvalue())
+
+
+def read_parquet(path: Path) -> polars.DataFrame:
+    """Read a table.
+
+    Raises
+    ------
+    OSError
+        If it is not there, or damaged.
+    """
+    import polars
+
+    try:
+        return polars.read_parquet(path)
+    except polars.exceptions.PolarsError as error:
+        raise OSError(f"{path}: not a readable Parquet file: {str(error).splitlines()[0]}") from None
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:

@@ -2,8 +2,10 @@
 
 mod analytic;
 mod control;
+mod rows;
 mod run;
 mod scenario;
+mod summary;
 mod table;
 
 use pyo3::create_exception;
@@ -41,6 +43,8 @@ mod _core {
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::summary::{completion, page_loads};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

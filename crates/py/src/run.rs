@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
-use ackclock_sim::engine::{ApplicationResult, FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Transfer};
-use ackclock_sim::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind, Traffic};
+use ackclock_sim::engine::{ApplicationResult, FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Transfer, digest};
+use ackclock_sim::scenario::{
+    ComposedSpec, ControlSpec, Document, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind, Traffic,
+};
 use ackclock_sim::trace::{Capture, FatesTrace};
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
@@ -16,6 +18,7 @@ use pyo3::types::PyBytes;
 
 use crate::control::{Failure, factory};
 use crate::scenario::PyScenario;
+use crate::summary::{Summary, completion_table, page_table};
 use crate::table::{Table, names, words};
 use crate::{Interrupted, ScenarioError};
 
@@ -39,6 +42,8 @@ impl Cancel {
 /// What a run produced.
 #[pyclass(name = "RunResult", module = "ackclock._core", frozen)]
 pub(crate) struct PyRunResult {
+    /// What the scenario was made from, which names it.
+    document: Document,
     scenario: Scenario,
     result: RunResult,
     cpu_seconds: f64,
@@ -63,6 +68,7 @@ pub(crate) fn run(
     let thread_time = py.import("time")?.getattr("thread_time")?;
     let seconds = || thread_time.call0()?.extract::<f64>();
     let begin = seconds()?;
+    let document = scenario.document().clone();
     let mut scenario = scenario.with_controls(&factories)?;
     if let Some(record) = record {
         scenario.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
@@ -75,7 +81,7 @@ pub(crate) fn run(
         return Err(error);
     }
     let result = result.map_err(to_python)?;
-    Ok(PyRunResult { scenario, result, cpu_seconds: seconds()? - ready, setup_seconds: ready - begin })
+    Ok(PyRunResult { document, scenario, result, cpu_seconds: seconds()? - ready, setup_seconds: ready - begin })
 }
 
 fn trace_kind(name: &str) -> PyResult<TraceKind> {
@@ -123,6 +129,16 @@ fn times(nanos: &[u64]) -> ArrayRef {
 
 fn optional_times(nanos: &[Option<u64>]) -> ArrayRef {
     Arc::new(nanos.iter().map(|nanos| nanos.map(|nanos| Instant::from_nanos(nanos).as_secs_f64())).collect::<Float64Array>())
+}
+
+/// Seconds from when a transfer was needed to its last byte.
+fn completion_time(transfer: &Transfer) -> Option<f64> {
+    Some(transfer.completed?.since(transfer.queued).as_secs_f64())
+}
+
+/// Seconds from when a page was begun to its last byte.
+fn load_time(page: &Page) -> Option<f64> {
+    Some(page.completed?.since(page.started).as_secs_f64())
 }
 
 /// The parts of a flow's control in a few words.
@@ -218,6 +234,43 @@ impl PyRunResult {
     fn of_applications<T: Copy>(&self, rows: impl Fn(&ApplicationResult) -> &[T]) -> Vec<(usize, T)> {
         let results = self.result.applications.iter().enumerate();
         results.flat_map(|(index, result)| rows(result).iter().map(move |row| (index, *row))).collect()
+    }
+
+    fn completion(&self, classes: &[u64]) -> PyResult<Table> {
+        let flows = self.scenario.flows.iter().zip(&self.result.flows);
+        let sized = |(spec, flow): (&FlowSpec, &FlowResult)| Some((spec.packets?, flow.completion_time.map(Duration::as_secs_f64)));
+        completion_table(&flows.filter_map(sized).collect::<Vec<_>>(), classes, "packets")
+    }
+
+    fn transfer_times(&self, classes: &[u64]) -> PyResult<Table> {
+        let transfers = self.of_applications(|result| &result.transfers);
+        let rows: Vec<_> = transfers.iter().map(|(_, transfer)| (transfer.bytes, completion_time(transfer))).collect();
+        completion_table(&rows, classes, "bytes")
+    }
+
+    fn page_loads(&self) -> PyResult<Table> {
+        let pages = self.of_applications(|result| &result.pages);
+        let name = |index: usize| self.scenario.applications[index].name.as_str();
+        page_table(&pages.iter().map(|(index, page)| (name(*index), load_time(page))).collect::<Vec<_>>())
+    }
+
+    fn summary(&self, classes: &[u64], byte_classes: &[u64]) -> PyResult<String> {
+        let frozen = self.document.frozen().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let (flows, links) = (self.flows()?, self.links()?);
+        let (completion, transfers, pages) = (self.completion(classes)?, self.transfer_times(byte_classes)?, self.page_loads()?);
+        let summary = Summary {
+            scenario: &self.scenario.name,
+            seed: self.scenario.seed,
+            hash: digest(&frozen),
+            flows: flows.json_rows().nesting("slow_start_exit"),
+            links: links.json_rows(),
+            completion: completion.json_rows(),
+            transfers: transfers.json_rows(),
+            pages: pages.json_rows(),
+            events: self.result.events,
+            cpu_seconds: self.cpu_seconds,
+        };
+        summary.json()
     }
 
     fn flow_names(&self) -> Vec<String> {
@@ -331,7 +384,7 @@ impl PyRunResult {
             ("requested_s", time(|transfer| transfer.requested)),
             ("first_byte_s", time(|transfer| transfer.first_byte)),
             ("completed_s", time(|transfer| transfer.completed)),
-            ("completion_time", maybe_numbers(&transfers, |(_, transfer)| Some(transfer.completed?.since(transfer.queued).as_secs_f64()))),
+            ("completion_time", maybe_numbers(&transfers, |(_, transfer)| completion_time(transfer))),
         ])
     }
 
@@ -346,8 +399,15 @@ impl PyRunResult {
             ("bytes", counts(&pages, |(_, page)| page.bytes)),
             ("start_s", numbers(&pages, |(_, page)| page.started.as_secs_f64())),
             ("completed_s", maybe_numbers(&pages, |(_, page)| page.completed.map(Instant::as_secs_f64))),
-            ("load_time", maybe_numbers(&pages, |(_, page)| Some(page.completed?.since(page.started).as_secs_f64()))),
+            ("load_time", maybe_numbers(&pages, |(_, page)| load_time(page))),
         ])
+    }
+
+    /// The whole result but its traces, as JSON.
+    #[pyo3(name = "summary")]
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+    fn py_summary(&self, py: Python<'_>, classes: Vec<u64>, byte_classes: Vec<u64>) -> PyResult<String> {
+        py.detach(|| self.summary(&classes, &byte_classes))
     }
 
     #[getter]

@@ -34,6 +34,11 @@ impl PyScenario {
         Ok(Self { document, scenario })
     }
 
+    /// What it was made from.
+    pub(crate) fn document(&self) -> &Document {
+        &self.document
+    }
+
     /// The scenario with the controls that Python makes.
     pub(crate) fn with_controls(&self, controls: &BTreeMap<usize, ControlFactory>) -> PyResult<Scenario> {
         if controls.is_empty() {

@@ -10,7 +10,9 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
+
+use crate::rows::{Rows, dictionaries};
 
 /// An Arrow table.
 #[pyclass(module = "ackclock._core", frozen)]
@@ -23,6 +25,11 @@ impl Table {
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>) -> PyResult<Self> {
         let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)));
         Ok(Self { batch: batch.map_err(to_python)? })
+    }
+
+    /// Its rows, for JSON.
+    pub(crate) fn json_rows(&self) -> Rows<'_> {
+        Rows::new(&self.batch)
     }
 }
 
@@ -59,6 +66,12 @@ impl Table {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The first `most` rows, by default all, as dictionaries; None stands for NaN and infinities.
+    #[pyo3(signature = (most=None))]
+    fn rows<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        dictionaries(py, &self.batch, most.unwrap_or(usize::MAX))
     }
 
     fn __len__(&self) -> usize {

@@ -3,6 +3,7 @@
 
 pub mod analytic;
 mod app;
+pub mod completion;
 pub mod engine;
 mod net;
 pub mod scenario;

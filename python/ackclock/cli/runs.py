@@ -48,7 +48,7 @@ def run_command(
     if captures is not None:
         captures.write(result)
     if json_output:
-        output.data(result.summary)
+        print(result.summary_json)
     else:
         _show_run(result)
     if out is not None:

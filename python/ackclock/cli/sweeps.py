@@ -1,4 +1,4 @@
-"""Sweeps of the command `run`: each run is written when it finishes, and only what tables need is kept."""
+"""Sweeps of the command `run`: of each run only what is printed or written is kept."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import contextlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ackclock import _core, storage
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
-from ackclock.completion import STATISTICS, page_loads
-from ackclock.result import Result, frame, rows
+from ackclock.completion import STATISTICS
+from ackclock.result import Result, rows
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
-
-if TYPE_CHECKING:
-    import polars
+from ackclock.sweepstore import Entry, Writer
 
 Variant = tuple[dict[str, str], Scenario]
 
@@ -48,6 +47,30 @@ def link_rows(links: Sequence[dict[str, Any]], columns: dict[str, str]) -> list[
     return [[row[column] for column in columns.values()] for row in shown]
 
 
+@dataclass(frozen=True)
+class Finished:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    entry : Entry or None
+        What the sweep's tables take of it, if it is written.
+    summary : str
+        JSON of it, if that is printed.
+    flows, links, pages : list of dict
+        Rows that may be printed.
+    counts : tuple of int
+        How many rows of each there are.
+    """
+
+    entry: Entry | None = None
+    summary: str = ""
+    flows: list[dict[str, Any]] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    counts: tuple[int, int, int] = (0, 0, 0)
+
+
 class Sweep:
     """A sweep: runs its variants, writes them, and shows them.
 
@@ -74,10 +97,11 @@ class Sweep:
         self._record = record
         self._jobs = jobs
         self._captures = captures
-        self._flows: dict[int, polars.DataFrame] = {}
-        self._links: dict[int, polars.DataFrame] = {}
-        self._applications: dict[str, dict[int, polars.DataFrame]] = {}
-        self._summaries: dict[int, dict[str, Any]] = {}
+        self._done: set[int] = set()
+        self._flows = _FirstRows()
+        self._links = _FirstRows()
+        self._pages = _FirstRows()
+        self._summaries: dict[int, str] = {}
 
     def run(self, out: Path | None, *, json_output: bool) -> None:
         """Run all, write results to `out`, and print them; after Ctrl-C, those that are finished.
@@ -90,49 +114,57 @@ class Sweep:
         if out is not None and _complete(out):
             storage.check_free(_partial(out), "sweep")
         with contextlib.nullcontext() if out is None else storage.draft(out, "sweep") as folder:
-            interrupted = self._run(folder, keep_summaries=json_output)
+            writer = None if folder is None else Writer(folder, self.names, [labels for labels, _ in self._variants])
+            interrupted = self._run(writer, json_output=json_output)
             target = out
-            if out is not None and folder is not None and self._flows:
-                self._write_tables(folder, interrupted=interrupted)
+            if out is not None and folder is not None and writer is not None and self._done:
+                writer.finish(self._variants[0][1].name, _state(interrupted=interrupted))
                 target = _partial(out) if interrupted and _complete(out) else out
                 storage.place(folder, target)
-        if self._flows:
+        if self._done:
             self._show(json_output=json_output)
             if target is not None:
                 whole = "" if target == out else f"; {out} holds a complete result and stays as it is"
                 output.note(f"written to {target}{whole}")
         if interrupted:
-            raise Interrupted([self._flows.get(index) for index in range(len(self._variants))])
+            raise Interrupted([index if index in self._done else None for index in range(len(self._variants))])
 
-    def _run(self, folder: Path | None, *, keep_summaries: bool) -> bool:
+    def _run(self, writer: Writer | None, *, json_output: bool) -> bool:
         """Run all; whether Ctrl-C came."""
         cancel = _core.Cancel()
-        scenarios = [scenario for _, scenario in self._variants]
 
-        def collect(index: int, result: Result) -> None:
-            if folder is not None:
-                result.write(folder / self._name(index), self._variants[index][0])
+        def run(index: int) -> Finished:
+            scenario = self._variants[index][1]
+            places = self._captures.places_of(scenario) if self._captures else ()
+            result = run_here(scenario, self._record, cancel, places)
             if self._captures is not None:
                 self._captures.write(result, self._name(index))
-            if keep_summaries:
-                self._summaries[index] = result.summary
-            self._flows[index] = frame(result.flows)
-            self._links[index] = frame(result.links)
-            for name, table in result.applications.items():
-                self._applications.setdefault(name, {})[index] = table
+            entry = None if writer is None else writer.entry(index, result)
+            return Finished(entry, result.summary_json) if json_output else _printed(result, entry)
+
+        def collect(index: int, run: Finished) -> None:
+            if writer is not None and run.entry is not None:
+                writer.add(index, run.entry)
+            if json_output:
+                self._summaries[index] = run.summary
+            parts = (run.flows, run.links, run.pages)
+            for table, part, count in zip((self._flows, self._links, self._pages), parts, run.counts, strict=True):
+                table.add(index, part, count)
+            self._done.add(index)
             if progress is not None:
-                progress(len(self._flows), len(scenarios))
+                progress(len(self._done), len(self._variants))
 
-        def run(scenario: Scenario) -> Result:
-            places = self._captures.places_of(scenario) if self._captures else ()
-            return run_here(scenario, self._record, cancel, places)
-
-        with output.progress("runs", len(scenarios)) as progress:
+        with output.progress("runs", len(self._variants)) as progress:
             try:
-                each_finished(run, scenarios, cancel, collect, jobs=self._jobs)
+                each_finished(run, range(len(self._variants)), cancel, collect, jobs=self._jobs)
             except KeyboardInterrupt:
                 return True
         return False
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs, which their folders and files have."""
+        return [self._name(index) for index in range(len(self._variants))]
 
     def _name(self, index: int) -> str:
         words = "-".join(
@@ -140,73 +172,92 @@ class Sweep:
         )
         return f"{index + 1:0{len(str(len(self._variants)))}}-{words}"[:120]
 
-    def _write_tables(self, folder: Path, *, interrupted: bool) -> None:
-        done = sorted(self._flows)
-        storage.write_parquet(folder / "flows.parquet", self._joined(self._flows))
-        storage.write_parquet(folder / "links.parquet", self._joined(self._links))
-        for name, tables in self._applications.items():
-            storage.write_parquet(folder / f"{name}.parquet", self._joined(tables))
-        entries = {
-            "scenario": self._variants[0][1].name,
-            "core": _core.__version__,
-            "state": _state(interrupted=interrupted),
-            "planned": len(self._variants),
-            "runs": [self._name(index) for index in done],
-        }
-        storage.write_manifest(folder, "sweep", entries)
-
-    def _joined(self, parts: dict[int, polars.DataFrame]) -> polars.DataFrame:
-        """Join the tables of all runs, with their labels as columns."""
-        import polars
-
-        tables = []
-        for index in sorted(parts):
-            # Texts, since the categories of several runs cannot be joined.
-            table = parts[index].with_columns(polars.col(polars.Categorical).cast(polars.String))
-            labels = self._variants[index][0].items()
-            # A label may be called like a column.
-            named = {f"label.{label}" if label in table.columns else label: value for label, value in labels}
-            columns = [polars.lit(value, dtype=polars.String).alias(label) for label, value in named.items()]
-            tables.append(table.select(*columns, polars.all()))
-        return polars.concat(tables, how="vertical_relaxed")
-
     def _show(self, *, json_output: bool) -> None:
-        done, planned = sorted(self._flows), len(self._variants)
         if json_output:
-            runs = [{"labels": self._variants[index][0], **self._summaries[index]} for index in done]
-            output.data({"state": _state(interrupted=len(done) < planned), "planned": planned, "runs": runs})
+            self._print_json()
             return
         self._show_table("rows", self._flows, FLOW_COLUMNS, words=1)
         # Links without a limit are in --json and --out.
-        queues = {index: table.filter(table["queue"] != "unlimited") for index, table in self._links.items()}
-        found = [row for table in queues.values() for row in rows(table)]
-        left_out = {"rate (bit/s)"} | ({"losses"} if not any(row["losses"] for row in found) else set())
-        columns = {title: column for title, column in link_columns(found).items() if title not in left_out}
-        if found:
-            self._show_table("queues", queues, columns, words=2)
-        pages = self._applications.get("pages")
-        if pages:
-            loads = {index: page_loads(table) for index, table in pages.items()}
+        if self._links.total:
+            left_out = {"rate (bit/s)"} | ({"losses"} if "losses" not in self._links.seen else set())
+            columns = {
+                title: column
+                for title, column in LINK_COLUMNS.items()
+                if title not in left_out and (column != "marks" or "marks" in self._links.seen)
+            }
+            self._show_table("queues", self._links, columns, words=2)
+        if self._pages.total:
             titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
-            self._show_table("applications", loads, {"application": "application", **titles}, words=1)
+            self._show_table("applications", self._pages, {"application": "application", **titles}, words=1)
 
-    def _show_table(
-        self, what: str, tables: dict[int, polars.DataFrame], columns: dict[str, str], *, words: int
-    ) -> None:
-        """Print the first rows of the tables of all runs, with their labels; `words` columns hold words."""
+    def _print_json(self) -> None:
+        """Print the runs' JSON, which is there as text, inside that of the sweep."""
+        done, planned = sorted(self._done), len(self._variants)
+        runs = []
+        for index in done:
+            labels = json.dumps({"labels": self._variants[index][0]}, indent=2, ensure_ascii=False)
+            both = labels.removesuffix("\n}") + "," + self._summaries[index].removeprefix("{")
+            runs.append("    " + both.replace("\n", "\n    "))
+        head = json.dumps({"state": _state(interrupted=len(done) < planned), "planned": planned}, indent=2)
+        print(head.removesuffix("\n}") + ',\n  "runs": [\n' + ",\n".join(runs) + "\n  ]\n}")
+
+    def _show_table(self, what: str, table: _FirstRows, columns: dict[str, str], *, words: int) -> None:
+        """Print the first rows of a table of all runs, with their labels; `words` columns hold words."""
         labels = list(self._variants[0][0])
-        lines: list[list[object]] = []
-        for index in sorted(tables):
-            if len(lines) < MOST_ROWS:
-                values = self._variants[index][0].values()
-                shown = rows(tables[index], MOST_ROWS - len(lines))
-                lines += [[*values, *(row[column] for column in columns.values())] for row in shown]
+        lines: list[list[object]] = [
+            [*self._variants[index][0].values(), *(row[column] for column in columns.values())]
+            for index, row in table.rows()
+        ]
         short = [label.rsplit(".", 1)[-1] for label in labels]
         unique = short if len(set(short)) == len(short) else labels
         output.table([*unique, *columns], lines, left=len(labels) + words)
-        total = sum(len(table) for table in tables.values())
-        if total > len(lines):
-            output.note(f"only the first {len(lines)} of {total:,} {what} are shown; --json prints and --out keeps all")
+        if table.total > len(lines):
+            output.note(
+                f"only the first {len(lines)} of {table.total:,} {what} are shown; --json prints and --out keeps all"
+            )
+
+
+class _FirstRows:
+    """The first rows of the tables of all runs in the order of the runs, which come in any order.
+
+    Attributes
+    ----------
+    seen : set of str
+        Columns that had anything but 0 in any row.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+        self._parts: dict[int, list[dict[str, Any]]] = {}
+        self.seen: set[str] = set()
+
+    @property
+    def total(self) -> int:
+        """Rows of all runs."""
+        return sum(self._counts.values())
+
+    def add(self, index: int, part: list[dict[str, Any]], count: int) -> None:
+        """Take in the first rows of a run, and how many it has; once more changes nothing."""
+        if not count:
+            return
+        self._counts[index] = count
+        self._parts[index] = part[:MOST_ROWS]
+        self.seen.update(column for column in ("marks", "losses") if any(row.get(column) for row in part))
+        if len(self._parts) > 2 * MOST_ROWS:
+            self._parts = {index: self._parts[index] for index, _ in self.rows()}
+
+    def rows(self) -> list[tuple[int, dict[str, Any]]]:
+        """Give the rows that are shown, each with its run."""
+        found = [(index, row) for index in sorted(self._parts) for row in self._parts[index]]
+        return found[:MOST_ROWS]
+
+
+def _printed(result: Result, entry: Entry | None) -> Finished:
+    flows = rows(result.flows, MOST_ROWS)
+    links = [row for row in rows(result.links) if row["queue"] != "unlimited"]
+    pages = rows(result.page_loads()) if len(result.pages) else []
+    kept = [{column: row[column] for column in LINK_COLUMNS.values()} for row in links]
+    return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)))
 
 
 def _state(*, interrupted: bool) -> str:
