@@ -1,0 +1,38 @@
+//! Copies the papers to where maturin takes them from into the wheel.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+/// What a paper is read from.
+const KINDS: [&str; 2] = ["toml", "md"];
+
+fn main() -> io::Result<()> {
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    println!("cargo:rerun-if-changed={}", papers.display());
+    let Some(out) = env::var_os("OUT_DIR") else { return Err(io::Error::other("cargo sets OUT_DIR")) };
+    let target = Path::new(&out).join("papers");
+    if target.exists() {
+        fs::remove_dir_all(&target)?;
+    }
+    for paper in fs::read_dir(papers)? {
+        let paper = paper?.path();
+        if paper.is_dir() {
+            copy(&paper, &target.join(paper.file_name().unwrap_or_default()))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let place = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy(&path, &place)?;
+        } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
+            fs::copy(&path, &place)?;
+        }
+    }
+    Ok(())
+}
