@@ -50,10 +50,10 @@ from ackclock.queueplots import (
 from ackclock.result import frame
 
 __all__ = [
-    "FORMATS", "KINDS", "Floats", "Kind", "Line", "Panel", "Results", "Unit", "cwnd", "cwnd_lines", "draw", "encode",
-    "internal_lines", "internal_panels", "internals", "panels", "probability", "probability_lines", "queue",
-    "queue_lines", "queues", "save", "sequence", "share_lines", "sojourn", "sojourn_lines", "thin_out", "throughput",
-    "throughput_lines", "until", "used_queues",
+    "FORMATS", "KINDS", "Floats", "Kind", "Line", "Panel", "Results", "Unit", "cwnd", "cwnd_lines", "draw",
+    "encode", "internal_lines", "internal_panels", "internals", "panels", "probability", "probability_lines",
+    "queue", "queue_lines", "queues", "rtt", "rtt_lines", "save", "sequence", "share_lines", "sojourn",
+    "sojourn_lines", "thin_out", "throughput", "throughput_lines", "until", "used_queues",
 ]  # fmt: skip
 
 
@@ -117,6 +117,20 @@ def throughput(results: Results, *, bin: float | None = None, axes: Axes | None 
     return figure
 
 
+def rtt(results: Results, *, axes: Axes | None = None, title: str = "") -> Figure:
+    """Draw the round-trip time that each ACK showed, with the smoothed one as a thin line; needs the trace ``rtt``.
+
+    Parameters and errors are those of `cwnd`.
+    """
+    figure, axes = axes_of(axes)
+    lines = rtt_lines(results)
+    draw(axes, lines)
+    if lines:
+        axes.plot([], [], color="#777777", linewidth=0.6, label="smoothed (thin)")
+    finish(axes, "round-trip time (ms)", title, legend="outside")
+    return figure
+
+
 def sequence(results: Results, *, axes: Axes | None = None, title: str = "") -> Figure:
     """Draw the sequence numbers sent, sent again and acknowledged; needs the trace ``sequence``.
 
@@ -163,6 +177,7 @@ class Kind:
 KINDS = {
     "cwnd": Kind(("cwnd",), cwnd),
     "throughput": Kind(("delivered",), throughput),
+    "rtt": Kind(("rtt",), rtt),
     "queue": Kind(NEEDED["queue"], queue, shows="links"),
     "sojourn": Kind(NEEDED["sojourn"], sojourn, shows="links"),
     "probability": Kind(NEEDED["probability"], probability, shows="links"),
@@ -229,6 +244,14 @@ def throughput_lines(results: Results, bin: float | None = None) -> list[Line]: 
         if len(rate):
             lines.append(Line(label, edges, np.append(rate, rate[-1])))
     return lines
+
+
+def rtt_lines(results: Results) -> list[Line]:
+    """Give the curves that `rtt` draws, in milliseconds."""
+    return [
+        Line(label, table["time"], table["rtt"] * 1e3, table["srtt"].astype(float) * 1e3)
+        for label, table in _per_flow(results, "rtt")
+    ]
 
 
 def _per_flow(results: Results, trace: str) -> list[tuple[str, dict[str, NDArray[Any]]]]:

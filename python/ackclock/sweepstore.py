@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ackclock import _core, storage
 
 if TYPE_CHECKING:
@@ -124,6 +122,7 @@ class _Joined:
 
     def joined(self, labels: Sequence[Mapping[str, str]]) -> polars.DataFrame | None:
         """Give all rows in the order of the runs, with their labels as columns; None if there is no run."""
+        import numpy as np
         import polars
 
         if not self._runs:

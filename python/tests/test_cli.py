@@ -195,7 +195,8 @@ def interrupt(place: Path, *arguments: str) -> tuple[int, str, str]:
     """Start a long sweep and stop it when its first run is written."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o", *arguments]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not list(place.glob(".o-*/*/manifest.json")) and process.poll() is None:
+    written = (".o-*/*/manifest.json", ".o-*/runs.jsonl")
+    while not any(list(place.glob(pattern)) for pattern in written) and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

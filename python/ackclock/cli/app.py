@@ -238,9 +238,26 @@ def plot(
     kind: Annotated[
         Optional[list[str]],
         typer.Option(
-            help="cwnd, throughput, queue, sojourn, probability, queues, sequence or internals; "
-            "repeatable; by default all that the traces allow."
+            help="Over time: cwnd, throughput, rtt, queue, sojourn, probability, queues, sequence or internals. "
+            "Over labels: points, cdf or box. Repeatable; by default all that the traces allow, and points with --x."
         ),
+    ] = None,
+    x: Annotated[
+        Optional[str],
+        typer.Option("--x", metavar="LABEL", help="Over labels: the label of the sweep along the axis, as in limit."),
+    ] = None,
+    y: Annotated[
+        Optional[str],
+        typer.Option(
+            "--y",
+            metavar="COLUMN",
+            help="Over labels: what is drawn, of flows, links, pages or transfers; by default goodput_bps, and with "
+            "cdf and box load or completion times.",
+        ),
+    ] = None,
+    by: Annotated[
+        Optional[list[str]],
+        typer.Option("--by", metavar="LABEL", help="Over labels: one line for each value of this label; repeatable."),
     ] = None,
     only: Annotated[
         Optional[list[str]],
@@ -256,11 +273,14 @@ def plot(
     ] = None,
     out: OutOption = None,
 ) -> None:
-    """Plot traces, the variants of a sweep overlaid."""
+    """Plot traces, the variants of a sweep overlaid; or, with --x, --y or --by, results over the labels of a sweep."""
     with plain_errors():
         from ackclock.cli.plots import plot_command
 
-        plot_command(directory, image_format=format, kinds=kind, only=only or [], link=link, names=name or [], out=out)
+        plot_command(
+            directory, image_format=format, kinds=kind, only=only or [], link=link, names=name or [], out=out,
+            x=x, y=y, by=by or [],
+        )  # fmt: skip
 
 
 @app.command()

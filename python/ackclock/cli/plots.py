@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ackclock import plot
+from ackclock import plot, resultplots
 from ackclock.cli import output
+from ackclock.cli.resultplots import plot_results
 from ackclock.cli.runs import key_and_value
 from ackclock.curves import lacking
 from ackclock.result import StoredResult, frame, read
@@ -24,13 +25,27 @@ def plot_command(
     link: str | None,
     names: Sequence[str],
     out: Path | None,
+    x: str | None = None,
+    y: str | None = None,
+    by: Sequence[str] = (),
 ) -> None:
     """Plot a stored result or sweep."""
     if image_format not in plot.FORMATS:
         raise ValueError(f"unknown format {image_format!r}; known: {', '.join(plot.FORMATS)}")
-    if unknown := sorted(set(kinds or ()) - plot.KINDS.keys()):
-        raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join(plot.KINDS)}")
+    if unknown := sorted(set(kinds or ()) - plot.KINDS.keys() - set(resultplots.KINDS)):
+        raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join((*plot.KINDS, *resultplots.KINDS))}")
+    over_labels = [kind for kind in kinds or () if kind in resultplots.KINDS]
+    kinds = [kind for kind in kinds or () if kind in plot.KINDS]
     results = _choose(_read(directory), only)
+    if over_labels or x is not None or y is not None or by:
+        if kinds or names:
+            wrong = f"--kind {kinds[0]}" if kinds else f"--name {names[0]}"
+            raise ValueError(f"{wrong}: is drawn over time, and --x, --y and --by over labels; use one or the other")
+        plot_results(
+            results, out or directory, kinds=over_labels or ["points"], x=x, y=y, by=by, link=link,
+            image_format=image_format,
+        )  # fmt: skip
+        return
     possible = _possible(results, kinds, directory)
     shown = {plot.KINDS[kind].shows for kind in kinds or possible}
     if link is not None and not shown & {"links", "link"}:

@@ -1,0 +1,59 @@
+"""The command `plot` with results over labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ackclock import plot, resultplots
+from ackclock.cli import output
+from ackclock.labelled import samples
+from ackclock.result import StoredResult
+
+# What is drawn if no column is named: the first that was measured.
+TIMES = ("load_time", "completion_time")
+
+
+def plot_results(
+    results: Sequence[StoredResult],
+    target: Path,
+    *,
+    kinds: Sequence[str],
+    x: str | None,
+    y: str | None,
+    by: Sequence[str],
+    link: str | None,
+    image_format: str,
+) -> None:
+    """Draw means over a label, distributions, or boxes, and print what a reader has to know."""
+    for kind in kinds:
+        if kind == "points" and x is None:
+            raise ValueError("--x is needed: the label over which means are drawn, as in --x limit")
+        if kind == "cdf" and x is not None:
+            raise ValueError(f"--x {x}: a cdf has its column as x; name labels with --by")
+    for kind in kinds:
+        column = y or ("goodput_bps" if kind == "points" else _measured(results))
+        if kind == "points":
+            drawn = resultplots.points(results, x or "", column, by, link=link)
+        elif kind == "cdf":
+            drawn = resultplots.cdf(results, column, by, link=link)
+        else:
+            drawn = resultplots.box(results, column, x, by, link=link)
+        words = [kind, column.rsplit(".", 1)[-1], *([x.rsplit(".", 1)[-1]] if x is not None else [])]
+        target.mkdir(parents=True, exist_ok=True)
+        path = target / f"{'-'.join(re.sub(r'[^A-Za-z0-9_]+', '_', word) for word in words)}.{image_format}"
+        plot.save(drawn.figure, path)
+        print(path)
+        for note in drawn.notes:
+            output.note(note)
+
+
+def _measured(results: Sequence[StoredResult]) -> str:
+    for column in TIMES:
+        try:
+            samples(results, column)
+        except ValueError:
+            continue
+        return column
+    raise ValueError("no flow has a size and no application loads pages: name a column with --y")
