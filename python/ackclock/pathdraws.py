@@ -14,11 +14,16 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
-from ackclock import _core, toml
+from ackclock import _core
 from ackclock.scenario import Scenario
 
+# A link in a frozen scenario; its keys always stand in this order. Changing the text is six times as fast as settings.
+LINK = re.compile(
+    r'(?P<head>\[\[topology\.link\]\]\nfrom = "(?P<from>.*)"\nto = "(?P<to>.*)"\n)'
+    r'rate = "(?P<rate>[\d.]+) (?P<unit>\w+/s)"\ndelay = "(?P<delay>[\d.]+ \w+)"\n'
+)
 NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 
@@ -61,25 +66,35 @@ def like(scenario: Scenario, draw: int, jitter: Jitter) -> Scenario:
         Number of the draw: the same gives the same path.
     jitter
         How far from the given one.
+
+    Raises
+    ------
+    ValueError
+        If a link has no rate, as one that is unlimited.
     """
-    text = scenario.to_toml()
-    changed = []
-    for index, link in enumerate(toml.parse(text, scenario.name)["topology"]["link"]):
+
+    def drawn(link: re.Match[str]) -> str:
         one, other = sorted((link["from"], link["to"]))
-        drawn = random.Random(f"{draw}: {one} - {other}")
-        changed += [(f"topology.link.{index}.{key}", value) for key, value in _drawn(link, drawn, jitter)]
-    return Scenario.from_core(_core.Scenario.from_toml(text, scenario.name, changed), scenario.controls)
+        of_rate, of_delay = _draws(f"{draw}: {one} - {other}")
+        # Both are always drawn, so that one jitter does not change what the other gets.
+        rate = f"{float(link['rate']) * (1 + jitter.rate * of_rate):.9g}"
+        delay = nanoseconds(link["delay"])
+        moved = delay + round(min(jitter.delay, delay / 2) * of_delay)
+        return f'{link["head"]}rate = "{rate} {link["unit"]}"\ndelay = "{moved} ns"\n'
+
+    text, count = LINK.subn(drawn, scenario.to_toml())
+    if count != len(scenario.links):
+        raise ValueError(
+            f"{scenario.name}: {len(scenario.links)} links, of which {count} have a rate that can be drawn"
+        )
+    return Scenario.from_core(_core.Scenario.from_toml(text, scenario.name, []), scenario.controls)
 
 
-def _drawn(link: Mapping[str, Any], drawn: random.Random, jitter: Jitter) -> list[tuple[str, str]]:
-    # Both are always drawn, so that one jitter does not change what the other gets.
-    of_rate, of_delay = drawn.uniform(-1, 1), drawn.uniform(-1, 1)
-    found = []
-    if match := re.fullmatch(r"([\d.]+) (\S+)", link["rate"]):
-        found.append(("rate", f"{float(match[1]) * (1 + jitter.rate * of_rate):.9g} {match[2]}"))
-    delay = nanoseconds(link["delay"])
-    found.append(("delay", f"{delay + round(min(jitter.delay, delay / 2) * of_delay)} ns"))
-    return found
+@cache
+def _draws(name: str) -> tuple[float, float]:
+    """Draw two numbers, uniform in [−1, 1]."""
+    drawn = random.Random(name)
+    return drawn.uniform(-1, 1), drawn.uniform(-1, 1)
 
 
 def start(draw: int, spread: int) -> str:
