@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ackclock
-from ackclock.intervals import interval
+from ackclock.statistics.intervals import interval
 from ackclock.result import Result, rows
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

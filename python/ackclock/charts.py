@@ -19,11 +19,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ackclock import curves, heatmaps, modelruns, plot
-from ackclock.intervals import Interval, interval, rounded
+from ackclock.deriving import BOUNDS
 from ackclock.library import Paper
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, takes
+from ackclock.statistics import ratios
+from ackclock.statistics.intervals import Interval, interval, rounded
 
 Row = Mapping[str, Any]
 TRACE_LABELS = {"cwnd": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
@@ -100,9 +102,8 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`."""
     label, x = chart.get("series", outcome.plan.paper.document.get("flows")), chart["x"]
     rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
-    if "ratio" in chart:
-        rows = _ratios(rows, chart["ratio"], (x, label))
-    found = _intervals(rows, (x, label), lambda row: row["value"])
+    found = _ratios(rows, chart["ratio"], (x, label)) if "ratio" in chart else _intervals(rows, (x, label), chart)
+    rows = [row for row in rows if (row[x], row[label]) in found]
     if not found:
         return None
     places, series = _in_order(_values(rows, x)), _values(rows, label)
@@ -151,25 +152,20 @@ def _draw_series(
     axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
 
 
-def _ratios(rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]) -> list[Row]:
-    """Give the runs of the first value of the label in `ratio`, with values whose mean is the ratio to the second's.
-
-    The ratio R is that of the means, as a mean of single ratios is too large if runs scatter. A pair of runs, a and b,
-    counts as R + (a − R·b)/mean(b): these scatter as R does, to first order.
-    """
+def _ratios(
+    rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
+) -> dict[tuple[str, ...], Interval]:
+    """Give the ratio of the means of two values of a label, paired run by run, as in verdicts."""
     label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
-    pairs: dict[tuple[str, ...], list[tuple[Row, float]]] = {}
+    pairs: dict[tuple[str, ...], tuple[list[float], list[float], Any]] = {}
     for row in rows:
         if row[label] == of and (paired := _paired(row, keys)) in below:
-            pairs.setdefault(paired[:-1], []).append((row, below[paired]))
-    made: list[Row] = []
-    for group in pairs.values():
-        mean = sum(b for _, b in group) / len(group)
-        if mean:
-            whole = sum(row["value"] for row, _ in group) / len(group) / mean
-            made += [{**row, "value": whole + (row["value"] - whole * b) / mean} for row, b in group]
-    return made
+            own, other, _ = pairs.setdefault(paired[:-1], ([], [], row["sampling"]))
+            own.append(row["value"])
+            other.append(below[paired])
+    found = {key: ratios.ratio(*pair) for key, pair in pairs.items()}
+    return {key: each for key, each in found.items() if math.isfinite(each.mean)}
 
 
 def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
@@ -182,7 +178,7 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     x, y, panel = chart["x"], chart["y"], chart.get("panel")
     panels = _values(rows, panel) if panel else [""]
     keys = (x, y, panel) if panel else (x, y)
-    found = _intervals(_one_flow(rows, chart, outcome.plan.paper), keys, lambda row: row["value"])
+    found = _of_flow(rows, chart, outcome.plan.paper, keys)
     if not found:
         return None
     xs, ys = _in_order(_values(rows, x)), _in_order(_values(rows, y))
@@ -217,7 +213,7 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     xs, ys, names = (_in_order(_values(rows, label)) for label in (x, y, series))
     panels = _values(rows, panel) if panel else [""]
     keys = (series, x, y, panel) if panel else (series, x, y)
-    found = _intervals(rows, keys, lambda row: row["value"])
+    found = _samples(rows, keys)
     if not found:
         return None
     across = min(len(panels), 3)
@@ -241,11 +237,11 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
 
 
 def _variants(
-    found: Mapping[tuple[str, ...], Interval], names: Sequence[str], cell: tuple[str, ...]
-) -> dict[str, float]:
-    """Give the means of a cell by the values of the label that is chosen from, in their order."""
+    found: Mapping[tuple[str, ...], tuple[list[float], Any]], names: Sequence[str], cell: tuple[str, ...]
+) -> dict[str, list[float]]:
+    """Give the samples of a cell by the values of the label that is chosen from, in their order."""
     keys = {name: (name, *cell) for name in names}
-    return {name: found[key].mean for name, key in keys.items() if key in found}
+    return {name: found[key][0] for name, key in keys.items() if key in found}
 
 
 def _draw_map(
@@ -341,7 +337,8 @@ DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
 
 
 def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
-    return [row for row in outcome.rows if takes(chart, row)]
+    # The exact path stands beside verdicts only.
+    return [row for row in outcome.rows if row.get("paths") != "exact" and takes(chart, row)]
 
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
@@ -374,43 +371,40 @@ def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> lis
     return [{**flows[0], "value": sum(row["value"] for row in flows) / len(flows)} for flows in runs.values()]
 
 
-def _one_flow(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:
-    """Give the rows of the chart's flow with what is drawn of it as ``value``.
+def _of_flow(
+    rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper, keys: Sequence[str]
+) -> dict[tuple[str, ...], Interval]:
+    """Give what is drawn of the chart's flow.
 
-    That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, whether it has
-    this value, whose mean is how often.
+    That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, how often it has
+    this value.
     """
+    valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     flows = paper.document["flows"]
-    runs: dict[tuple[str, ...], dict[str, float | None]] = {}
-    for row in rows:
-        runs.setdefault(_run(row, paper.labels), {})[row[flows]] = _scaled(row, chart)
-    made: list[Row] = []
-    for row in rows:
-        value = _scaled(row, chart)
-        if row[flows] != chart["flow"] or value is None:
-            continue
-        if "to" in chart:
-            other = runs[_run(row, paper.labels)].get(chart["to"])
-            if not other:
-                continue
-            value /= other
-        made.append({**row, "value": float(value == chart["equals"]) if "equals" in chart else value})
-    return made
+    if "to" in chart:
+        return _ratios(valued, {flows: (chart["flow"], chart["to"])}, keys)
+    own = [row for row in valued if row[flows] == chart["flow"]]
+    if "equals" in chart:
+        own = [{**row, "value": float(row["value"] == chart["equals"])} for row in own]
+    return _intervals(own, keys, chart)
 
 
 def _run(row: Row, labels: Sequence[str]) -> tuple[str, ...]:
     return (*(row[label] for label in labels), str(row["unit"]))
 
 
-def _intervals(
-    rows: Sequence[Row], keys: Sequence[str], value: Callable[[Row], float | None]
-) -> dict[tuple[str, ...], Interval]:
+def _samples(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], tuple[list[float], Any]]:
+    """Give the values of each cell in the order of their runs, and what they are over."""
     samples: dict[tuple[str, ...], tuple[list[float], Any]] = {}
     for row in rows:
-        measured = value(row)
-        if measured is not None:
-            samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(measured)
-    return {key: interval(sample, sampling) for key, (sample, sampling) in samples.items()}
+        samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(row["value"])
+    return samples
+
+
+def _intervals(rows: Sequence[Row], keys: Sequence[str], chart: Mapping[str, Any]) -> dict[tuple[str, ...], Interval]:
+    bounds, scale = BOUNDS.get(chart["metric"]), chart.get("scale", 1)
+    scaled = None if bounds is None else (bounds[0] * scale, bounds[1] * scale)
+    return {key: interval(*sample, bounds=scaled) for key, sample in _samples(rows, keys).items()}
 
 
 def _mean(found: Mapping[tuple[str, ...], Interval], key: tuple[str, ...]) -> float:

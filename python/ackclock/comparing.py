@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core, checks, modelling
-from ackclock.intervals import Interval, interval
 from ackclock.result import StoredResult, read
+from ackclock.statistics.intervals import Interval, interval
 
 if TYPE_CHECKING:
     import polars

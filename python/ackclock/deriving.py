@@ -11,6 +11,7 @@ import polars
 
 from ackclock import toml
 from ackclock.result import Result, frame
+from ackclock.statistics.fairness import jain_index
 
 Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
@@ -48,6 +49,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
 }
 """The columns that each measure adds."""
+
+BOUNDS = {"jain": (0.0, 1.0), "share": (0.0, 1.0), "loss_rate": (0.0, 1.0)}
+"""Columns that cannot be outside these values, nor their intervals."""
 
 
 def share(measured: Rows, _: Result) -> None:
@@ -102,16 +106,6 @@ def jain(measured: Rows, _: Result) -> None:
     index = jain_index([row["delivered_bytes"] for row in measured])
     for row in measured:
         row["jain"] = index
-
-
-def jain_index(values: Sequence[float]) -> float | None:
-    """Give (Σx)²/(n·Σx²): 1 if all n values are equal, 1/n if all but one are 0; None if all are 0.
-
-    Jain, Chiu & Hawe, *A quantitative measure of fairness and discrimination for resource allocation in shared computer
-    systems*, 1984.
-    """
-    squares = math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / (len(values) * squares) if squares else None
 
 
 def resent(measured: Rows, _: Result) -> None:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from ackclock.numbers import number
+from ackclock.statistics import selection
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue, ITU-R BT.709
 
@@ -28,30 +29,38 @@ class Best:
         return self.name if self.gain is None else f"{self.name}{separator}{100 * self.gain:+.0f} %".replace("-", "−")
 
 
-def best(means: Mapping[str, float], rule: Mapping[str, Any]) -> Best | None:
+def best(samples: Mapping[str, Sequence[float]], rule: Mapping[str, Any]) -> Best | None:
     """Choose the first variant that is as good as the best.
 
     Parameters
     ----------
-    means
-        By variant, in the order in which they are preferred.
+    samples
+        Values by variant, in the order in which they are preferred; runs in the same order for each.
     rule
         ``sense``: whether the ``lowest`` or the ``highest`` mean is best. ``within``: the share of the best mean within
-        which another is as good; none if it is left out. ``over``: the variant to which the best mean is compared.
+        which another is as good; none if it is left out. ``over``: the variant to which the best is compared.
 
     Returns
     -------
     Best or None
-        None if there are no variants. The gain is (mean of `over` − best mean) / mean of `over`, negated where the
-        highest is best; None without `over`.
+        None if there are no variants. The gain is (mean of `over` − mean of the best) / mean of `over`, negated where
+        the highest is best, and corrected for the choice of the best among noisy means, see `selection.chosen`; None
+        without `over`, or with a single run.
     """
-    if not means:
+    if not samples:
         return None
     sign = 1 if rule["sense"] == "lowest" else -1
+    means = {name: sum(sample) / len(sample) for name, sample in samples.items()}
     top = min(means.values(), key=lambda mean: sign * mean)
     name = next(name for name, mean in means.items() if sign * (mean - top) <= rule.get("within", 0.0) * abs(top))
-    other = means.get(rule.get("over", ""))
-    return Best(name, sign * (other - top) / other if other else None)
+    other = samples.get(rule.get("over", ""))
+    if not other or min(map(len, samples.values())) < 2:
+        return Best(name, None)
+
+    def gain(variant: str, part: slice) -> float:
+        return sign * (1 - sum(samples[variant][part]) / sum(other[part])) if sum(other[part]) else 0.0
+
+    return Best(name, selection.chosen(samples, gain, sign))
 
 
 def draw(

@@ -1,38 +1,45 @@
 """Verdicts: claims judged on measured samples.
 
 A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
-paired: number by number of the seeds or start times. The relative difference of two variants is their difference over
-the larger of their means. It has an interval: Student's t over seeds, from the smallest to the largest over start
-times. Several comparisons of one claim share its probability of error (Bonferroni). With the tolerance τ:
+paired: by the number of the seed, the drawn path or the start time. Two variants are compared by the ratio of their
+means, relative to the second, the reference: A is above B by A/B − 1. The interval of the ratio is Fieller's over seeds
+and the range of the pairs over drawn paths and start times, see `statistics.ratios`. Several comparisons of one claim
+share its probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
 
-=====================  ==========================  ==================================  =======================
-the claim says         holds                       does not hold                       cannot tell
-=====================  ==========================  ==================================  =======================
-A above B              interval above τ            interval below τ                    otherwise
-A and B overlap        interval within ±τ          interval apart from ±τ              otherwise
-ratio in [low, high]   interval of A/B within      interval apart from it              otherwise
-value in [low, high]   interval of A within        interval apart from it              otherwise
-A is the best          all intervals below τ       one interval above τ                otherwise
-=====================  ==========================  ==================================  =======================
+=====================  ===============================  ==================================  =======================
+the claim says         holds                            does not hold                       cannot tell
+=====================  ===============================  ==================================  =======================
+A above B              A/B − 1 above τ                  A/B − 1 below τ                     otherwise
+A and B overlap        A/B and B/A below 1 + τ          A/B or B/A above 1 + τ              otherwise
+ratio in [low, high]   interval of A/B within           interval apart from it              otherwise
+value in [low, high]   interval of A within             interval apart from it              otherwise
+A is the best          all intervals below τ            one interval above τ                otherwise
+=====================  ===============================  ==================================  =======================
 
 The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
-hold: it is *reversed* if the interval is below −τ, there is *no difference* if it lies within ±τ, and otherwise A is
+hold: it is *reversed* if B/A − 1 is above τ, there is *no difference* if they overlap, and otherwise A is
 just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot be told
 otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of the
 labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them, and
 does not if it cannot hold in more. If nothing was there to compare, it was not run.
+
+Runs that do not say how much others would differ cannot tell: one run, seeds that change nothing, two equal runs, or
+nothing to count in either variant. If the rows of a claim have drawn paths and the exact path too, the drawn paths
+give its verdict, and the judgement on the exact path stands beside it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from ackclock.claims import Claim, bounds
-from ackclock.intervals import Interval, Sampling, interval
+from ackclock.deriving import BOUNDS
+from ackclock.statistics import ratios
+from ackclock.statistics.intervals import Interval, Sampling, interval
 
 Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
 Why = Literal["reversed", "no difference", "apart", "beaten"]
@@ -55,8 +62,8 @@ class Comparison:
     relation : {"above", "overlaps", "ratio", "value", "best"}
         What the claim says of them.
     difference : Interval or None
-        Relative difference, the ratio, the value, or how much better the right one is; None if there was nothing to
-        compare.
+        Difference relative to the right one, the ratio, the value, or how much better the right one is; None if there
+        was nothing to compare.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reason : str
@@ -93,12 +100,14 @@ class Judgement:
         For each of the labels left out: the variants, best first, each with its mean and interval.
     comparisons : list of Comparison
         What it rests on.
-    sampling : {"seed", "offset", "exact"}
-        What the intervals are over; exact if nothing but formulas is compared.
+    sampling : {"seed", "path", "offset", "exact", "mixed"}
+        What the intervals are over; exact if nothing but formulas is compared, mixed if cells differ.
     order_matches : bool or None
         For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
     why : {"reversed", "no difference", "apart", "beaten"} or None
         For what does not hold: in which way; of several ways the first of these.
+    beside : Judgement or None
+        The judgement on the exact path, if this one is on drawn paths.
     """
 
     claim: Claim
@@ -107,9 +116,10 @@ class Judgement:
     reasons: list[str]
     measured: list[tuple[dict[str, str], list[tuple[str, Interval]]]]
     comparisons: list[Comparison]
-    sampling: Sampling
+    sampling: Sampling | Literal["mixed"]
     order_matches: bool | None = None
     why: Why | None = None
+    beside: Judgement | None = None
 
     @property
     def reason(self) -> str:
@@ -131,15 +141,26 @@ class Judgement:
             "sampling": self.sampling,
             "order_matches": self.order_matches,
         }
-        return {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
+        found = {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
+        if self.beside is None:
+            return found
+        return {**found, "exact_path": {k: v for k, v in self.beside.to_dict().items() if k not in ("claim", "metric")}}
 
 
 @dataclass
-class _Samples:
-    """Values of one metric: per labels left out, per variant, per seed or start time."""
+class _Cell:
+    """Values of one metric with all labels but the axis fixed: per variant, per seed, drawn path or start time."""
 
-    sampling: Sampling = "offset"
-    cells: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = field(default_factory=dict)
+    values: dict[str, dict[int, float]] = field(default_factory=dict)
+    sampling: dict[str, Sampling] = field(default_factory=dict)
+
+    def of_pair(self, left: str, right: str) -> Sampling:
+        """Say what a comparison of two variants is over: a formula takes part in what the other one is over."""
+        found = {self.sampling[left], self.sampling[right]} - {"exact"}
+        return min(found, default="exact")
+
+
+Key = tuple[tuple[str, str], ...]
 
 
 def judge_all(
@@ -152,8 +173,9 @@ def judge_all(
     claims
         What to judge.
     rows
-        One per run: its labels, ``sampling``, ``unit`` (the number of the seed or start time), and the metrics. If
-        ``seeds`` is ``common``, only claims of the kind ``equal`` look at it, and if it is ``own``, only the others.
+        One per run: its labels, ``sampling``, ``unit`` (the number of the seed, drawn path or start time), and the
+        metrics. If ``seeds`` is ``common``, only claims of the kind ``equal`` look at it, and if it is ``own``, only
+        the others. If ``paths`` is ``exact``, the run is of the exact path beside others of drawn ones (``like``).
     labels
         Which of the columns are labels.
     confidence
@@ -164,53 +186,73 @@ def judge_all(
 
 def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
     """Judge one claim on one metric; parameters as in `judge_all`."""
-    samples = _collect(claim, metric, rows, labels)
+    own = [row for row in rows if _belongs(row, claim, metric)]
+    found = _judge(claim, metric, [row for row in own if row.get("paths") != "exact"], labels, confidence)
+    if any(row.get("paths") == "exact" for row in own):
+        exact = [row for row in own if row.get("paths") != "like"]
+        return replace(found, beside=_judge(claim, metric, exact, labels, confidence))
+    return found
+
+
+def _belongs(row: Row, claim: Claim, metric: str) -> bool:
+    # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
+    other = "own" if claim.kind == "equal" else "common"
+    return (
+        row.get(metric) is not None
+        and row.get("seeds") != other
+        and all(row[label] == value for label, value in claim.where.items())
+    )
+
+
+def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float) -> Judgement:
+    cells = _collect(claim, metric, rows, labels)
     pairs = [
         (key, left, right, relation)
-        for key in samples.cells
-        for left, right, relation in _pairs(claim, samples.cells[key])
+        for key, cell in cells.items()
+        for left, right, relation in _pairs(claim, cell.values)
     ]
     share = 1 - (1 - confidence) / max(1, len(pairs))
     compared = [
-        _compare(claim, dict(key), samples.cells[key], (left, right, relation), (samples.sampling, share))
+        _compare(claim, metric, dict(key), cells[key], (left, right, relation), share)
         for key, left, right, relation in pairs
     ]
-    measured = [(dict(key), _ranking(cell, samples.sampling, confidence)) for key, cell in samples.cells.items()]
+    measured = [(dict(key), _ranking(cell, metric, confidence)) for key, cell in cells.items()]
     verdict, reasons, why = _conclude(claim, compared)
     matches = _order_matches(claim, measured) if claim.kind == "order" else None
-    return Judgement(claim, metric, verdict, reasons, measured, compared, samples.sampling, matches, why)
+    over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
+    sampling = "mixed" if len(over) > 1 else min(over, default="exact")
+    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why)  # type: ignore[arg-type]
 
 
-def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> _Samples:
-    samples = _Samples("exact")
+def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> dict[Key, _Cell]:
     free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
-    gathered: dict[tuple[tuple[str, str], ...], dict[str, dict[int, list[float]]]] = {}
-    exact: dict[tuple[tuple[str, str], ...], dict[str, list[float]]] = {}
+    gathered: dict[Key, dict[str, dict[int, list[float]]]] = {}
+    exact: dict[Key, dict[str, list[float]]] = {}
+    over: dict[Key, dict[str, Sampling]] = {}
     for row in rows:
-        if row.get(metric) is None or any(row[label] != value for label, value in claim.where.items()):
-            continue
-        # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
-        if row.get("seeds") == ("own" if claim.kind == "equal" else "common"):
-            continue
-        key = tuple((label, row[label]) for label in free)
+        key, variant, value = tuple((label, row[label]) for label in free), row[claim.axis], float(row[metric])
         cell = gathered.setdefault(key, {})
+        over.setdefault(key, {})[variant] = row["sampling"]
         if row["sampling"] == "exact":
-            exact.setdefault(key, {}).setdefault(row[claim.axis], []).append(float(row[metric]))
-            continue
-        samples.sampling = row["sampling"]
-        cell.setdefault(row[claim.axis], {}).setdefault(row["unit"], []).append(float(row[metric]))
+            exact.setdefault(key, {}).setdefault(variant, []).append(value)
+        else:
+            cell.setdefault(variant, {}).setdefault(row["unit"], []).append(value)
     # A formula's value stands beside each of the runs.
     units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
     for key, found in exact.items():
         gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
     # A label that has one value in all of them tells nothing.
     told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
-    for key, variants in gathered.items():
-        samples.cells[tuple(pair for pair in key if pair[0] in told)] = {
-            variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
-            for variant, units in variants.items()
-        }
-    return samples
+    return {
+        tuple(pair for pair in key if pair[0] in told): _Cell(
+            {
+                variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
+                for variant, units in variants.items()
+            },
+            over[key],
+        )
+        for key, variants in gathered.items()
+    }
 
 
 def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Relation]]:
@@ -232,57 +274,56 @@ def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Rel
 
 
 def _compare(
-    claim: Claim,
-    where: dict[str, str],
-    cell: Mapping[str, Mapping[int, float]],
-    pair: tuple[str, str, Relation],
-    sampling_and_confidence: tuple[Sampling, float],
+    claim: Claim, metric: str, where: dict[str, str], cell: _Cell, pair: tuple[str, str, Relation], confidence: float
 ) -> Comparison:
     left, right, relation = pair
     if relation == "value":
-        return _judge_value(claim, where, cell.get(left, {}), sampling_and_confidence)
-    units = sorted(cell.get(left, {}).keys() & cell.get(right, {}).keys())
+        return _judge_value(claim, metric, where, cell, confidence)
+    units = sorted(cell.values.get(left, {}).keys() & cell.values.get(right, {}).keys())
     names = f"{claim.axis} {left} and {right}"
     if not units:
         return Comparison(where, left, right, relation, None, "not run", f"no runs of both {names}")
-    a, b = [cell[left][unit] for unit in units], [cell[right][unit] for unit in units]
-    if relation == "ratio":
-        return _judge_ratio(claim, where, (a, b), sampling_and_confidence)
-    scale = max(abs(sum(a)), abs(sum(b))) / len(units) or 1.0
+    a, b = [cell.values[left][unit] for unit in units], [cell.values[right][unit] for unit in units]
+    # How much better the other one is, relative to what it is better than.
     if claim.sense == "highest":
         a, b = b, a
-    difference = interval([(x - y) / scale for x, y in zip(a, b, strict=True)], *sampling_and_confidence)
-    verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, difference, claim.tolerance)
+    found = ratios.ratio(a, b, cell.of_pair(left, right), confidence)
+    if not found.known:
+        return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
+    if relation == "ratio":
+        return _within_bounds(claim, where, found)
+    verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, found, claim.tolerance)
+    difference = Interval(found.mean - 1, found.low - 1, found.high - 1, found.count)
     return Comparison(where, left, right, relation, difference, verdict, reason, why)
 
 
-def _judge_above(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
-    found, margin = _percent(difference), f"{100 * tolerance:g} %"
-    if difference.low > tolerance:
+def _judge_above(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin, least = ratios.words(over), f"{100 * tolerance:g} %", 1 + tolerance
+    if over.low > least:
         return "holds", f"{left} is above {right}: {found}", None
-    if difference.high >= tolerance:
-        return "cannot tell", f"{left} less {right} is {found}, neither above nor below {margin}", None
-    if difference.high < -tolerance:
+    if over.high >= least:
+        return "cannot tell", f"{left} over {right} is {found}, neither above nor below {margin}", None
+    if over.high < 1 / least:
         return "does not hold", f"{left} is below {right}: {found}", "reversed"
-    if difference.within(-tolerance, tolerance):
+    if over.within(1 / least, least):
         return "does not hold", f"no difference between {left} and {right}: {found}, within ±{margin}", "no difference"
     return "does not hold", f"{left} is not above {right}: {found}", None
 
 
-def _judge_overlap(left: str, right: str, difference: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
-    found, margin = _percent(difference), f"±{100 * tolerance:g} %"
-    if difference.within(-tolerance, tolerance):
+def _judge_overlap(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin, most = ratios.words(over), f"±{100 * tolerance:g} %", 1 + tolerance
+    if over.within(1 / most, most):
         return "holds", f"{left} and {right} overlap: {found}", None
-    if difference.apart(-tolerance, tolerance):
+    if over.apart(1 / most, most):
         return "does not hold", f"{left} and {right} differ: {found}", "apart"
-    return "cannot tell", f"{left} less {right} is {found}, neither within nor apart from {margin}", None
+    return "cannot tell", f"{left} over {right} is {found}, neither within nor apart from {margin}", None
 
 
 def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
-    found, margin = _percent(better), f"{100 * tolerance:g} %"
-    if better.high <= tolerance:
+    found, margin = ratios.words(better), f"{100 * tolerance:g} %"
+    if better.high <= 1 + tolerance:
         return "holds", f"{right} is not better than {left}: {found}", None
-    if better.low > tolerance:
+    if better.low > 1 + tolerance:
         return "does not hold", f"{right} is better than {left}: {found}", "beaten"
     return "cannot tell", f"{right} is better than {left} by {found}, neither above nor below {margin}", None
 
@@ -290,30 +331,16 @@ def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tu
 RULES = {"above": _judge_above, "overlaps": _judge_overlap, "best": _judge_best}
 
 
-def _judge_ratio(
-    claim: Claim,
-    where: dict[str, str],
-    samples: tuple[list[float], list[float]],
-    sampling_and_confidence: tuple[Sampling, float],
-) -> Comparison:
-    a, b = samples
-    if min(b) <= 0:
-        reason = f"{claim.axis} {claim.to} has runs without any"
-        return Comparison(where, claim.of, claim.to, "ratio", None, "cannot tell", reason)
-    return _within_bounds(claim, where, interval([x / y for x, y in zip(a, b, strict=True)], *sampling_and_confidence))
-
-
-def _judge_value(
-    claim: Claim,
-    where: dict[str, str],
-    values: Mapping[int, float],
-    sampling_and_confidence: tuple[Sampling, float],
-) -> Comparison:
+def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, confidence: float) -> Comparison:
+    values = cell.values.get(claim.of, {})
     if not values:
         reason = f"no runs of {claim.axis} {claim.of}"
         return Comparison(where, claim.of, "", "value", None, "not run", reason)
     sample = [values[unit] for unit in sorted(values)]
-    return _within_bounds(claim, where, interval(sample, *sampling_and_confidence))
+    found = interval(sample, cell.sampling[claim.of], confidence, BOUNDS.get(metric))
+    if not found.known:
+        return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
+    return _within_bounds(claim, where, found)
 
 
 def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comparison:
@@ -328,18 +355,11 @@ def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comp
     return Comparison(where, claim.of, claim.to, relation, found, verdict, reason, "apart" if apart else None)  # type: ignore[arg-type]
 
 
-def _percent(difference: Interval) -> str:
-    mean, low, high = (f"{100 * value:+.2f}" for value in (difference.mean, difference.low, difference.high))
-    return f"{mean} % [{low}, {high}]".replace("-", "−")
-
-
-def _ranking(
-    cell: Mapping[str, Mapping[int, float]], sampling: Sampling, confidence: float
-) -> list[tuple[str, Interval]]:
-    ranks = [
-        (variant, interval([values[unit] for unit in sorted(values)], sampling, confidence))
-        for variant, values in cell.items()
-    ]
+def _ranking(cell: _Cell, metric: str, confidence: float) -> list[tuple[str, Interval]]:
+    ranks = []
+    for variant, values in cell.values.items():
+        sample = [values[unit] for unit in sorted(values)]
+        ranks.append((variant, interval(sample, cell.sampling[variant], confidence, BOUNDS.get(metric))))
     return sorted(ranks, key=lambda rank: -rank[1].mean)
 
 
@@ -387,7 +407,7 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
     def extent(comparison: Comparison) -> tuple[int, float]:
         if comparison.difference is None:
             return (1, 0.0)
-        mean = comparison.difference.mean
+        mean = comparison.difference.mean if comparison.difference.known else 0.0
         if comparison.relation not in ("ratio", "value"):
             return (0, -abs(mean))
         smallest_first = claim.low is not None and claim.quantifier == "all"
@@ -399,10 +419,17 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
         shown.append(f"and {len(ordered) - SHOWN} more")
     if len(comparisons) > SHOWN:
         shown.append(f"{len(chosen)} of {len(comparisons)} comparisons")
-    measured = [item for item in comparisons if item.relation in ("ratio", "value") and item.difference is not None]
+    measured = [
+        item
+        for item in comparisons
+        if item.relation in ("ratio", "value") and item.difference is not None and item.difference.known
+    ]
     if len(measured) > 1:
         largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
-        shown.append(f"the largest {largest.relation} is {largest.difference.mean:.4g}, {_place(largest)}".rstrip(": "))  # type: ignore[union-attr]
+        # Its interval holds for all cells together, so that it also holds for the one chosen as the largest.
+        ends = f"[{largest.difference.low:.4g}, {largest.difference.high:.4g}]"  # type: ignore[union-attr]
+        said = f"the largest {largest.relation} is {largest.difference.mean:.4g} {ends}, {_place(largest)}"  # type: ignore[union-attr]
+        shown.append(said.rstrip(": "))
     return shown
 
 

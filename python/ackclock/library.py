@@ -147,6 +147,11 @@ def _is_spread(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s+(ns|us|µs|ms|s)\s*", value) is not None
 
 
+def _is_jitter_of_rate(value: object) -> bool:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value) if isinstance(value, str) else None
+    return match is not None and float(match[1]) < 100
+
+
 def _is_title(value: object) -> bool:
     try:
         return isinstance(value, str) and value.format("x") != value
@@ -205,11 +210,15 @@ MODEL = {
     "columns": checks.TEXT_TABLE,
 }
 EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
+TIME = checks.Kind('a time with its unit, as "60 ms"', _is_spread)
+JITTER = {"rate": checks.Kind('a percentage below 100 %, as "2 %"', _is_jitter_of_rate), "delay": TIME}
 REPEAT = {
     "where": checks.TEXT_TABLE,
-    "sampling": checks.one_of("seed", "offset"),
+    "sampling": checks.one_of("seed", "path", "offset"),
     "count": checks.COUNT,
-    "spread": checks.Kind('a time with its unit, as "60 ms"', _is_spread),
+    "spread": TIME,
+    "jitter": checks.TABLE,
+    "exact": checks.COUNT,
     "seeds_by": checks.TEXTS,
     "common": checks.COUNT,
     "spans": checks.SPANS,
@@ -301,6 +310,8 @@ NOT_NEEDED = {
         "spread",
         "seeds_by",
         "common",
+        "jitter",
+        "exact",
     ),
     *("spans", "cwnd", "derived"),
 }
@@ -330,18 +341,35 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
     for number, rule in enumerate(document.get("repeat", []), start=1):
         here = f"{place}: repeat {number}"
         checks.keys(here, rule, REPEAT, ["sampling", "count"])
-        checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] == "offset" else [])
-        for key, sampling in (("spread", "offset"), ("seeds_by", "seed"), ("common", "seed")):
-            if key in rule and rule["sampling"] != sampling:
-                raise ValueError(f"{here}: {key} belongs to sampling = {sampling!r}")
+        checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] != "seed" else [])
+        _check_repeat(rule, here)
     quick = document.get("quick", {})
     checks.keys(f"{place}: quick", quick, QUICK)
-    counts = {"seed": checks.COUNT, "offset": checks.COUNT}
+    counts = {"seed": checks.COUNT, "path": checks.COUNT, "offset": checks.COUNT}
     checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
     if "figures" in document:
         _check_figures(document["figures"], f"{place}: figures")
     for number, chart in enumerate(document.get("chart", []), start=1):
         _check_chart(chart, f"{place}: chart {number}")
+
+
+SAMPLINGS = {
+    **dict.fromkeys(("seeds_by", "common"), ("seed",)),
+    **dict.fromkeys(("jitter", "exact"), ("seed", "path")),
+    "spread": ("path", "offset"),
+}
+"""The kinds of sampling to which a key of a repetition belongs."""
+
+
+def _check_repeat(rule: Mapping[str, Any], place: str) -> None:
+    for key, samplings in SAMPLINGS.items():
+        if key in rule and rule["sampling"] not in samplings:
+            raise ValueError(f"{place}: {key} belongs to sampling = {' or '.join(map(repr, samplings))}")
+    checks.keys(f"{place}: jitter", rule.get("jitter", {}), JITTER)
+    if rule["sampling"] == "seed" and "exact" in rule and "jitter" not in rule:
+        raise ValueError(f"{place}: exact belongs to drawn paths; jitter is missing")
+    if "jitter" in rule and "common" in rule:
+        raise ValueError(f"{place}: common seeds are for random losses, jitter for drawn paths; choose one")
 
 
 def _check_figures(figures: Mapping[str, Any], place: str) -> None:

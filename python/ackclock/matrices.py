@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import polars
 
 from ackclock.composing import AXES, Composition
 from ackclock.crossing import Measured, Outcome, Plan
-from ackclock.intervals import interval
+from ackclock.deriving import BOUNDS
 from ackclock.scoring import MEASURED, METRICS, Row
+from ackclock.statistics import ratios
+from ackclock.statistics.intervals import Interval, interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +83,8 @@ class Matrix:
         """One row per path and composition.
 
         Of every metric its mean over seeds, Student's 95 % interval (``_low``, ``_high``), and the same of what it is
-        against the baseline (``_vs``, ``_vs_low``, ``_vs_high``), seed by seed.
+        against the baseline (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's interval,
+        or the mean difference, both paired by seed.
         """
         made: list[Row] = []
         for path in self.plan.paths:
@@ -192,16 +196,27 @@ def _aggregate(rows: Sequence[Row], base: dict[int, Row]) -> Row:
     made: Row = {}
     for key, metric in METRICS.items():
         own = [row[key] for row in rows]
-        against = [metric.against(row[key], base.get(row["seed"], {}).get(key)) for row in rows]
-        made |= _interval(key, own) | _interval(f"{key}_vs", against)
+        beside = [base.get(row["seed"], {}).get(key) for row in rows]
+        made |= _columns(key, _known(own) and interval(own, "seed", bounds=BOUNDS.get(key)))
+        made |= _columns(f"{key}_vs", _known(own) and _known(beside) and _against(own, beside, metric.relation))
     return made
 
 
-def _interval(name: str, sample: Sequence[float | None]) -> Row:
-    """Give mean and ends; None where a value is not there for every seed, and for the ends of a single one."""
-    known = [value for value in sample if value is not None]
-    if len(known) < len(sample):
+def _known(sample: Sequence[float | None]) -> TypeGuard[Sequence[float]]:
+    """Whether a value is there for every seed."""
+    return None not in sample
+
+
+def _against(own: Sequence[float], beside: Sequence[float], relation: str) -> Interval | None:
+    """Set values against the baseline's, seed by seed; None if nothing can be divided by it."""
+    if relation == "difference":
+        return interval([value - base for value, base in zip(own, beside, strict=True)], "seed")
+    return ratios.ratio(own, beside, "seed") if any(beside) else None
+
+
+def _columns(name: str, found: Interval | Literal[False] | None) -> Row:
+    """Give mean and ends; no ends if the seeds do not say how much others would differ."""
+    if not found:
         return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    found = interval(known, "seed")
-    ends = (found.low, found.high) if found.count > 1 else (None, None)
+    ends = (found.low, found.high) if math.isfinite(found.high) else (None, None)
     return dict(zip((name, f"{name}_low", f"{name}_high"), (found.mean, *ends), strict=True))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import polars
@@ -19,6 +19,7 @@ from ackclock import _core, curves, deriving, internalplots, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
+from ackclock.statistics import fairness
 
 Lines = dict[str, plot.Line]
 Rows = list[dict[str, Any]]
@@ -54,10 +55,10 @@ class PlannedRun:
     ----------
     labels : dict
         Which cell of the experiment it belongs to.
-    sampling : {"seed", "offset"}
+    sampling : {"seed", "path", "offset"}
         How it differs from the other runs of its cell.
     unit : int
-        The number of the seed or of the start time.
+        The number of the seed, of the drawn path, or of the start time.
     scenario : Scenario
         What is run.
     spans : dict
@@ -70,10 +71,12 @@ class PlannedRun:
         Whether its seed is that of its cell alone, or that of all cells; None where that makes no difference.
     derived : sequence of str
         What is derived from its tables and traces, see `deriving`.
+    paths : {"like", "exact"} or None
+        Whether it is on a drawn path or on the exact one; None if its cell has no drawn paths.
     """
 
     labels: Mapping[str, str]
-    sampling: Literal["seed", "offset"]
+    sampling: Literal["seed", "path", "offset"]
     unit: int
     scenario: Scenario
     spans: Spans = field(default_factory=dict)
@@ -81,6 +84,7 @@ class PlannedRun:
     drawing: Drawing = Drawing()
     seeds: Literal["own", "common"] | None = None
     derived: Sequence[str] = ()
+    paths: Literal["like", "exact"] | None = None
 
     @property
     def cell(self) -> tuple[str, ...]:
@@ -111,7 +115,8 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__), str(internalplots.__file__))
+    modules = (plot, curves, deriving, internalplots, fairness)
+    sources = (__file__, *(str(module.__file__) for module in modules))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
 
@@ -181,11 +186,15 @@ def _curves(result: Result, kind: str, width: float | None) -> list[plot.Line]:
 
 
 class Kept:
-    """What is kept of the runs of one cell, in two files of a folder; what cannot be read counts as not there."""
+    """What is kept of the runs of one cell, in two files of a folder; what cannot be read counts as not there.
+
+    Every finished run is appended as a line, so that a process that is killed loses the runs that it is in, and no
+    other.
+    """
 
     def __init__(self, folder: Path, labels: Mapping[str, str]) -> None:
         name = _digest(dict(labels))[:20]
-        self._part, self._drawing = folder / f"{name}.json", folder / f"{name}.npz"
+        self._part, self._drawing = folder / f"{name}.jsonl", folder / f"{name}.npz"
         self.rows = _read_rows(self._part)
         self.lines = _read_lines(self._drawing)
 
@@ -194,23 +203,37 @@ class Kept:
         return run.key in self.rows and (not run.drawing.kinds or run.key in self.lines)
 
     def keep(self, run: PlannedRun, measured: Rows, lines: Lines) -> None:
-        """Keep a run; its curves are written at once, its rows with `write`."""
+        """Keep a run, its curves first: it counts as there with its rows."""
         self.rows[run.key] = measured
         if run.drawing.kinds:
             self.lines = {run.key: lines}
             storage.write_bytes(self._drawing, _pack(run.key, lines))
+        with self._part.open("a+b") as file:
+            # A line that was cut off stays what it is.
+            if file.tell() and not _ends_with_newline(file):
+                file.write(b"\n")
+            file.write(json.dumps([run.key, measured]).encode() + b"\n")
 
-    def write(self) -> None:
-        """Write the rows."""
-        storage.write_text(self._part, json.dumps({"runs": self.rows}))
+
+def _ends_with_newline(file: BinaryIO) -> bool:
+    file.seek(-1, io.SEEK_END)
+    return file.read(1) == b"\n"
 
 
 def _read_rows(path: Path) -> dict[str, Rows]:
     try:
-        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-        return {str(key): measured for key, measured in runs.items() if _are_rows(measured)}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        lines = path.read_bytes().splitlines()
+    except OSError:
         return {}
+    found: dict[str, Rows] = {}
+    for line in lines:
+        try:
+            key, measured = json.loads(line)
+        except (ValueError, TypeError):
+            continue
+        if isinstance(key, str) and _are_rows(measured):
+            found[key] = measured
+    return found
 
 
 def _are_rows(measured: object) -> bool:

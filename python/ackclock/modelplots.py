@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ackclock import modelling
 from ackclock.comparing import SEED, Measured
 from ackclock.curves import COLOURS, SIZE, STYLES, new_figure
-from ackclock.intervals import Interval, interval
+from ackclock.statistics.intervals import Interval, interval
 
 if TYPE_CHECKING:
     import polars

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ackclock import checks
-from ackclock.deriving import jain_index
+from ackclock.statistics.fairness import jain_index
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ import polars
 from ackclock import _core, charts, plot, storage, tables
 from ackclock.charts import Chart
 from ackclock.claims import Claim, bounds
-from ackclock.intervals import Interval, rounded
 from ackclock.judging import WHYS, Judgement, judge_all
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
+from ackclock.statistics.intervals import Interval, rounded
 
 METRIC_NAMES = {
     "cwnd_mean": "mean cwnd, whole run",
@@ -270,7 +270,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
     for group in grouped.values():
         readings = [
             {
-                "metric": metric_name(item.metric),
+                "metric": metric_name(item.metric) + (", the exact path" if item not in group else ""),
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
@@ -281,13 +281,18 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "cells": _cells(item),
                 "order": item.order_matches,
             }
-            for item in group
+            for item in with_exact_path(group)
         ]
         claim = group[0].claim
         figures = [int(number) for number in re.findall(r"\d+", claim.source.partition("figure")[2])]
         anchor = next((anchors[figure] for figure in figures if figure in anchors), None)
         made.append({"claim": claim, "expected": _expected(claim), "readings": readings, "anchor": anchor})
     return made
+
+
+def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Give the judgements, each on drawn paths followed by that on the exact path."""
+    return [each for item in judgements for each in (item, item.beside) if each is not None]
 
 
 def _expected(claim: Claim) -> str:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ackclock import _core, checks, modelruns, storage
 from ackclock.claims import Claim, parse_claims
@@ -18,12 +18,12 @@ from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
 from ackclock.printed import Table, parse_tables
+from ackclock.repeating import repetitions
 from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
 
 Progress = Callable[[int, int], None]
-Change = tuple[int, dict[str, str], Literal["own", "common"] | None]
 Variants = list[tuple[dict[str, str], Scenario]]
 WRITTEN = ("report.html", "report.md", "verdicts.json", "runs.parquet", "figures")
 TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
@@ -235,25 +235,22 @@ def _repetitions(
 ) -> list[PlannedRun]:
     rule = _rule(paper, labels)
     drawing = _drawing(paper, labels)
-    first = _first_seed(rule, labels, values)
-    spans = rule.get("spans", {}), rule.get("cwnd", {})
-    derived = tuple(rule.get("derived", ()))
-    count = min(rule["count"], counts.get(rule["sampling"], rule["count"]))
-    if rule["sampling"] == "offset":
-        amount, word = str(rule["spread"]).split()
-        # The steps are those of all start times, also when only the first of them are run.
-        starts = [f"{float(amount) * index / rule['count']:.12g} {word}" for index in range(count)]
-        changed: list[Change] = [(index, {"flow.start": start}, None) for index, start in enumerate(starts)]
-    else:
-        # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
-        own: Literal["own"] | None = "own" if "common" in rule else None
-        changed = [(index + 1, {"seed": f"{first + index}"}, own) for index in range(count)]
-        after = 1_000_000
-        common = min(rule.get("common", 0), count)
-        changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
+    repeated = repetitions(rule, scenario, _first_seed(rule, labels, values), counts)
     return [
-        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds, derived)
-        for n, (unit, s, seeds) in enumerate(changed)
+        PlannedRun(
+            labels,
+            it.sampling,
+            it.unit,
+            it.scenario,
+            rule.get("spans", {}),
+            rule.get("cwnd", {}),
+            # Only the first run of a cell is drawn, which is on the exact path.
+            Drawing() if index else drawing,
+            it.seeds,
+            tuple(rule.get("derived", ())),
+            it.paths,
+        )
+        for index, it in enumerate(repeated)
     ]
 
 
@@ -281,7 +278,9 @@ def _repeated(
         return modelruns.PlannedModel(point, None)
     rule = _rule(paper, point.labels)
     if rule["sampling"] != "seed":
-        raise ValueError(f"{paper.file}: {', '.join(point.cell)}: a model is repeated over seeds, not start times")
+        raise ValueError(
+            f"{paper.file}: {', '.join(point.cell)}: a model is repeated over seeds, not paths or start times"
+        )
     first = _first_seed(rule, point.labels, values)
     seeds = range(first, first + min(rule["count"], counts.get("seed", rule["count"])))
     wanted = [chart for chart in paper.charts if chart["kind"] == "rounds" and takes(chart, point.labels)]
@@ -338,8 +337,8 @@ def check_out(plan: Plan, directory: Path) -> None:
 def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run what is not there yet.
 
-    Finished runs are kept in ``parts``, two files per cell, and used again by the next attempt if all is the same that
-    determines what is measured. An earlier report is removed.
+    Every finished run is kept at once in ``parts``, two files per cell, and used again by the next attempt if all is
+    the same that determines what is measured. An earlier report is removed.
 
     Parameters
     ----------
@@ -394,23 +393,19 @@ class _Worker:
 
     def run_cell(self, runs: Sequence[PlannedRun]) -> tuple[Rows, Lines]:
         """Run a cell's missing runs; keeps what is finished, also when it is stopped."""
-        kept, new = Kept(self._parts, runs[0].labels), False
-        try:
-            for run in runs:
-                there = kept.has(run)
-                if not there:
-                    kept.keep(run, *measure(run, self.cancel))
-                    new = True
-                self._count(there)
-        finally:
-            if new:
-                kept.write()
+        kept = Kept(self._parts, runs[0].labels)
+        for run in runs:
+            there = kept.has(run)
+            if not there:
+                kept.keep(run, *measure(run, self.cancel))
+            self._count(there)
         found = [
             {
                 **run.labels,
                 "sampling": run.sampling,
                 "unit": run.unit,
                 "seeds": run.seeds,
+                "paths": run.paths,
                 "hash": run.scenario.hash,
                 **row,
                 # A label may have the name of a column, which it then hides.

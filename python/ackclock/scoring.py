@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ackclock.paths import is_tested
 from ackclock.result import Result, rows
+from ackclock.statistics.fairness import jain_index
 
 Row = dict[str, Any]
 
@@ -36,12 +37,6 @@ class Metric:
     scale: float
     relation: Literal["ratio", "difference"]
     better: Literal[-1, 1]
-
-    def against(self, value: float | None, baseline: float | None) -> float | None:
-        """Set a value against the baseline's; None if one is not there, or nothing can be divided by it."""
-        if value is None or baseline is None or (self.relation == "ratio" and baseline == 0):
-            return None
-        return value / baseline if self.relation == "ratio" else value - baseline
 
 
 MEASURED = {
@@ -87,7 +82,7 @@ def score(result: Result, sized: Collection[str]) -> Row:
         "completion_s": _mean(completions),
         "loss_rate": sum(flow["dropped_packets"] for flow in tested) / sent if sent else None,
         "queue_delay_s": max((link["sojourn_mean"] or 0.0 for link in rows(result.links)), default=None),
-        "jain": jain(lasting) if len(lasting) > 1 else None,
+        "jain": jain_index(lasting) if len(lasting) > 1 else None,
         "unfinished": unfinished,
         "min_rtt_s": min((flow["min_rtt"] for flow in tested if flow["min_rtt"] is not None), default=None),
         "rival_goodput_bps": _mean(rivals),
@@ -99,15 +94,6 @@ def _completions(flows: Sequence[Row], end: float) -> tuple[list[float], int]:
     times = [flow["completion_time"] for flow in flows]
     had = [max(0.0, end - flow["start_s"]) for flow in flows]
     return [least if time is None else time for time, least in zip(times, had, strict=True)], times.count(None)
-
-
-def jain(shares: Sequence[float]) -> float | None:
-    """Give Jain's index (Σx)² / (n·Σx²): 1 if all are equal, 1/n if one has everything; None if nobody has anything.
-
-    R. Jain, D. Chiu and W. Hawe, A quantitative measure of fairness and discrimination, DEC-TR-301, 1984.
-    """
-    squares = math.fsum(share * share for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else None
 
 
 def _mean(values: Sequence[float]) -> float | None:

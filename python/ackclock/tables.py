@@ -7,23 +7,29 @@ the mean lies, and the wider one in which a single further run would lie.
 from __future__ import annotations
 
 import io
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import polars
 
 from ackclock import storage
-from ackclock.intervals import Interval, Sampling, interval, one_run, rounded
+from ackclock.deriving import BOUNDS
 from ackclock.numbers import number
 from ackclock.printed import Check, Column, Remark, Table
+from ackclock.statistics import joint
+from ackclock.statistics.intervals import Interval, Sampling, interval, one_run, rounded
+from ackclock.statistics.joint import Joint
 
 Row = Mapping[str, Any]
-Place = Literal["inside", "as one run", "outside", "not run"]
+Place = Literal["inside", "as one run", "outside", "cannot tell", "not run"]
 Units = dict[int, float]
 PLACES: tuple[Place, ...] = ("inside", "as one run", "outside")
+LEAST = 0.01
+"""Probability below which printed numbers are said not to come out together."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class Cell:
         """
         if self.mean is None or self.run is None:
             return "not run"
+        if not self.mean.known:
+            return "cannot tell"
         if self.mean.low == self.mean.high:
             # A formula has no spread; the paper rounds.
             return "inside" if round(self.mean.mean, _decimals(self.printed)) == self.printed else "outside"
@@ -96,12 +104,13 @@ class Checked:
 
 @dataclass(frozen=True)
 class Compared:
-    """A printed table beside one reading of the paper."""
+    """A printed table beside one reading of the paper; `blocks` are joint tests by row and kind of runs."""
 
     table: Table
     reading: str
     cells: Sequence[Cell]
     checked: Sequence[Checked]
+    blocks: Mapping[tuple[str, str], Joint] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -114,6 +123,23 @@ class Compared:
         counted = Counter(cell.place for cell in self.cells)
         return {place: counted[place] for place in PLACES}
 
+    @property
+    def tests(self) -> dict[str, Joint]:
+        """Joint tests of the printed numbers of each row, of each kind of runs, and of the whole table.
+
+        What is printed of the same runs is tested by their covariance; runs of other rows and of other kinds count as
+        independent, which those of a paper are.
+        """
+        rows: dict[str, Joint] = {}
+        kinds: dict[str, Joint] = {}
+        for (row, kind), test in self.blocks.items():
+            rows[row] = rows[row] + test if row in rows else test
+            kinds[kind] = kinds[kind] + test if kind in kinds else test
+        if not rows:
+            return {}
+        whole = list(rows.values())
+        return {**kinds, **rows, "all": sum(whole[1:], whole[0])}
+
 
 def compare(tables: Sequence[Table], rows: Sequence[Row]) -> list[Compared]:
     """Put every table beside what was measured, once for each reading.
@@ -125,27 +151,72 @@ def compare(tables: Sequence[Table], rows: Sequence[Row]) -> list[Compared]:
     rows
         One per run and flow: labels, ``sampling``, ``unit``, and metrics.
     """
-    return [_compare(table, name, where, rows) for table in tables for name, where in table.readings.items()]
+    return [
+        compared
+        for table in tables
+        for name, where in table.readings.items()
+        for compared in _readings(table, name, where, rows)
+    ]
 
 
-def _compare(table: Table, reading: str, where: Mapping[str, str], rows: Sequence[Row]) -> Compared:
+def _readings(table: Table, reading: str, where: Mapping[str, str], rows: Sequence[Row]) -> list[Compared]:
+    """Compare a table with runs on drawn paths, and beside them on the exact one."""
     # What the reading and the column say goes before what the table says.
     chosen = [row for row in rows if _matches(row, {**table.where, **where})]
+    exact = [row for row in chosen if row.get("paths") == "exact"]
+    found = [_compare(table, reading, [row for row in chosen if row.get("paths") != "exact"])]
+    return [*found, _compare(table, f"{reading}, the exact path", exact)] if exact else found
+
+
+def _compare(table: Table, reading: str, chosen: Sequence[Row]) -> Compared:
     sampling: Sampling = chosen[0]["sampling"] if chosen else "seed"
     cells, checked = [], []
+    blocks: dict[tuple[str, str], Joint] = {}
     for label in table.printed:
         here = [row for row in chosen if row[table.rows] == label]
         samples = {column.name: _sample(column, here) for column in table.columns}
-        for name, value in table.numbers(label).items():
-            values = list(samples[name].values())
-            mean, run = (interval(values, sampling), one_run(values, sampling)) if values else (None, None)
-            cells.append(Cell(label, name, value, mean, run, table.remark(label, name)))
+        for column in table.columns:
+            value, values = table.numbers(label)[column.name], list(samples[column.name].values())
+            mean, run = None, None
+            if values:
+                bounds = _bounds(column)
+                mean, run = interval(values, sampling, bounds=bounds), one_run(values, sampling, bounds=bounds)
+            cells.append(Cell(label, column.name, value, mean, run, table.remark(label, column.name)))
         checked += [_checked(check, label, table.numbers(label), samples, sampling) for check in table.checks]
-    return Compared(table, reading, cells, checked)
+        if sampling == "seed":
+            blocks |= {(label, kind): test for kind, test in _joint(table, label, samples, here)}
+    return Compared(table, reading, cells, checked, blocks)
+
+
+def _bounds(column: Column) -> tuple[float, float] | None:
+    low, high = BOUNDS.get(column.metric, (-math.inf, math.inf))
+    return (low * column.scale, high * column.scale) if math.isfinite(high) else None
+
+
+def _joint(table: Table, row: str, samples: Mapping[str, Units], rows: Sequence[Row]) -> Iterator[tuple[str, Joint]]:
+    """Test together what is printed of the same runs; named by what their columns have in common."""
+    kinds: dict[frozenset[str], list[Column]] = {}
+    for column in table.columns:
+        kinds.setdefault(frozenset(row["hash"] for row in rows if _shows(column, row)), []).append(column)
+    for columns in kinds.values():
+        names = [column.name for column in columns]
+        common = [
+            value for label, value in columns[0].where.items() if all(it.where.get(label) == value for it in columns)
+        ]
+        kind = ", ".join(common) or " and ".join(names)
+        units = sorted(set.intersection(*(set(samples[name]) for name in names)))
+        numbers = table.numbers(row)
+        runs = [[samples[name][unit] for name in names] for unit in units]
+        if runs and (test := joint.one_further(runs, [numbers[name] for name in names])) is not None:
+            yield kind, test
 
 
 def _matches(row: Row, where: Mapping[str, str]) -> bool:
     return row.get("seeds") != "common" and all(row[label] == value for label, value in where.items())
+
+
+def _shows(column: Column, row: Row) -> bool:
+    return all(row[label] == wanted for label, wanted in column.where.items())
 
 
 def _sample(column: Column, rows: Sequence[Row]) -> Units:
@@ -153,7 +224,7 @@ def _sample(column: Column, rows: Sequence[Row]) -> Units:
     gathered: dict[int, list[float]] = {}
     for row in rows:
         value = row.get(column.metric)
-        if value is not None and all(row[label] == wanted for label, wanted in column.where.items()):
+        if value is not None and _shows(column, row):
             gathered.setdefault(row["unit"], []).append(value * column.scale)
     return {unit: sum(values) / len(values) for unit, values in sorted(gathered.items())}
 
@@ -181,10 +252,19 @@ def shown(compared: Compared) -> dict[str, Any]:
         "name": compared.name,
         "source": compared.table.source,
         "summary": ", ".join(f"{count} {place}" for place, count in counts.items()),
+        "tests": [_shown_test(name, test) for name, test in compared.tests.items()],
         "label": compared.table.rows,
         "cells": [_shown_cell(cell) for cell in compared.cells],
         "checks": [_shown_check(name, items) for name, items in checked.items()],
     }
+
+
+def _shown_test(name: str, test: Joint) -> str:
+    """Write a joint test with what it says."""
+    tail = test.probability
+    said = "does not come out as printed" if tail < LEAST else "may be a run like those measured"
+    chance = f"p = {tail:.2g}" if tail >= 1e-4 else "p below 0.0001"
+    return f"{name}: χ² = {number(test.statistic, 3)} on {test.freedom} degrees of freedom, {chance}: {said}"
 
 
 def _shown_cell(cell: Cell) -> dict[str, Any]:

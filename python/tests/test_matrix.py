@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
 
 import ackclock
-from ackclock import composing, crossing, crossreport, crosstables, paths, scoring
+from ackclock import composing, crossing, crossreport, crosstables, matrices, paths, scoring
 from ackclock.curves import encode
 from ackclock.matrices import Matrix
+from ackclock.statistics import ratios
 
 from .conftest import Cli
 
@@ -193,13 +196,6 @@ def test_a_single_flow_table_is_a_path(tmp_path: Path) -> None:
 # Metrics by hand
 
 
-def test_jain() -> None:
-    assert scoring.jain([3.0, 3.0, 3.0]) == pytest.approx(1)
-    assert scoring.jain([5.0, 0.0]) == pytest.approx(0.5)
-    assert scoring.jain([1.0, 2.0, 3.0]) == pytest.approx(36 / (3 * 14))
-    assert scoring.jain([0.0, 0.0]) is None
-
-
 def test_the_metrics_are_those_of_the_run(small: Matrix) -> None:
     row = small.runs.row(0, named=True)
     path = small.plan.paths[0]
@@ -243,13 +239,22 @@ def test_unfinished_transfers_count_with_the_time_they_had(tmp_path: Path) -> No
 
 
 def test_against_the_baseline() -> None:
-    ratio, difference = scoring.METRICS["goodput_bps"], scoring.METRICS["loss_rate"]
-    assert ratio.against(3.0, 2.0) == 1.5
-    assert difference.against(0.03, 0.01) == pytest.approx(0.02)
-    assert ratio.against(3.0, 0.0) is None
-    assert difference.against(0.03, 0.0) == 0.03
-    assert ratio.against(None, 1.0) is None
-    assert ratio.against(1.0, None) is None
+    def row(seed: int, goodput: float | None, loss: float) -> dict[str, Any]:
+        return {**dict.fromkeys(scoring.METRICS), "seed": seed, "goodput_bps": goodput, "loss_rate": loss}
+
+    own = [row(1, 3.0, 0.03), row(2, 5.0, 0.05)]
+    base = {1: row(1, 2.0, 0.0), 2: row(2, 3.0, 0.01)}
+    made = matrices._aggregate(own, base)
+    assert made["goodput_bps_vs"] == pytest.approx(8 / 5), "of the means"
+    assert made["loss_rate_vs"] == pytest.approx(0.035)
+    assert made["jain"] is made["jain_vs"] is None
+    empty = matrices._aggregate(own, {1: row(1, 0.0, 0.0), 2: row(2, 0.0, 0.0)})
+    assert empty["goodput_bps_vs"] is None
+    assert empty["loss_rate_vs"] == pytest.approx(0.04)
+    assert matrices._aggregate(own, {1: row(1, 2.0, 0.0)})["goodput_bps_vs"] is None, "seed 2 is missing"
+    assert matrices._aggregate([row(1, None, 0.1)], base)["goodput_bps_vs"] is None
+    alike = matrices._aggregate([row(1, 3.0, 0.0), row(2, 3.0, 0.0)], base)
+    assert (alike["goodput_bps"], alike["goodput_bps_low"]) == (3.0, None), "seeds that change nothing tell nothing"
 
 
 def test_the_table_is_paired_by_seed(small: Matrix) -> None:
@@ -257,12 +262,11 @@ def test_the_table_is_paired_by_seed(small: Matrix) -> None:
     own = runs.filter(slow_start="staged", recovery="sack")["goodput_bps"]
     base = runs.filter(slow_start="standard", recovery="sack")["goodput_bps"]
     row = small.table.filter(slow_start="staged", recovery="sack").row(0, named=True)
-    ratios = (own / base).to_list()
-    half = 12.706204736 * abs(ratios[0] - ratios[1]) / 2  # Student's t for one degree of freedom
+    against = ratios.ratio(own.to_list(), base.to_list(), "seed")
     assert row["goodput_bps"] == pytest.approx(own.mean())
-    assert row["goodput_bps_vs"] == pytest.approx(sum(ratios) / 2)
-    assert row["goodput_bps_vs_low"] == pytest.approx(sum(ratios) / 2 - half)
-    assert row["goodput_bps_vs_high"] == pytest.approx(sum(ratios) / 2 + half)
+    assert row["goodput_bps_vs"] == against.mean == pytest.approx(own.sum() / base.sum())
+    ends = (row["goodput_bps_vs_low"], row["goodput_bps_vs_high"])
+    assert ends == ((against.low, against.high) if math.isfinite(against.high) else (None, None))
     baseline = small.table.filter(polars.col("baseline")).row(0, named=True)
     assert (baseline["slow_start"], baseline["recovery"], baseline["goodput_bps_vs"]) == ("standard", "sack", 1.0)
     assert len(small.table) == 4

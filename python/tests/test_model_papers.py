@@ -206,7 +206,11 @@ def test_the_report_counts_evaluations_and_our_own_claims_apart(folder: Path, cl
         ('["1 %", "10 %"] }', '["1 m", "10 %"] }', "model 1 (rbt): rbt: loss:"),
         ('labels = { source = "model" }', "labels = {}", "unknown label 'source'"),
         ('source = "model" }\np', 'source = "theory" }\np', "another experiment has the cell theory, 1 %, standard"),
-        ('sampling = "seed"', 'sampling = "offset"\nspread = "1 s"', "a model is repeated over seeds, not start times"),
+        (
+            'sampling = "seed"',
+            'sampling = "offset"\nspread = "1 s"',
+            "a model is repeated over seeds, not paths or start times",
+        ),
         ('traces = ["cwnd"', 'traces = ["cwn"', "chart 3: unknown trace 'cwn'; did you mean 'cwnd'?"),
         (
             'ratio = { response = ["RBT"',
@@ -295,7 +299,7 @@ def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: reproductio
     for name in ("match-cwnd", "match-arrived", "match-packets", "model-29", "model-50", "at-least-26", "up-to-50"):
         assert judged[name].verdict == "does not hold", name
     gains = [item.difference for item in judged["at-least-26"].comparisons]
-    assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.09", "1.15"]
+    assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.08", "1.15"]
 
 
 def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: reproduction.Plan) -> None:

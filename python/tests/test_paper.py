@@ -14,9 +14,9 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import library, report, reproduction
+from ackclock import _core, library, report, reproduction
 from ackclock.cli.app import plain_errors
-from ackclock.measuring import time_mean
+from ackclock.measuring import Kept, measure, time_mean
 
 from .conftest import ROOT, Cli
 
@@ -137,7 +137,7 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert all(len(sheet.panels) == 6 for sheet in laid)
     assert sorted(number for sheet in numbered for number, _ in sheet.panels if number) == list(range(4, 100))
     assert len(plan.cells) == 192
-    assert len(plan.runs) == 96 * 10 + 96 * (200 + 100)
+    assert len(plan.runs) == 96 * (10 + 20) + 96 * (200 + 100)
 
 
 def test_claims_name_what_there_is() -> None:
@@ -212,7 +212,8 @@ def test_papers_are_found_in_the_source_tree() -> None:
 
 def test_start_times_give_different_phases_of_the_clock() -> None:
     for quick in (True, False):
-        cell = reproduction.plan(library.find("ass"), quick=quick).cells[0]
+        runs = reproduction.plan(library.find("ass"), quick=quick).cells[0]
+        cell = [run for run in runs if run.paths == "exact"]
         starts = [
             float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0]) if run.unit else 0.0
             for run in cell
@@ -255,7 +256,26 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
     assert run()[0] < 20
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"runs": 3}', '{"runs": {"a": [1]}}'])
+def test_every_finished_run_is_kept(tiny: Path) -> None:
+    """A process that was killed left nothing of the cell that it was in."""
+    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+    cell = plan.cells[-1]
+    (tiny / "parts").mkdir()
+    kept = Kept(tiny / "parts", cell[0].labels)
+    for run in cell[:2]:
+        kept.keep(run, *measure(run, _core.Cancel()))
+    (part,) = (tiny / "parts").glob("*.jsonl")
+    with part.open("a") as file:
+        file.write('["cut off", [{"flo')
+    again = Kept(tiny / "parts", cell[0].labels)
+    assert [again.has(run) for run in cell] == [True, True, False]
+    again.keep(cell[2], *measure(cell[2], _core.Cancel()))
+    last = Kept(tiny / "parts", cell[0].labels)
+    assert all(last.has(run) for run in cell)
+    assert last.rows == again.rows
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3\n[1]\n[1, 2]", '["a", [1]]'])
 def test_what_cannot_be_read_is_run_again(tiny: Path, text: str) -> None:
     plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
     first = reproduction.execute(plan, tiny / "o")
@@ -300,7 +320,12 @@ def test_an_old_report_does_not_outlive_its_runs(tiny: Path) -> None:
         ("paper.toml", 'labels = ["loss", "queue"', 'labels = ["loss", "queu"', "did you mean 'queu'?"),
         ("paper.toml", "[[experiment]]", "[experiment]", "experiment must be a list of tables: [[experiment]]"),
         ("paper.toml", "[figures]", "[figure]", "there is no key 'figure'; did you mean 'figures'?"),
-        ("paper.toml", 'sampling = "seed"', 'sampling = "seeds"', "repeat 2: sampling must be one of seed, offset"),
+        (
+            "paper.toml",
+            'sampling = "seed"',
+            'sampling = "seeds"',
+            "repeat 2: sampling must be one of seed, path, offset",
+        ),
         ("paper.toml", "count = 3", "count = 0", "repeat 2: count must be a whole number, at least 1, not 0"),
         ("paper.toml", 'spread = "60 ms"', 'spread = "60"', "repeat 1: spread must be a time with its unit"),
         ("paper.toml", 'spread = "60 ms"', "", "repeat 1: spread is missing"),

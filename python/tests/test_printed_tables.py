@@ -11,9 +11,9 @@ import polars
 import pytest
 
 from ackclock import charts, deriving, library, printed, reproduction, tables
-from ackclock.deriving import jain_index
-from ackclock.intervals import interval, one_run
 from ackclock.running import run
+from ackclock.statistics.fairness import jain_index
+from ackclock.statistics.intervals import interval, one_run
 
 from .conftest import Cli
 
@@ -156,7 +156,7 @@ def test_printed_numbers_stand_beside_measured_ones(outcome: reproduction.Outcom
         ("5", "r", 300.5),
         ("5", "both sent", 1),
     ]
-    kilobytes = [value / 1000 for value in values(outcome, "delivered_bytes", queue="5", recovery="reno", flow="w")]
+    kilobytes = [value * 0.001 for value in values(outcome, "delivered_bytes", queue="5", recovery="reno", flow="w")]
     assert len(kilobytes) == 4
     assert reno.cells[0].mean == interval(kilobytes, "seed")
     assert reno.cells[0].run == one_run(kilobytes, "seed")

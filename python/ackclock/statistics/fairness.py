@@ -1,0 +1,20 @@
+"""How evenly a resource is shared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def jain_index(shares: Sequence[float]) -> float | None:
+    """Jain's index of fairness, (Σx)² / (n·Σx²).
+
+    It is 1 if all n shares are equal and 1/n if one has everything; None if nobody has anything.
+
+    References
+    ----------
+    R. Jain, D. Chiu and W. Hawe, *A quantitative measure of fairness and discrimination for resource allocation in
+    shared computer systems*, DEC-TR-301, 1984.
+    """
+    squares = math.fsum(share * share for share in shares)
+    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else None

@@ -1,0 +1,200 @@
+"""Means with their intervals: Student's t for random samples, the range for deterministic runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from ackclock.numbers import number
+
+Sampling = Literal["seed", "path", "offset", "exact"]
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the interval in which it is taken to lie.
+
+    Attributes
+    ----------
+    mean : float
+        Mean of the sample.
+    low, high : float
+        Ends of the interval; infinite if the sample cannot say how much runs scatter.
+    count : int
+        Size of the sample.
+    note : str
+        Why the ends are infinite; empty otherwise.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    note: str = ""
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether the whole interval lies in [low, high]."""
+        return low <= self.low and self.high <= high
+
+    def apart(self, low: float, high: float) -> bool:
+        """Whether no point of the interval lies in [low, high]."""
+        return self.high < low or self.low > high
+
+    @property
+    def known(self) -> bool:
+        """Whether the sample says how much runs scatter."""
+        return not self.note
+
+
+def interval(
+    sample: Sequence[float], sampling: Sampling, confidence: float = 0.95, bounds: Bounds | None = None
+) -> Interval:
+    """Mean and interval of a sample.
+
+    Parameters
+    ----------
+    sample
+        Measured values.
+    sampling
+        ``"seed"``: independent random runs. The interval is Student's t. ``"path"`` and ``"offset"``: deterministic
+        runs on paths like each other, or with other start times. The interval is the range, see `coverage_of_range`.
+        ``"exact"``: a formula, which has one value.
+    confidence
+        Probability that the t interval covers the mean.
+    bounds
+        Ends of what the quantity can be, as 0 and 1 for an index. The t interval is then computed on the logit scale,
+        so that it never leaves them.
+
+    Returns
+    -------
+    Interval
+        Infinite, with a note, for one random run and for random runs that are all the same: a sample variance of zero
+        is no sign of certainty.
+
+    Raises
+    ------
+    ValueError
+        If the sample is empty.
+
+    References
+    ----------
+    Student, *The probable error of a mean*, Biometrika 6 (1908). Logit scale: A. Agresti, *Categorical data analysis*,
+    3rd ed. (2013), §3.1.6 (delta method).
+    """
+    return _around_mean(sample, sampling, confidence, 1 / len(sample) if sample else 0.0, bounds)
+
+
+def one_run(
+    sample: Sequence[float], sampling: Sampling, confidence: float = 0.95, bounds: Bounds | None = None
+) -> Interval:
+    """Mean of a sample, and the interval in which one further run lies; parameters and errors are those of `interval`.
+
+    For ``"seed"`` Student's prediction interval, which takes runs to be normally distributed; for deterministic runs
+    the range again.
+
+    References
+    ----------
+    G. Hahn and W. Meeker, *Statistical intervals* (1991), §4.7.
+    """
+    return _around_mean(sample, sampling, confidence, 1 + 1 / len(sample) if sample else 0.0, bounds)
+
+
+def coverage_of_range(count: int) -> float:
+    """Probability that one further value lies between the smallest and the largest of `count` independent ones.
+
+    It is (n − 1)/(n + 1) for every continuous distribution: 90 % with 20 values, 94 % with 30.
+
+    References
+    ----------
+    S. Wilks, *Determination of sample sizes for setting tolerance limits*, Annals of Mathematical Statistics 12 (1941).
+    """
+    return (count - 1) / (count + 1)
+
+
+def unseen(count: int, confidence: float = 0.95) -> float:
+    """Upper limit of the share of runs that differ, if `count` independent runs did not: 1 − α^(1/n), about 3/n.
+
+    References
+    ----------
+    J. Hanley and A. Lippman-Hand, *If nothing goes wrong, is everything all right?*, JAMA 249 (1983).
+    """
+    return float(1 - (1 - confidence) ** (1 / count))
+
+
+def _around_mean(
+    sample: Sequence[float], sampling: Sampling, confidence: float, variances: float, bounds: Bounds | None
+) -> Interval:
+    """Give mean and interval, where what is uncertain has so many times the variance of a run."""
+    if not sample:
+        raise ValueError("an empty sample has no mean")
+    count, mean = len(sample), math.fsum(sample) / len(sample)
+    if sampling != "seed":
+        return Interval(mean, min(sample), max(sample), count)
+    if unsure := degenerate(sample):
+        return Interval(mean, -math.inf, math.inf, count, unsure)
+    variance = math.fsum((value - mean) ** 2 for value in sample) / (count - 1)
+    half = student_t((1 + confidence) / 2, count - 1) * math.sqrt(variance * variances)
+    if bounds is None or not bounds[0] < mean < bounds[1]:
+        return Interval(mean, mean - half, mean + half, count)
+    low, high = bounds
+    place, width = (mean - low) / (high - low), half / (high - low)
+    middle, half = math.log(place / (1 - place)), width / (place * (1 - place))
+    least, most = (low + (high - low) * _logistic(end) for end in (middle - half, middle + half))
+    return Interval(mean, least, most, count)
+
+
+def degenerate(sample: Sequence[float]) -> str:
+    """Say why a random sample tells nothing of its scatter; empty if it does."""
+    if len(sample) == 1:
+        return "one run says nothing of others"
+    if max(sample) == min(sample):
+        return f"all {len(sample)} runs gave the same, {number(sample[0], 4)}, so that the seeds tell nothing of others"
+    return ""
+
+
+def _logistic(value: float) -> float:
+    # The smaller exponential, so that nothing overflows.
+    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+
+
+@cache
+def student_t(probability: float, freedom: int) -> float:
+    """Quantile of Student's t distribution.
+
+    Parameters
+    ----------
+    probability
+        Between 0.5 and 1, both excluded.
+    freedom
+        Degrees of freedom, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    if not 0.5 < probability < 1 or freedom < 1:
+        raise ValueError(f"no quantile of t for probability {probability} and {freedom} degrees of freedom")
+    from scipy.special import stdtrit  # slow to import, and not needed by most commands
+
+    return float(stdtrit(freedom, probability))
+
+
+def rounded(value: Interval) -> tuple[str, str, str]:
+    """Write mean and ends of an interval, thousands parted by commas, to the second digit of the interval's width."""
+    width = value.high - value.low
+    if not math.isfinite(width) or width <= 0:
+        text = number(value.mean, 6)
+        return (text, text, text) if width <= 0 else (text, _end(value.low), _end(value.high))
+    digits = 1 - math.floor(math.log10(width))
+    texts = [f"{round(end, digits):,.{max(digits, 0)}f}" for end in (value.mean, value.low, value.high)]
+    mean, low, high = (text.replace("-", "−") for text in texts)
+    return mean, low, high
+
+
+def _end(end: float) -> str:
+    return number(end, 6) if math.isfinite(end) else "∞" if end > 0 else "−∞"

@@ -1,0 +1,187 @@
+"""Deterministic runs on paths like the paper's: what is drawn, for whom, and what verdicts make of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock import charts, library, pathdraws, reproduction, toml
+from ackclock.claims import parse_claims
+from ackclock.judging import judge
+from ackclock.pathdraws import Jitter
+from ackclock.repeating import repetitions
+from ackclock.scenario import Scenario, load
+
+from .conftest import ROOT
+
+NANO = 10**9
+
+
+def links(scenario: Scenario) -> list[dict[str, Any]]:
+    return list(toml.parse(scenario.to_toml(), "x")["topology"]["link"])
+
+
+def bits(rate: str) -> float:
+    amount, unit = rate.split()
+    return float(amount) * {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}[unit]
+
+
+def test_a_drawn_path_is_near_the_given_one() -> None:
+    given = load(ROOT / "papers" / "icw" / "page.toml").variants()[0][1]
+    rates, delays = [], []
+    for draw in range(200):
+        drawn = pathdraws.like(given, draw, Jitter())
+        for link, own in zip(links(given), links(drawn), strict=True):
+            assert link["queue"] == own["queue"], "buffers keep their packets"
+            rates.append(bits(own["rate"]) / bits(link["rate"]) - 1)
+            delay = pathdraws.nanoseconds(link["delay"])
+            delays.append((pathdraws.nanoseconds(own["delay"]) - delay) / min(10**6, delay / 2))
+    for values, most in ((rates, 0.02), (delays, 1.0)):
+        assert max(map(abs, values)) <= most * (1 + 1e-6)
+        assert max(map(abs, values)) > 0.99 * most
+        assert abs(sum(values) / len(values)) < most / 20
+        assert sum(abs(value) < most / 2 for value in values) / len(values) == pytest.approx(0.5, abs=0.05)
+
+
+def test_both_directions_of_a_link_are_one_link() -> None:
+    drawn = links(pathdraws.like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3, Jitter()))
+    pairs = {(link["from"], link["to"]): (link["rate"], link["delay"]) for link in drawn}
+    assert all(pairs[to, origin] == value for (origin, to), value in pairs.items())
+    assert len(set(pairs.values())) == len(pairs) // 2
+
+
+def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path: Path) -> None:
+    swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
+    variants = {tuple(labels.values()): own for labels, own in swept}
+    one, other = (variants["0 %", "Wnd1", "50", algorithm] for algorithm in "14")
+    drawn = [pathdraws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
+    assert drawn[0].hash == drawn[1].hash
+    assert len({one.hash, drawn[0].hash, drawn[2].hash}) == 3
+    assert links(drawn[0]) == links(pathdraws.like(other, 1, Jitter()))
+    (tmp_path / "drawn.toml").write_text(drawn[0].to_toml())
+    assert load(tmp_path / "drawn.toml").hash == drawn[0].hash
+
+
+def test_no_jitter_is_the_given_path() -> None:
+    given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
+    assert pathdraws.like(given, 1, Jitter(0.0, 0)).hash == given.hash
+    narrow = links(pathdraws.like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
+    assert {link["rate"] for link in narrow} == {link["rate"] for link in links(given)}
+    assert {link["delay"] for link in narrow} != {link["delay"] for link in links(given)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"sampling": "path", "count": 3, "exact": 2, "spread": "60 ms"}, ["offset exact"] * 2 + ["path like"] * 3),
+        ({"sampling": "seed", "count": 3, "exact": 2, "jitter": {}}, ["seed exact"] * 2 + ["seed like"] * 3),
+        ({"sampling": "path", "count": 2, "spread": "60 ms"}, ["path like"] * 2),
+    ],
+)
+def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: dict[str, Any], expected: list[str]) -> None:
+    given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
+    made = repetitions(rule, given, 7, {})
+    assert [f"{it.sampling} {it.paths}" for it in made] == expected
+    exact = [it for it in made if it.paths == "exact"]
+    assert all(links(it.scenario) == links(given) for it in exact)
+    assert len({it.scenario.hash for it in made}) == len(made)
+    if rule["sampling"] == "seed":
+        assert [it.scenario.seed for it in made] == [7, 8, 7, 8, 9]
+        assert links(made[2].scenario) == links(pathdraws.like(given, 7, Jitter()))
+    fewer = repetitions(rule, given, 7, {"seed": 1, "path": 1, "offset": 1})
+    assert sum(it.paths == "like" for it in fewer) == 1
+
+
+def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
+    """Without random losses, marks or applications that draw, nothing else says how much one run tells."""
+    chance = re.compile(
+        r'kind = "(bernoulli|gilbert\w*|red\w*|rem|pi\w*|vq|gk|blue|sfq)"|rate = "(?!0 %)[\d.]+ %"|application'
+    )
+    for name in ("ass", "rbt", "westwood-rb"):
+        for cell in reproduction.plan(library.find(name)).cells:
+            text = cell[0].scenario.to_toml()
+            if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
+                assert {run.paths for run in cell} == {"like", "exact"}, cell[0].labels
+
+
+CLAIM = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "algorithm", "where": {}}
+
+
+def rows_on(paths: str, sampling: str, pairs: list[tuple[float, float]]) -> list[dict[str, Any]]:
+    return [
+        {"algorithm": name, "sampling": sampling, "unit": unit, "paths": paths, "goodput": value}
+        for unit, pair in enumerate(pairs)
+        for name, value in zip("12", pair, strict=True)
+    ]
+
+
+def test_the_exact_path_is_a_second_reading() -> None:
+    """On the exact path 1 is ahead by 5 % at any start time; on paths like it, by −40 to +60 %."""
+    document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
+    (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
+    exact = rows_on("exact", "offset", [(105.0, 100.0), (105.1, 100.0), (105.0, 100.1)])
+    like = rows_on("like", "path", [(60.0, 100.0), (160.0, 100.0), (104.0, 100.0)])
+    found = judge(claim, "goodput", [*exact, *like], ["algorithm"])
+    assert (found.verdict, found.sampling) == ("cannot tell", "path")
+    assert found.reason == "algorithm 1 over 2 is +8.00 % [−40.00, +60.00], neither above nor below 1 %"
+    assert found.beside is not None
+    assert (found.beside.verdict, found.beside.sampling, found.beside.beside) == ("holds", "offset", None)
+    assert found.to_dict()["exact_path"]["verdict"] == "holds"
+    assert judge(claim, "goodput", like, ["algorithm"]).beside is None
+
+
+def test_a_difference_is_relative_to_the_reference() -> None:
+    """18 times the other was +94 %."""
+    document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
+    (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
+    found = judge(claim, "goodput", rows_on("like", "path", [(18.0, 1.0), (36.0, 2.0)]), ["algorithm"])
+    assert found.reason == "algorithm 1 is above 2: 18 times [18, 18]"
+    assert found.comparisons[0].difference is not None
+    assert found.comparisons[0].difference.mean == 17
+
+
+def test_verdicts_and_charts_have_one_ratio() -> None:
+    document = {"metrics": ["goodput"], "claim": [{**CLAIM, "kind": "bound", "of": "1", "to": "2", "high": 9.0}]}
+    (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
+    rows = rows_on("like", "seed", [(3.0, 1.0), (4.0, 5.0), (5.0, 4.0), (2.5, 2.0), (6.0, 5.5)])
+    judged = judge(claim, "goodput", rows, ["algorithm"]).comparisons[0].difference
+    drawn = charts._ratios(
+        [{**row, "x": "5", "value": row["goodput"]} for row in rows], {"algorithm": ["1", "2"]}, ["x"]
+    )
+    assert list(drawn.values()) == [judged]
+    assert judged is not None
+    assert judged.mean == pytest.approx(20.5 / 17.5)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "reason"),
+    [
+        ([(0.0, 0.0)] * 6, "there is none of it in either, so that nothing is compared"),
+        ([(5.0, 5.0)] * 2, "all 2 runs gave the same, 5, so that the seeds tell nothing of others"),
+        ([(5.0, 4.0)] * 2, "all 2 runs of each gave the same"),
+        ([(5.0, 5.0), (6.0, 6.0)], "2 equal runs are too few: up to 78 % of others could differ"),
+    ],
+)
+@pytest.mark.parametrize("kind", [{"expected": [["1", "2"]]}, {"kind": "bound", "of": "1", "to": "2", "high": 1.05}])
+def test_runs_that_say_nothing_cannot_tell(pairs: list[tuple[float, float]], reason: str, kind: dict[str, Any]) -> None:
+    """A claim about no drops at all, and two equal runs, held."""
+    document = {"metrics": ["goodput"], "claim": [{**CLAIM, **kind}]}
+    (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
+    found = judge(claim, "goodput", rows_on("like", "seed", pairs), ["algorithm"])
+    assert (found.verdict, found.reason) == ("cannot tell", f"algorithm 1 and 2: {reason}")
+
+
+def test_jains_index_is_judged_below_one() -> None:
+    document = {"metrics": ["jain"], "claim": [{**CLAIM, "kind": "bound", "of": "1", "low": 0.9}]}
+    (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["jain"])
+    rows = [
+        {"algorithm": "1", "sampling": "seed", "unit": unit, "jain": value}
+        for unit, value in enumerate((1.0, 0.999, 0.95, 1.0, 0.99))
+    ]
+    found = judge(claim, "jain", rows, ["algorithm"])
+    assert found.comparisons[0].difference is not None
+    assert found.comparisons[0].difference.high < 1
+    assert found.measured[0][1][0][1].high < 1
