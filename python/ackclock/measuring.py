@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import polars
 
-from ackclock import _core, curves, deriving, internalplots, plot, storage
+from ackclock import _core, bands, curves, deriving, internalplots, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
@@ -38,6 +38,9 @@ class Drawing:
         The bins of throughput, and the end of the start, in seconds.
     flows : bool
         Whether every flow's curves are kept, named ``KIND/FLOW``, and not the first one's alone.
+
+    Curves of cwnd are sampled and those of throughput have bins, so that those of several runs make a median and a band
+    (see `bands`). A control's internals are kept as they are.
     """
 
     kinds: Sequence[str] = ()
@@ -111,7 +114,8 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    sources = (__file__, str(plot.__file__), str(curves.__file__), str(deriving.__file__), str(internalplots.__file__))
+    modules = (plot, curves, bands, deriving, internalplots)
+    sources = (__file__, *(str(module.__file__) for module in modules))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
 
@@ -168,9 +172,14 @@ def _lines(result: Result, drawing: Drawing) -> Lines:
     for kind in drawing.kinds:
         drawn = _curves(result, kind, drawing.bin) if kind in ("throughput", "internals") else cwnd
         for line in drawn if drawing.flows else drawn[:1]:
-            cut = kind == "start" and drawing.start is not None
             name = f"{kind}/{line.label}" if drawing.flows else kind
-            lines[name] = plot.thin_out(plot.until(line, drawing.start or 0.0) if cut else line)
+            if kind == "internals":
+                lines[name] = plot.thin_out(line)
+            elif kind == "throughput":
+                lines[name] = line
+            else:
+                end = drawing.start if kind == "start" else None
+                lines[name] = bands.sampled(line, end or result.duration)
     return lines
 
 
@@ -188,21 +197,28 @@ class Kept:
         self._part, self._drawing = folder / f"{name}.json", folder / f"{name}.npz"
         self.rows = _read_rows(self._part)
         self.lines = _read_lines(self._drawing)
+        self._drawn = False
 
     def has(self, run: PlannedRun) -> bool:
         """Whether all of a run is there."""
         return run.key in self.rows and (not run.drawing.kinds or run.key in self.lines)
 
     def keep(self, run: PlannedRun, measured: Rows, lines: Lines) -> None:
-        """Keep a run; its curves are written at once, its rows with `write`."""
+        """Keep a run until `write`."""
         self.rows[run.key] = measured
         if run.drawing.kinds:
-            self.lines = {run.key: lines}
-            storage.write_bytes(self._drawing, _pack(run.key, lines))
+            self.lines[run.key] = lines
+            self._drawn = True
 
     def write(self) -> None:
-        """Write the rows."""
+        """Write the rows, and the curves if there are new ones."""
+        if self._drawn:
+            storage.write_bytes(self._drawing, _pack(self.lines))
         storage.write_text(self._part, json.dumps({"runs": self.rows}))
+
+    def curves(self, runs: Sequence[PlannedRun]) -> Lines:
+        """Give the curves of all runs together."""
+        return bands.together([self.lines[run.key] for run in runs if run.drawing.kinds])
 
 
 def _read_rows(path: Path) -> dict[str, Rows]:
@@ -217,12 +233,13 @@ def _are_rows(measured: object) -> bool:
     return isinstance(measured, list) and all(isinstance(row, dict) and "flow" in row for row in measured)
 
 
-def _pack(key: str, lines: Lines) -> bytes:
-    arrays: dict[str, Any] = {"key": np.array(key), "kinds": np.array(list(lines))}
-    for kind, line in lines.items():
-        arrays[f"{kind}.x"], arrays[f"{kind}.y"] = line.x, line.y
-        if line.thin is not None:
-            arrays[f"{kind}.thin"] = line.thin
+def _pack(runs: Mapping[str, Lines]) -> bytes:
+    arrays: dict[str, Any] = {"keys": np.array(list(runs))}
+    for place, lines in enumerate(runs.values()):
+        arrays[f"{place}.names"] = np.array(list(lines))
+        for name, line in lines.items():
+            arrays[f"{place}.{name}.x"], arrays[f"{place}.{name}.y"] = line.x, line.y
+            arrays[f"{place}.{name}.step"] = np.array(line.step)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
@@ -231,10 +248,17 @@ def _pack(key: str, lines: Lines) -> bytes:
 def _read_lines(path: Path) -> dict[str, Lines]:
     try:
         with np.load(path) as arrays:
-            lines = {
-                str(kind): plot.Line("", arrays[f"{kind}.x"], arrays[f"{kind}.y"], arrays.get(f"{kind}.thin"))
-                for kind in arrays["kinds"]
+            return {
+                str(key): {
+                    str(name): plot.Line(
+                        "",
+                        arrays[f"{place}.{name}.x"],
+                        arrays[f"{place}.{name}.y"],
+                        step=bool(arrays[f"{place}.{name}.step"]),
+                    )
+                    for name in arrays[f"{place}.names"]
+                }
+                for place, key in enumerate(arrays["keys"])
             }
-            return {str(arrays["key"]): lines}
     except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
         return {}

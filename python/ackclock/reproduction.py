@@ -8,11 +8,11 @@ import math
 import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ackclock import _core, checks, modelruns, storage
+from ackclock import _core, answers, bands, checks, modelruns, storage
 from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
@@ -66,8 +66,8 @@ class Outcome:
         One per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the flow
         table, or the model's outputs.
     lines : dict
-        For each cell, the curves of its traced run by kind of plot, or by ``KIND/FLOW`` where all flows are drawn; of a
-        model by ``rounds/NAME``.
+        For each cell, the curves of its first runs together (see `bands`) by kind of plot, or by ``KIND/FLOW`` where
+        all flows are drawn; of a model by ``rounds/NAME``.
     reused : int
         Runs that an earlier attempt had finished.
     """
@@ -107,6 +107,7 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     _check_labels(paper, known)
     metrics = _metrics(paper)
     claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
+    answers.check(paper, claims)
     tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
     chosen = shorter.get("only", {})
     counts = shorter.get("counts", {})
@@ -204,8 +205,12 @@ def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequ
         checks.words(f"{place}: ratio", "label", [label], values)
         checks.words(f"{place}: ratio", label, pair, values[label])
     checks.words(place, "trace", chart.get("traces", []), modelruns.trace_names())
+    series = chart.get("series", paper.document.get("flows"))
     if "over" in chart:
-        checks.words(f"{place}: over", chart["series"], [chart["over"]], values[chart["series"]])
+        checks.words(f"{place}: over", series, [chart["over"]], values[series])
+    for mark in chart.get("printed", []):
+        checks.words(f"{place}: printed", chart["x"], [mark["x"]], values[chart["x"]])
+        checks.words(f"{place}: printed", series, filter(None, [mark.get("series")]), values[series])
     if "flows" not in paper.document and not {"series", "traces"} & chart.keys():
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
     flows = [chart[key] for key in ("flow", "to") if key in chart]
@@ -251,10 +256,18 @@ def _repetitions(
         after = 1_000_000
         common = min(rule.get("common", 0), count)
         changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
+    drawn = [_drawn(drawing, n, seeds) for n, (_, _, seeds) in enumerate(changed)]
     return [
-        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds, derived)
-        for n, (unit, s, seeds) in enumerate(changed)
+        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, curves, seeds, derived)
+        for curves, (unit, s, seeds) in zip(drawn, changed, strict=True)
     ]
+
+
+def _drawn(drawing: Drawing, place: int, seeds: str | None) -> Drawing:
+    """Say which curves are kept of a cell's run at this place: its internals are those of the first run alone."""
+    if place >= bands.RUNS or seeds == "common":
+        return Drawing()
+    return replace(drawing, kinds=[kind for kind in drawing.kinds if place == 0 or kind != "internals"])
 
 
 def _rule(paper: Paper, labels: Mapping[str, str]) -> Mapping[str, Any]:
@@ -420,7 +433,7 @@ class _Worker:
             for run in runs
             for row in kept.rows[run.key]
         ]
-        return found, kept.lines.get(runs[0].key, {})
+        return found, kept.curves(runs)
 
     def _count(self, there: bool) -> None:
         with self._lock:
