@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ackclock import chartdrawing as drawing
@@ -138,7 +139,7 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
             if means:
                 drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
         shown = drawing.draw_printed(axes, printed, places, series, chart["kind"])
-        axes.set_xticks(range(len(places)), _broken(places, size[0] / len(panels)))
+        _name_places(axes, places, size[0] / len(panels))
         axes.set_xlabel(x)
         drawing.finish(axes, scale, list(found.values()), marks)
         if panel:
@@ -160,10 +161,12 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return figure, [*([panel] if panel else []), x, *series], table
 
 
-def _broken(places: Sequence[str], width: float) -> list[str]:
-    """Break the names of places into lines where they would run into each other."""
-    room = int(11 * width / max(1, len(places)))
-    return [textwrap.fill(place, max(4, room)) if len(place) > room else place for place in places]
+def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
+    """Name the places of an axis of so many inches; long names are smaller, and broken between words."""
+    room = max(4, int(9 * width / max(1, len(places))))
+    names = [textwrap.fill(place, room, break_long_words=False) for place in places]
+    longest = max((len(word) for name in names for word in name.split("\n")), default=0)
+    axes.set_xticks(range(len(places)), names, fontsize=10 if longest <= room else 7.5)
 
 
 def printed_values(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, float]]:

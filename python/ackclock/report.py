@@ -30,11 +30,11 @@ from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
 WAYS = {
-    "no difference": "differ by less than the tolerance",
-    "apart": "differ where they should not or miss the bound",
-    "reversed": "are reversed",
-    "beaten": "are beaten by another value",
-    None: "are not above by the tolerance",
+    "no difference": "within the tolerance",
+    "apart": "apart where they should not be, or outside the bound",
+    "reversed": "reversed",
+    "beaten": "beaten by another value",
+    None: "not above by the tolerance",
 }
 VERDICTS = ("does not hold", "holds", "cannot tell", "not run")
 NUMBERED, FURTHER = "Figures of the paper", "Further figures"
