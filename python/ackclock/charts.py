@@ -7,18 +7,18 @@ the label on its axis. Values are means over seeds or start times with their int
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from ackclock import curves, heatmaps, modelruns, plot
+from ackclock import chartdrawing as drawing
+from ackclock import curves, heatmaps, modelruns, plot, units
 from ackclock.deriving import BOUNDS
 from ackclock.library import Paper
 from ackclock.measuring import Lines
@@ -37,7 +37,6 @@ ROUND_AXES = {
     "ssthresh": ("ssthresh (kB)", 1 / 1000),
     "acked": ("ACK", 1.0),
 }
-MARKERS = "os^Dv*P"
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,8 @@ class Chart:
         The paper's figure.
     path : Path
         Where it was written.
+    group : str
+        The figures that it is folded with; empty for those of the paper, or those besides.
     columns, rows : list
         The numbers that it shows, as a table; empty for curves over time.
     """
@@ -59,6 +60,7 @@ class Chart:
     title: str
     number: int | None
     path: Path
+    group: str = ""
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
 
@@ -91,7 +93,7 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Chart]:
         if made is not None:
             figure, columns, rows = made
             plot.save(figure, path)
-            drawn.append(Chart(chart["title"], chart.get("figure"), path, columns, rows))
+            drawn.append(Chart(chart["title"], chart.get("figure"), path, chart.get("group", ""), columns, rows))
     return drawn
 
 
@@ -99,57 +101,101 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`."""
-    label, x = chart.get("series", outcome.plan.paper.document.get("flows")), chart["x"]
-    rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
-    found = _ratios(rows, chart["ratio"], (x, label)) if "ratio" in chart else _intervals(rows, (x, label), chart)
-    rows = [row for row in rows if (row[x], row[label]) in found]
+    """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`.
+
+    With `panel` there is one panel for each value of a third label; with `over` each series is drawn over that one.
+    """
+    paper = outcome.plan.paper
+    label, x, panel = chart.get("series", paper.document.get("flows")), chart["x"], chart.get("panel")
+    rows = _per_run(_chosen(chart, outcome), chart, paper)
+    keys = (panel, x, label) if panel else (x, label)
+    if "over" in chart:
+        found = {
+            (*key, name): each
+            for name in _values(rows, label)
+            if name != chart["over"]
+            for key, each in _ratios(rows, {label: (name, chart["over"])}, keys[:-1]).items()
+        }
+    else:
+        found = _ratios(rows, chart["ratio"], keys) if "ratio" in chart else _intervals(rows, keys, chart)
+    rows = [row for row in rows if tuple(row[key] for key in keys) in found]
     if not found:
         return None
-    places, series = _in_order(_values(rows, x)), _values(rows, label)
+    places, series, panels = _in_order(_values(rows, x)), _values(rows, label), _values(rows, panel) if panel else [""]
     exact = {row[label] for row in rows if row["sampling"] == "exact"}
-    figure = _new((8.0, 4.4))
-    axes = figure.add_subplot()
-    for index, name in enumerate(series):
-        at = [place for place, value in enumerate(places) if (value, name) in found]
-        means = [found[places[place], name] for place in at]
-        # Beside a formula's line what was measured stands as points.
-        kind = chart["kind"] if chart["kind"] == "bars" or not exact else "formula" if name in exact else "points"
-        _draw_series(axes, kind, (index, len(series)), name, (at, means))
-    axes.set_xticks(range(len(places)), places)
-    axes.set_xlabel(x)
-    axes.set_ylabel(chart.get("axis", chart["metric"]))
-    axes.set_ylim(bottom=chart.get("bottom", 0))
-    axes.set_title(_title(chart), loc="left", fontsize=10)
-    axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    table = [[place, *(_text(found.get((place, name))) for name in series)] for place in places]
-    return figure, [x, *series], table
+    relative = "ratio" in chart or "over" in chart
+    printed = [mark for mark in printed_values(chart, outcome) if mark[0] in places and mark[1] in ("", *series)]
+    marks = [value for _, _, value in printed]
+    # The panels have one scale.
+    scale = drawing.scale_of([*(item.mean for item in found.values()), *marks], ratio=relative)
+    size = (8.0, 4.4) if len(panels) == 1 else (4.6 * len(panels) + 1.0, 3.9)
+    figure = curves.new_figure(size)
+    first = None
+    for number_of_panel, value in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), number_of_panel + 1, sharey=first)
+        first = first or axes
+        for index, name in enumerate(series):
+            own = {place: found.get((value, place, name) if panel else (place, name)) for place in places}
+            at = [places.index(place) for place, item in own.items() if item is not None]
+            # Beside a formula's line what was measured stands as points.
+            style: drawing.Style = "formula" if name in exact else "points" if exact else "lines"
+            style = "bars" if chart["kind"] == "bars" else style
+            means = [item for item in own.values() if item is not None]
+            if means:
+                drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
+        shown = drawing.draw_printed(axes, printed, places, series, chart["kind"])
+        _name_places(axes, places, size[0] / len(panels))
+        axes.set_xlabel(x)
+        drawing.finish(axes, scale, list(found.values()), marks)
+        if panel:
+            axes.set_title(f"{panel} {value}", loc="left", fontsize=9)
+    figure.axes[0].set_ylabel(chart.get("axis", chart["metric"]))
+    drawing.legend(figure.axes[-1], printed=shown)
+    if panel:
+        figure.suptitle(drawing.title(_title(chart), size[0]), x=0.02, ha="left", fontsize=10)
+    else:
+        figure.axes[0].set_title(drawing.title(_title(chart)), loc="left", fontsize=10)
+    table = [
+        [
+            *([value] if panel else []), place,
+            *(_text(found.get((value, place, name) if panel else (place, name))) for name in series),
+        ]
+        for value in panels
+        for place in places
+    ]  # fmt: skip
+    return figure, [*([panel] if panel else []), x, *series], table
 
 
-def _draw_series(
-    axes: Axes, kind: str, index_and_count: tuple[int, int], name: str, points: tuple[list[int], list[Interval]]
-) -> None:
-    (index, count), (at, means) = index_and_count, points
-    values = np.array([mean.mean for mean in means])
-    errors = np.array([[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]])
-    errors[~np.isfinite(errors)] = 0.0
-    colour = curves.COLOURS[index % len(curves.COLOURS)]
-    if kind == "bars":
-        width = 0.84 / count
-        shifted = np.array(at) - 0.42 + (index + 0.5) * width
-        axes.bar(shifted, values, width, yerr=errors, color=colour, label=name, error_kw={"linewidth": 0.8})
-        return
-    if kind == "formula":
-        axes.plot(at, values, color=colour, linewidth=1.6, label=name)
-        return
-    # Points of several series at one place would hide each other's intervals.
-    shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
-    style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
-    style["linestyle"] = "none" if kind == "points" else "-"
-    axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
+def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
+    """Name the places of an axis of so many inches; long names are smaller, and broken between words."""
+    room = max(4, int(9 * width / max(1, len(places))))
+    names = [textwrap.fill(place, room, break_long_words=False) for place in places]
+    longest = max((len(word) for name in names for word in name.split("\n")), default=0)
+    axes.set_xticks(range(len(places)), names, fontsize=10 if longest <= room else 7.5)
+
+
+def printed_values(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, float]]:
+    """Give what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
+
+    They are those that the chart names itself (``printed``), and those of printed tables that show the chart's metric
+    of the same labels, in one of the table's readings.
+    """
+    found = [(mark["x"], mark.get("series", ""), float(mark["value"])) for mark in chart.get("printed", [])]
+    if "ratio" in chart or "over" in chart or "panel" in chart:
+        return found
+    label = chart.get("series", outcome.plan.paper.document.get("flows"))
+    for table in outcome.plan.tables:
+        for row in table.printed:
+            for column, value in zip(table.columns, table.printed[row], strict=True):
+                known = {**table.where, table.rows: row, **column.where}
+                fits = any(_agree(chart["where"], {**known, **reading}) for reading in table.readings.values())
+                if column.metric == chart["metric"] and {chart["x"], label} <= known.keys() and fits:
+                    found.append((known[chart["x"]], known[label], value / column.scale * chart.get("scale", 1)))
+    return found
+
+
+def _agree(where: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    return all(labels.get(label, value) == value for label, value in where.items())
 
 
 def _ratios(
@@ -186,13 +232,15 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
         for value in panels
     }
-    low, high = min(np.nanmin(grid) for grid in grids.values()), max(np.nanmax(grid) for grid in grids.values())
-    figure = _new((4.9 * len(panels) + 0.6, 4.4))
-    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    ends = drawing.ends_of(grids.values(), chart)
+    width = 4.9 * len(panels) + 1.2
+    figure = curves.new_figure((width, 4.4))
+    figure.suptitle(drawing.title(_title(chart), width), x=0.02, ha="left", fontsize=10)
     for index, (value, grid) in enumerate(grids.items()):
         axes = figure.add_subplot(1, len(panels), index + 1)
-        _draw_map(axes, (grid, xs, ys), (low, high), chart)
+        image = drawing.draw_map(axes, (grid, xs, ys), ends, chart)
         axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+    drawing.bar_of_map(figure, image, figure.axes, chart, _map_label(chart))
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
         [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
@@ -200,6 +248,18 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         for b, line in zip(ys, grid, strict=True)
     ]
     return figure, columns, table
+
+
+def _map_label(chart: Mapping[str, Any]) -> str:
+    """Say what a map's colours stand for."""
+    if "axis" in chart:
+        return str(chart["axis"])
+    if "equals" in chart:
+        return "share of runs"
+    unit = units.unit(chart["metric"]) if "scale" not in chart else ""
+    if "to" in chart:
+        return f"{chart['flow']} / {chart['to']}, {units.name(chart['metric'])}"
+    return units.name(chart["metric"]) + (f" ({unit})" if unit else "")
 
 
 def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
@@ -218,8 +278,8 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         return None
     across = min(len(panels), 3)
     down = math.ceil(len(panels) / across)
-    figure = _new((4.9 * across + 0.6, 3.9 * down + 0.5))
-    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    figure = curves.new_figure((4.9 * across + 1.2, 3.9 * down + 0.5))
+    figure.suptitle(drawing.title(_title(chart), 4.9 * across), x=0.02, ha="left", fontsize=10)
     table = []
     for index, value in enumerate(panels):
         rest = (value,) if panel else ()
@@ -233,6 +293,7 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
         written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
         table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
+    drawing.bar_of_names(figure, figure.axes, names, series)
     return figure, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
 
 
@@ -244,29 +305,8 @@ def _variants(
     return {name: found[key][0] for name, key in keys.items() if key in found}
 
 
-def _draw_map(
-    axes: Axes, grid_and_labels: tuple[Any, list[str], list[str]], ends: tuple[float, float], chart: Mapping[str, Any]
-) -> None:
-    grid, xs, ys = grid_and_labels
-    heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(chart["x"])
-    axes.set_ylabel(chart["y"])
-    bounds, mark = chart.get("bounds"), chart.get("mark", {})
-    for (row, column), value in np.ndenumerate(grid):
-        if bounds and bounds[0] <= value <= bounds[1]:
-            axes.add_patch(_frame(column, row, 0.44, "white", 1.6))
-        if mark and not np.isnan(value) and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
-            axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.4))
-
-
-def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rectangle:
-    return Rectangle(
-        (column - half, row - half), 2 * half, 2 * half, fill=False, edgecolor=colour, linewidth=width, zorder=3
-    )
-
-
 def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
-    """Draw curves over time: of each flow of the first run of the chosen cell, or of one for each value of `series`."""
+    """Draw curves over time: of each flow of the chosen cell's runs, or of one for each value of `series`."""
     known = _values(outcome.rows, outcome.plan.paper.document["flows"])
     shown: dict[str, plot.Line] = {}
     for labels, lines in _drawn(chart, outcome):
@@ -279,8 +319,8 @@ def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
             shown = {flow: own[flow] for flow in flows}
     if not shown:
         return None
-    lines_shown = [plot.Line(name, line.x, line.y, None, line.step) for name, line in shown.items()]
-    panel = plot.Panel(_title(chart), lines_shown, TRACE_LABELS[chart["trace"]])
+    lines_shown = [replace(line, label=name, thin=None) for name, line in shown.items()]
+    panel = plot.Panel(drawing.title(_title(chart)), lines_shown, TRACE_LABELS[chart["trace"]])
     return plot.panels([panel], size=(8.0, 4.2)), [], []
 
 
@@ -304,8 +344,8 @@ def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         }
         if len(shown) < len(chart["traces"]):
             continue
-        figure = _new((8.0, 1.9 * len(shown) + 0.5))
-        figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+        figure = curves.new_figure((8.0, 1.9 * len(shown) + 0.5))
+        figure.suptitle(drawing.title(_title(chart)), x=0.02, ha="left", fontsize=10)
         for index, (name, line) in enumerate(shown.items()):
             axes = figure.add_subplot(len(shown), 1, index + 1)
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
@@ -421,9 +461,3 @@ def _text(value: Interval | None) -> str:
 def _title(chart: Mapping[str, Any]) -> str:
     head = f"Figure {chart['figure']}: " if "figure" in chart else ""
     return head + str(chart["title"])
-
-
-def _new(size: tuple[float, float]) -> Figure:
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure

@@ -10,7 +10,7 @@ import polars
 from ackclock import _core, crossing, plot, storage
 from ackclock.crossing import Measured, Plan
 from ackclock.crossplots import cells, overview
-from ackclock.crosstables import tables
+from ackclock.crosstables import answer, tables
 from ackclock.matrices import Matrix
 from ackclock.report import embedded, render
 from ackclock.scoring import MEASURED, METRICS
@@ -79,7 +79,8 @@ def write(matrix: Matrix, directory: Path, metric: str | None = None, top: int =
     keep(matrix, directory, "drawing")
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    figures = [("overview", "Each part against the baseline: mean over all compositions with it, by metric and path")]
+    lead = ("overview", "Each part against the baseline: mean over all compositions with it, by metric and path")
+    maps: dict[str, list[tuple[str, str]]] = {}
     plot.save(overview(matrix), folder / "overview.png")
     for path in matrix.plan.paths:
         own = matrix.compositions.filter(polars.col("path") == path.name)
@@ -87,8 +88,12 @@ def write(matrix: Matrix, directory: Path, metric: str | None = None, top: int =
             if not own[f"{key}_vs"].is_null().all():
                 name = f"{path.name}-{key}"
                 plot.save(cells(matrix, path.name, key), folder / f"{name}.png")
-                figures.append((name, f"{path.name}: {found.title} against the baseline"))
+                maps.setdefault(path.name, []).append((name, f"{path.name}: {found.title} against the baseline"))
     plan = matrix.plan
+
+    def shown(name: str, caption: str) -> tuple[str, str, str]:
+        return name, caption, embedded(folder / f"{name}.png")
+
     context = {
         "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
         "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
@@ -100,8 +105,10 @@ def write(matrix: Matrix, directory: Path, metric: str | None = None, top: int =
         "seeds": plan.seeds,
         "paths": plan.paths,
         "notes": [f"{len(plan.refused)} combinations cannot be: {plan.refused[0]}"] if plan.refused else [],
+        "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
-        "figures": [(name, caption, embedded(folder / f"{name}.png")) for name, caption in figures],
+        "lead": shown(*lead),
+        "maps": {path: [shown(*figure) for figure in figures] for path, figures in maps.items()},
     }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"matrix.{ending}.j2", context))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ackclock.matrices import Matrix
 from ackclock.numbers import number
 from ackclock.scoring import METRICS, Metric
 
+UNCLEAR = "cannot be told"
 MOST_ROWS = 12  # compositions of a matrix that is shown whole
 
 Row = Mapping[str, Any]
@@ -41,6 +43,50 @@ def tables(matrix: Matrix, metric: str | None = None, top: int = 3) -> list[Show
         How many of the best are shown of a matrix too large to show whole.
     """
     return [_ranking(matrix, metric, top), *_parts(matrix, metric)]
+
+
+def answer(matrix: Matrix, metric: str | None = None) -> list[str]:
+    """Say in three sentences what the matrix says: how many are better or worse, and which part gains or costs most.
+
+    Parameters
+    ----------
+    matrix
+        What was measured.
+    metric
+        By which to compare; by default that of each path.
+    """
+    keys = {path.name: metric or matrix.metric(path.name) for path in matrix.plan.paths}
+    rows = matrix.compositions.filter(~polars.col("baseline")).iter_rows(named=True)
+    counted = Counter(word for row in rows if (word := _word(row, keys[row["path"]])))
+    total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
+    words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
+    said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}."]
+    base = matrix.plan.baseline.labels
+    # Ratios and differences of other metrics cannot be told apart by size: the gain is that of the commonest metric.
+    key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
+    means = [row for row in matrix.parts(metric).iter_rows() if keys.get(row[2]) == key and row[4] is not None]
+    means = [row for row in means if base[row[0]] != row[1]]
+    for place, verb in ((-1, "gains"), (0, "costs")):
+        ranked = sorted(means, key=lambda row: METRICS[key].better * row[4])
+        if ranked:
+            axis, part, path, _, vs = ranked[place]
+            name = METRICS[key].title.partition(" (")[0]
+            said.append(
+                f"Of all parts {part} ({title(axis)}) {verb} most: on the path {path}, averaged over all compositions "
+                f"with it, {name} is {relative(vs, METRICS[key])} against the baseline."
+            )
+    return said
+
+
+def _word(row: Row, key: str) -> str | None:
+    """Say whether a composition is better or worse than the baseline by all of its interval."""
+    mean, low, high = (row[f"{key}_vs{end}"] for end in ("", "_low", "_high"))
+    if mean is None:
+        return None
+    neutral = 1.0 if METRICS[key].relation == "ratio" else 0.0
+    if low is None or low <= neutral <= high:
+        return UNCLEAR
+    return "better" if (low > neutral) == (METRICS[key].better > 0) else "worse"
 
 
 def varied(matrix: Matrix) -> list[str]:

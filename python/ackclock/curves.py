@@ -1,6 +1,7 @@
 """Curves and how they are drawn: what all plots have in common.
 
-Colours are those of Okabe and Ito, which the colour-blind can tell apart; line styles differ as well.
+The first seven colours are those of Okabe and Ito, which the colour-blind can tell apart; the last two keep their
+distance from them. Line styles differ as well.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 
 from ackclock import storage
 from ackclock.result import AnyResult
@@ -24,11 +26,13 @@ from ackclock.result import AnyResult
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
 Floats = NDArray[np.float64]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#4411CC", "#880022")
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 FORMATS = ("png", "svg", "pdf")
 BINS = 1200
 PNG_DPI = 144
+PNG_COLOURS = 256
+BAND_ALPHA = 0.16
 SIZE = (8.0, 4.2)
 DENSE = 60  # ups and downs, in heights of the curve, from which on its line is thin
 
@@ -47,6 +51,8 @@ class Line:
         A second quantity at the same times, drawn as a thin line: ssthresh, or a percentile.
     step : bool
         Whether a value stays until the next one.
+    band : (ndarray, ndarray) or None
+        Lower and upper ends of a band about the curve, at the same times.
     """
 
     label: str
@@ -54,6 +60,7 @@ class Line:
     y: Floats
     thin: Floats | None = None
     step: bool = True
+    band: tuple[Floats, Floats] | None = None
 
 
 def save(figure: Figure, path: str | Path) -> Path:
@@ -84,12 +91,19 @@ def image_format(path: Path) -> str:
 
 
 def encode(figure: Figure, kind: str) -> bytes:
-    """Give a figure as the bytes of a file, the same for the same figure."""
+    """Give a figure as the bytes of a file, the same for the same figure; a PNG has a palette, a third of the size."""
     buffer = io.BytesIO()
     # No date in the file: equal results give equal files.
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
-    return buffer.getvalue()
+    return _with_palette(buffer) if kind == "png" else buffer.getvalue()
+
+
+def _with_palette(png: io.BytesIO) -> bytes:
+    smaller = io.BytesIO()
+    with Image.open(png) as image:
+        image.convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE).save(smaller, "png", optimize=True)
+    return smaller.getvalue()
 
 
 def draw(axes: Axes, lines: Sequence[Line]) -> None:
@@ -101,6 +115,9 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
         # Thick lines of several restless curves would hide each other.
         width, alpha = (0.5, 0.6) if len(lines) > 1 and _dense(shown) else (1.3, 1.0)
         axes.plot(shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=line.label, **options)
+        if shown.band is not None:
+            step: Literal["post"] | None = "post" if line.step else None
+            axes.fill_between(shown.x, *shown.band, step=step, color=colour, alpha=BAND_ALPHA, linewidth=0)
         if shown.thin is not None and not np.all(np.isnan(shown.thin)):
             axes.plot(shown.x, shown.thin, linestyle="-", linewidth=0.5, alpha=0.7, label="_thin", **options)
 
@@ -121,19 +138,9 @@ def thin_out(line: Line, bins: int = BINS) -> Line:
     # Sorting by group, then value: the first and last of each group are its extremes.
     order = np.lexsort((line.y, group))
     keep = np.unique(np.concatenate([starts, ends - 1, order[starts], order[ends - 1]]))
-    return replace(line, x=line.x[keep], y=line.y[keep], thin=None if line.thin is None else line.thin[keep])
-
-
-def until(line: Line, end: float) -> Line:
-    """Cut a curve off after `end` seconds; its last value stays until then."""
-    count = int(np.searchsorted(line.x, end, side="right"))
-    last = max(0, count - 1)
-
-    def cut(values: Floats) -> Floats:
-        return np.append(values[:count], values[last : last + 1])
-
-    x = np.append(line.x[:count], [end] * len(line.x[last : last + 1]))
-    return replace(line, x=x, y=cut(line.y), thin=None if line.thin is None else cut(line.thin))
+    thin = None if line.thin is None else line.thin[keep]
+    band = None if line.band is None else (line.band[0][keep], line.band[1][keep])
+    return replace(line, x=line.x[keep], y=line.y[keep], thin=thin, band=band)
 
 
 def new_figure(size: tuple[float, float]) -> Figure:

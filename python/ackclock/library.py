@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -194,6 +194,7 @@ PAPER = {
     "quick": checks.TABLE,
     "figures": checks.TABLE,
     "chart": checks.tables("chart"),
+    "answer": checks.TABLE,
 }
 ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
 SETTINGS = checks.Kind('a table of values, as { loss = "1 %" }', _are_settings)
@@ -253,9 +254,10 @@ CHART = {
     "panel": checks.TEXT,
     "series": checks.TEXT,
     "metric": checks.TEXT,
+    "group": checks.TEXT,
     "axis": checks.TEXT,
     "scale": checks.POSITIVE,
-    "bottom": checks.NUMBER,
+    "printed": checks.tables("printed"),
     "flow": checks.TEXT,
     "to": checks.TEXT,
     "equals": checks.NUMBER,
@@ -269,6 +271,13 @@ CHART = {
     "bin": checks.POSITIVE,
     "names": checks.TEXTS,
 }
+PRINTED = {"x": checks.TEXT, "series": checks.TEXT, "value": checks.NUMBER}
+ANSWER = {
+    "sentences": checks.Kind("a list of three texts", lambda value: checks.is_texts(value) and len(value) == 3),
+    "causes": checks.TEXTS,
+    "figure": checks.COUNT,
+    "chart": checks.TEXT,
+}
 CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
@@ -280,14 +289,16 @@ CHART_NEEDS = {
 }
 CHART_ONLY = {
     **dict.fromkeys(("to", "equals", "bounds", "mark"), ("map",)),
-    **dict.fromkeys(("y", "panel"), ("map", "best")),
-    **dict.fromkeys(("sense", "within", "over"), ("best",)),
+    "y": ("map", "best"),
+    "panel": ("lines", "bars", "map", "best"),
+    **dict.fromkeys(("sense", "within"), ("best",)),
+    "over": ("lines", "bars", "best"),
     **dict.fromkeys(("trace", "bin"), ("time",)),
     **dict.fromkeys(("axis", "scale"), ("lines", "bars", "map")),
     **dict.fromkeys(("x", "metric"), ("lines", "bars", "map", "best")),
     "flow": ("map", "time", "internals"),
     "series": ("lines", "bars", "best", "time"),
-    "bottom": ("lines", "bars"),
+    "printed": ("lines", "bars"),
     "names": ("internals",),
     "ratio": ("lines", "bars"),
     "traces": ("rounds",),
@@ -302,6 +313,7 @@ NOT_NEEDED = {
         "quick",
         "figures",
         "chart",
+        "answer",
         "bin",
         "start",
         "block",
@@ -349,8 +361,25 @@ def check_paper(document: Mapping[str, Any], place: str) -> None:
     checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
     if "figures" in document:
         _check_figures(document["figures"], f"{place}: figures")
+    _check_charts(document, place)
+
+
+def _check_charts(document: Mapping[str, Any], place: str) -> None:
     for number, chart in enumerate(document.get("chart", []), start=1):
         _check_chart(chart, f"{place}: chart {number}")
+    if "answer" in document:
+        _check_answer(document["answer"], document.get("chart", []), f"{place}: answer")
+
+
+def _check_answer(answer: Mapping[str, Any], charts: Sequence[Mapping[str, Any]], place: str) -> None:
+    checks.keys(place, answer, ANSWER, ["sentences"])
+    if ("figure" in answer) == ("chart" in answer):
+        raise ValueError(f"{place}: the leading figure is named by its number, figure, or by its title, chart")
+    if "figure" in answer:
+        numbers = [str(chart["figure"]) for chart in charts if "figure" in chart]
+        checks.words(place, "figure", [str(answer["figure"])], numbers)
+    else:
+        checks.words(place, "chart", [answer["chart"]], [chart["title"] for chart in charts])
 
 
 SAMPLINGS = {
@@ -389,3 +418,7 @@ def _check_chart(chart: Mapping[str, Any], place: str) -> None:
     for key, kinds in CHART_ONLY.items():
         if key in chart and chart["kind"] not in kinds:
             raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")
+    if "ratio" in chart and "over" in chart:
+        raise ValueError(f"{place}: ratio and over both say what is divided; a chart takes one of them")
+    for number, mark in enumerate(chart.get("printed", []), start=1):
+        checks.keys(f"{place}: printed {number}", mark, PRINTED, ["x", "value"])

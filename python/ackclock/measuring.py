@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 import polars
 
-from ackclock import _core, curves, deriving, internalplots, plot, storage
+from ackclock import _core, bands, curves, deriving, internalplots, plot, storage
 from ackclock.result import Result, frame, rows
 from ackclock.running import run_here
 from ackclock.scenario import Scenario
@@ -39,6 +39,9 @@ class Drawing:
         The bins of throughput, and the end of the start, in seconds.
     flows : bool
         Whether every flow's curves are kept, named ``KIND/FLOW``, and not the first one's alone.
+
+    Curves of cwnd are sampled and those of throughput have bins, so that those of several runs make a median and a band
+    (see `bands`). A control's internals are kept as they are.
     """
 
     kinds: Sequence[str] = ()
@@ -115,7 +118,7 @@ def build() -> str:
 @cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    modules = (plot, curves, deriving, internalplots, fairness)
+    modules = (plot, curves, bands, deriving, internalplots, fairness)
     sources = (__file__, *(str(module.__file__) for module in modules))
     return _digest(build(), *(hashlib.sha256(Path(source).read_bytes()).hexdigest() for source in sources))
 
@@ -173,9 +176,14 @@ def _lines(result: Result, drawing: Drawing) -> Lines:
     for kind in drawing.kinds:
         drawn = _curves(result, kind, drawing.bin) if kind in ("throughput", "internals") else cwnd
         for line in drawn if drawing.flows else drawn[:1]:
-            cut = kind == "start" and drawing.start is not None
             name = f"{kind}/{line.label}" if drawing.flows else kind
-            lines[name] = plot.thin_out(plot.until(line, drawing.start or 0.0) if cut else line)
+            if kind == "internals":
+                lines[name] = plot.thin_out(line)
+            elif kind == "throughput":
+                lines[name] = line
+            else:
+                end = drawing.start if kind == "start" else None
+                lines[name] = bands.sampled(line, end or result.duration)
     return lines
 
 
@@ -186,33 +194,47 @@ def _curves(result: Result, kind: str, width: float | None) -> list[plot.Line]:
 
 
 class Kept:
-    """What is kept of the runs of one cell, in two files of a folder; what cannot be read counts as not there.
+    """What is kept of the runs of one cell, in files of a folder; what cannot be read counts as not there.
 
-    Every finished run is appended as a line, so that a process that is killed loses the runs that it is in, and no
-    other.
+    Every finished run is appended as a line, and its curves are a file of their own, so that a process that is killed
+    loses the runs that it is in, and no other.
     """
 
     def __init__(self, folder: Path, labels: Mapping[str, str]) -> None:
-        name = _digest(dict(labels))[:20]
-        self._part, self._drawing = folder / f"{name}.jsonl", folder / f"{name}.npz"
+        self._folder, self._name = folder, _digest(dict(labels))[:20]
+        self._part = folder / f"{self._name}.jsonl"
         self.rows = _read_rows(self._part)
-        self.lines = _read_lines(self._drawing)
+        self.lines: dict[str, Lines] = {}
 
     def has(self, run: PlannedRun) -> bool:
         """Whether all of a run is there."""
-        return run.key in self.rows and (not run.drawing.kinds or run.key in self.lines)
+        if run.key not in self.rows:
+            return False
+        if run.drawing.kinds and run.key not in self.lines:
+            lines = _read_lines(self._drawing(run))
+            if lines is None:
+                return False
+            self.lines[run.key] = lines
+        return True
 
     def keep(self, run: PlannedRun, measured: Rows, lines: Lines) -> None:
         """Keep a run, its curves first: it counts as there with its rows."""
         self.rows[run.key] = measured
         if run.drawing.kinds:
-            self.lines = {run.key: lines}
-            storage.write_bytes(self._drawing, _pack(run.key, lines))
+            self.lines[run.key] = lines
+            storage.write_bytes(self._drawing(run), _pack(lines))
         with self._part.open("a+b") as file:
             # A line that was cut off stays what it is.
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")
             file.write(json.dumps([run.key, measured]).encode() + b"\n")
+
+    def curves(self, runs: Sequence[PlannedRun]) -> Lines:
+        """Give the curves of all runs together."""
+        return bands.together([self.lines[run.key] for run in runs if run.drawing.kinds])
+
+    def _drawing(self, run: PlannedRun) -> Path:
+        return self._folder / f"{self._name}.{run.key}.npz"
 
 
 def _ends_with_newline(file: BinaryIO) -> bool:
@@ -240,24 +262,22 @@ def _are_rows(measured: object) -> bool:
     return isinstance(measured, list) and all(isinstance(row, dict) and "flow" in row for row in measured)
 
 
-def _pack(key: str, lines: Lines) -> bytes:
-    arrays: dict[str, Any] = {"key": np.array(key), "kinds": np.array(list(lines))}
-    for kind, line in lines.items():
-        arrays[f"{kind}.x"], arrays[f"{kind}.y"] = line.x, line.y
-        if line.thin is not None:
-            arrays[f"{kind}.thin"] = line.thin
+def _pack(lines: Lines) -> bytes:
+    arrays: dict[str, Any] = {"names": np.array(list(lines))}
+    for name, line in lines.items():
+        arrays[f"{name}.x"], arrays[f"{name}.y"], arrays[f"{name}.step"] = line.x, line.y, np.array(line.step)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
 
 
-def _read_lines(path: Path) -> dict[str, Lines]:
+def _read_lines(path: Path) -> Lines | None:
+    """Read the curves of a run; None if they are not there or cannot be read."""
     try:
         with np.load(path) as arrays:
-            lines = {
-                str(kind): plot.Line("", arrays[f"{kind}.x"], arrays[f"{kind}.y"], arrays.get(f"{kind}.thin"))
-                for kind in arrays["kinds"]
+            return {
+                str(name): plot.Line("", arrays[f"{name}.x"], arrays[f"{name}.y"], step=bool(arrays[f"{name}.step"]))
+                for name in arrays["names"]
             }
-            return {str(arrays["key"]): lines}
     except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
-        return {}
+        return None

@@ -31,7 +31,6 @@ from ackclock.curves import (
     save,
     share_legend,
     thin_out,
-    until,
 )
 from ackclock.internalplots import internal_lines, internal_panels, internals
 from ackclock.queueplots import (
@@ -53,7 +52,7 @@ __all__ = [
     "FORMATS", "KINDS", "Floats", "Kind", "Line", "Panel", "Results", "Unit", "cwnd", "cwnd_lines", "draw",
     "encode", "internal_lines", "internal_panels", "internals", "panels", "probability", "probability_lines",
     "queue", "queue_lines", "queues", "rtt", "rtt_lines", "save", "sequence", "share_lines", "sojourn",
-    "sojourn_lines", "thin_out", "throughput", "throughput_lines", "until", "used_queues",
+    "sojourn_lines", "thin_out", "throughput", "throughput_lines", "used_queues",
 ]  # fmt: skip
 
 

@@ -1,54 +1,43 @@
-"""The report on a paper: figures, verdicts, tables, as Markdown and as one HTML file."""
+"""The report on a paper: its answer, causes, verdicts, tables and figures, as Markdown and as one HTML file.
+
+The HTML file is complete in itself. It opens with three sentences and one figure; the rest is folded. A figure stands
+in it once, whatever speaks of it.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
-from ackclock import _core, charts, plot, storage, tables
+from ackclock import _core, answers, bands, charts, plot, storage, tables, units
 from ackclock.charts import Chart
 from ackclock.claims import Claim, bounds
 from ackclock.judging import WHYS, Judgement, judge_all
+from ackclock.library import Paper
 from ackclock.measuring import Lines
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
 from ackclock.statistics.intervals import Interval, rounded
 
-METRIC_NAMES = {
-    "cwnd_mean": "mean cwnd, whole run",
-    "cwnd_10s": "mean cwnd, first 10 s",
-    "cwnd_start": "mean cwnd, start",
-    "cwnd_end": "mean cwnd, end",
-    "goodput_bps": "whole run",
-    "delivered_1s": "first 1 s",
-    "delivered_2s": "first 2 s",
-    "delivered_5s": "first 5 s",
-    "delivered_10s": "first 10 s",
-    "jain": "Jain's index",
-    "resent_ratio": "retransmitted over lost packets",
-    "bwe_ratio": "estimated over delivered rate",
-    "rtt_mean": "mean round-trip time",
-    "load_mean": "mean page load time",
-    "page_bps": "throughput of page loads",
-}
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
 WAYS = {
-    "no difference": "differ by less than the tolerance",
-    "apart": "differ where they should not or miss the bound",
-    "reversed": "are reversed",
-    "beaten": "are beaten by another value",
-    None: "are not above by the tolerance",
+    "no difference": "within the tolerance",
+    "apart": "apart where they should not be, or outside the bound",
+    "reversed": "reversed",
+    "beaten": "beaten by another value",
+    None: "not above by the tolerance",
 }
+VERDICTS = ("does not hold", "holds", "cannot tell", "not run")
+NUMBERED, FURTHER = "Figures of the paper", "Further figures"
 START_COLUMNS = {
     "exit cwnd": "slow_start_exit_cwnd",
     "exit cwnd / (BDP + queue)": "slow_start_exit_ratio",
@@ -86,11 +75,51 @@ class Sheet:
         return "-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", "")
 
     @property
+    def group(self) -> str:
+        """The sheets that are folded together: those of the same labels."""
+        return ", ".join(f"{label} {value}" for label, value in self.where.items())
+
+    @property
     def title(self) -> str:
         """What it shows."""
-        return ", ".join(
-            [KIND_TITLES.get(self.kind, self.kind), *(f"{label} {value}" for label, value in self.where.items())]
-        )
+        return ", ".join(filter(None, [KIND_TITLES.get(self.kind, self.kind), self.group]))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure as the report shows it.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name for links, and what it shows.
+    path : Path
+        Its file.
+    group : str
+        What it is folded with.
+    columns, rows : sequence
+        The numbers that it shows, as a table; empty for curves over time.
+    same : str
+        The name of a figure shown before it that is the same picture, or "".
+    """
+
+    name: str
+    title: str
+    path: Path
+    group: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    same: str = ""
+
+    @property
+    def file(self) -> str:
+        """Its file as seen from the report's."""
+        return f"figures/{self.path.name}"
+
+    @property
+    def image(self) -> str:
+        """Its picture as text for an HTML file."""
+        return embedded(self.path)
 
 
 @dataclass(frozen=True)
@@ -159,7 +188,10 @@ def write(outcome: Outcome, directory: Path) -> Report:
     charted = charts.draw_all(outcome, directory / "figures")
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
-    shown = [tables.shown(item) for item in compared]
+    shown: dict[str, list[dict[str, Any]]] = {}
+    for item in compared:
+        heading = f"Table {item.table.number}: {item.table.title}"
+        shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
     context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
@@ -196,7 +228,7 @@ def _panel(outcome: Outcome, sheet: Sheet, number: int | None, value: str) -> pl
 
 def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
     line = drawn[kind]
-    return plot.Line(label, line.x, line.y, line.thin, line.step)
+    return replace(line, label=label, thin=None)
 
 
 def _short(where: Mapping[str, str]) -> list[str]:
@@ -217,8 +249,7 @@ def _context(
         grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
     anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
     anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
-    images = [(sheet.title, path, sheet.name) for sheet, path in drawn]
-    images += [(chart.heading, chart.path, chart.name) for chart in charted]
+    lead, figures = _figures(paper, drawn, charted)
     return {
         "paper": paper,
         "quick": outcome.plan.quick,
@@ -226,10 +257,12 @@ def _context(
         "evaluations": outcome.plan.evaluations,
         "version": _core.__version__,
         "manifest": manifest(outcome.plan),
+        "answer": answers.answer(paper, judgements),
+        "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
-        "claims": _claim_rows(judgements, anchors),
-        "sheets": [(title, f"figures/{path.name}", embedded(path), name) for title, path, name in images],
-        "charts": [chart for chart in charted if chart.rows],
+        "claims": _claim_groups(judgements, anchors),
+        "figures": figures,
+        "drawn_runs": bands.RUNS,
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # Of a paper that compares flows, what they got stands beside its charts.
         "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
@@ -237,14 +270,31 @@ def _context(
     }
 
 
+def _figures(
+    paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Chart]
+) -> tuple[Shown | None, dict[str, list[Shown]]]:
+    """Give the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
+    shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
+    for chart in charted:
+        group = chart.group or (FURTHER if chart.number is None else NUMBERED)
+        shown.append(Shown(chart.name, chart.heading, chart.path, group, chart.columns, chart.rows))
+    answer = paper.document.get("answer", {})
+    wanted = [
+        chart.name for chart in charted if answer.get("figure", chart.title) in (chart.number, answer.get("chart"))
+    ]
+    lead = next((item for item in shown if item.name in wanted), shown[0] if shown else None)
+    first: dict[bytes, str] = {} if lead is None else {lead.path.read_bytes(): lead.name}
+    groups: dict[str, list[Shown]] = {}
+    for item in shown:
+        same = first.setdefault(item.path.read_bytes(), item.name)
+        there = item is lead or same != item.name
+        groups.setdefault(item.group, []).append(replace(item, same=same) if there else item)
+    return lead, groups
+
+
 def embedded(image: Path) -> str:
     """Give an image as text for an HTML file."""
     return base64.b64encode(image.read_bytes()).decode()
-
-
-def metric_name(metric: str) -> str:
-    """Name a metric in words."""
-    return METRIC_NAMES.get(metric, metric.replace("_", " "))
 
 
 def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
@@ -255,11 +305,25 @@ def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dic
     orders = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
     counts = [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell", "not run")]
     return {
-        "name": metric_name(metric) + (", beyond the paper" if ours else ""),
-        "counts": [(verdict, count) for verdict, count in counts if count or verdict != "not run"],
+        "name": units.name(metric) + (", beyond the paper" if ours else ""),
+        "counts": counts,
         "ways": "; ".join(f"{count} {words}" for count, words in ways),
         "orders": (sum(orders), len(orders)),
     }
+
+
+def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Give the claims by the verdict on their main reading; what the paper does not say stands apart."""
+    main = answers.mains(judgements)
+    made = []
+    for ours in (False, True):
+        for verdict in VERDICTS:
+            chosen = [item for item in judgements if item.claim.ours == ours and main[item.claim.id].verdict == verdict]
+            if chosen:
+                rows = _claim_rows(chosen, anchors)
+                slug = verdict.replace(" ", "-")
+                made.append({"verdict": verdict, "slug": slug, "ours": ours, "rows": rows})
+    return made
 
 
 def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
@@ -270,14 +334,14 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
     for group in grouped.values():
         readings = [
             {
-                "metric": metric_name(item.metric) + (", the exact path" if item not in group else ""),
+                "metric": units.name(item.metric) + (", the exact path" if item not in group else ""),
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
                 "reasons": item.reasons,
                 "measured": _measured(item),
-                "unit": _unit(item.metric).strip(),
-                "ranking": _ranking(item),
+                "unit": units.unit(item.metric),
+                "ranking": answers.ranking(item),
                 "cells": _cells(item),
                 "order": item.order_matches,
             }
@@ -321,34 +385,12 @@ def _mean_and_ends(mean: Interval) -> tuple[str, str]:
     return text, f"[{low}, {high}]"
 
 
-def _ranking(judgement: Judgement) -> str:
-    """Write the variants of a claim on one cell as an order of their means; equal ones are joined by =."""
-    if len(judgement.measured) != 1:
-        return ""
-    text, last = "", math.nan
-    for variant, mean in judgement.measured[0][1]:
-        sign = " = " if math.isclose(mean.mean, last, rel_tol=1e-12) else " > "
-        text, last = text + (sign if text else "") + variant, mean.mean
-    return text
-
-
 def _cells(judgement: Judgement) -> str:
     if len(judgement.measured) < 2:
         return ""
     means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
-    span = f"{number(min(means))} to {number(max(means))}{_unit(judgement.metric)}"
+    span = f"{number(min(means))} to {number(max(means))} {units.unit(judgement.metric)}".rstrip()
     return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
-
-
-def _unit(metric: str) -> str:
-    """Name the unit of a metric, after a space; nothing for a plain number."""
-    if metric.endswith("_bps"):
-        return " bit/s"
-    if metric in ("rtt_mean", "load_mean", "load_median", "load_p95"):
-        return " s"
-    if metric.startswith("cwnd_"):
-        return " segments"
-    return " B" if metric.startswith("delivered_") and metric != "delivered_packets" else ""
 
 
 def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str]]:

@@ -8,17 +8,17 @@ import math
 import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, checks, modelruns, storage
+from ackclock import _core, answers, bands, checks, modelruns, storage
 from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
 from ackclock.measuring import Drawing, Kept, Lines, PlannedRun, Rows, build, measure
 from ackclock.printed import Table, parse_tables
-from ackclock.repeating import repetitions
+from ackclock.repeating import Repetition, repetitions
 from ackclock.result import frame
 from ackclock.running import map_threads, run_here
 from ackclock.scenario import Scenario, load
@@ -66,8 +66,8 @@ class Outcome:
         One per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the flow
         table, or the model's outputs.
     lines : dict
-        For each cell, the curves of its traced run by kind of plot, or by ``KIND/FLOW`` where all flows are drawn; of a
-        model by ``rounds/NAME``.
+        For each cell, the curves of its first runs together (see `bands`) by kind of plot, or by ``KIND/FLOW`` where
+        all flows are drawn; of a model by ``rounds/NAME``.
     reused : int
         Runs that an earlier attempt had finished.
     """
@@ -107,6 +107,7 @@ def plan(paper: Paper, *, quick: bool = False) -> Plan:
     _check_labels(paper, known)
     metrics = _metrics(paper)
     claims = parse_claims(paper.claims, known, metrics, str(paper.folder / "claims.toml"))
+    answers.check(paper, claims)
     tables = parse_tables(paper.tables, known, metrics, str(paper.folder / "tables.toml"))
     chosen = shorter.get("only", {})
     counts = shorter.get("counts", {})
@@ -204,8 +205,12 @@ def _check_chart(place: str, chart: Mapping[str, Any], values: Mapping[str, Sequ
         checks.words(f"{place}: ratio", "label", [label], values)
         checks.words(f"{place}: ratio", label, pair, values[label])
     checks.words(place, "trace", chart.get("traces", []), modelruns.trace_names())
+    series = chart.get("series", paper.document.get("flows"))
     if "over" in chart:
-        checks.words(f"{place}: over", chart["series"], [chart["over"]], values[chart["series"]])
+        checks.words(f"{place}: over", series, [chart["over"]], values[series])
+    for mark in chart.get("printed", []):
+        checks.words(f"{place}: printed", chart["x"], [mark["x"]], values[chart["x"]])
+        checks.words(f"{place}: printed", series, filter(None, [mark.get("series")]), values[series])
     if "flows" not in paper.document and not {"series", "traces"} & chart.keys():
         raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
     flows = [chart[key] for key in ("flow", "to") if key in chart]
@@ -244,14 +249,24 @@ def _repetitions(
             it.scenario,
             rule.get("spans", {}),
             rule.get("cwnd", {}),
-            # Only the first run of a cell is drawn, which is on the exact path.
-            Drawing() if index else drawing,
+            _drawn(drawing, index, it),
             it.seeds,
             tuple(rule.get("derived", ())),
             it.paths,
         )
         for index, it in enumerate(repeated)
     ]
+
+
+def _drawn(drawing: Drawing, place: int, run: Repetition) -> Drawing:
+    """Say which curves are kept of a cell's run at this place.
+
+    They are those of the runs on the exact path, which come first, or of the first run alone if there are none; of a
+    control's internals those of the first run.
+    """
+    if place >= bands.RUNS or run.seeds == "common" or (place > 0 and run.paths == "like"):
+        return Drawing()
+    return replace(drawing, kinds=[kind for kind in drawing.kinds if place == 0 or kind != "internals"])
 
 
 def _rule(paper: Paper, labels: Mapping[str, str]) -> Mapping[str, Any]:
@@ -337,8 +352,8 @@ def check_out(plan: Plan, directory: Path) -> None:
 def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run what is not there yet.
 
-    Every finished run is kept at once in ``parts``, two files per cell, and used again by the next attempt if all is
-    the same that determines what is measured. An earlier report is removed.
+    Every finished run is kept at once in ``parts``: a file per cell and one per drawn run. The next attempt uses it
+    again if everything that determines a measurement is unchanged. An earlier report is removed.
 
     Parameters
     ----------
@@ -415,7 +430,7 @@ class _Worker:
             for run in runs
             for row in kept.rows[run.key]
         ]
-        return found, kept.lines.get(runs[0].key, {})
+        return found, kept.curves(runs)
 
     def _count(self, there: bool) -> None:
         with self._lock:

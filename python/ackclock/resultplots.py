@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from ackclock.curves import COLOURS, SIZE, STYLES, new_figure
-from ackclock.intervals import Interval, interval
 from ackclock.labelled import Sample, Scale, find, grouped, pooled, rows_of, samples, scale_of, varied
 from ackclock.result import StoredResult
+from ackclock.statistics.intervals import Interval, interval
 
 KINDS = ("points", "cdf", "box")
 MARKERS = "osD^vPX"

@@ -252,7 +252,7 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
     html = (flows / "out" / "flows" / "report.html").read_text()
     assert 'id="figure-002"' in html
     assert 'href="#figure-002"' in html, "the claim names the figure"
-    assert 'id="numbers"' in html
+    assert "<summary>Numbers</summary>" in html
     assert 'id="start"' not in html
     assert "### Figure 2: data" in (flows / "out" / "flows" / "report.md").read_text()
     verdict = json.loads((flows / "out" / "flows" / "verdicts.json").read_text())[0]

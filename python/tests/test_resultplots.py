@@ -11,8 +11,8 @@ import pytest
 
 import ackclock
 from ackclock import plot, resultplots
-from ackclock.intervals import interval
 from ackclock.labelled import samples, scale_of
+from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
 

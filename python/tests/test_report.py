@@ -1,0 +1,419 @@
+"""A report's answer, its folding and size, and what its charts look like."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ackclock import answers, bands, chartdrawing, charts, curves, library, report, reproduction, units
+from ackclock.claims import parse_claims
+from ackclock.judging import judge_all
+from ackclock.printed import parse_tables
+from ackclock.statistics.intervals import Interval
+
+CLAIMS = """
+[[claim]]
+id = "twice"
+text = "a gets twice what b gets"
+source = "§1, figure 1"
+kind = "bound"
+axis = "flow"
+where = { loss = "1 %" }
+of = "a"
+to = "b"
+low = 1.9
+high = 2.1
+
+[[claim]]
+id = "a-above-1.5"
+text = "a is above b"
+source = "§2"
+kind = "order"
+axis = "flow"
+where = {}
+expected = [["a"], ["b"]]
+quantifier = "most"
+
+[[claim]]
+id = "load"
+text = "pages load in a second"
+source = "§3"
+kind = "bound"
+axis = "flow"
+where = { loss = "1 %" }
+of = "a"
+high = 1.0
+metrics = ["load_mean", "goodput_bps"]
+
+[[claim]]
+id = "elsewhere"
+text = "nobody measured this"
+source = "§4"
+kind = "order"
+axis = "flow"
+where = { loss = "9 %" }
+expected = [["a"], ["b"]]
+
+[[claim]]
+id = "ours"
+text = "is b above a?"
+source = "not in the paper"
+kind = "order"
+axis = "flow"
+where = {}
+expected = [["b"], ["a"]]
+ours = true
+"""
+LABELS = {"loss": ["1 %", "2 %", "9 %"], "flow": ["a", "b"]}
+ROWS = [
+    {"loss": loss, "flow": flow, "sampling": "seed", "seeds": None, "unit": unit, "goodput_bps": rate + 1000.0 * unit}
+    | {"load_mean": 0.25 + 0.01 * unit}
+    for loss, rates in (("1 %", (4e6, 2e6)), ("2 %", (1e6, 2e6)))
+    for flow, rate in zip("ab", rates, strict=True)
+    for unit in (1, 2, 3)
+]
+
+
+def judged() -> list[Any]:
+    """Judge the claims on the rows above."""
+    import tomllib
+
+    document = {"metrics": ["goodput_bps"], **tomllib.loads(CLAIMS)}
+    claims = parse_claims(document, LABELS, ["goodput_bps", "load_mean"])
+    return judge_all(claims, ROWS, list(LABELS))
+
+
+def text(frame: str) -> str:
+    """Fill in a sentence, as one text."""
+    return "".join(part.text for part in answers.fill(frame, judged()))
+
+
+def paper_with(answer: dict[str, Any]) -> library.Paper:
+    """A paper that has nothing but an answer."""
+    return library.Paper("p", Path("p"), "P", "nobody", {"answer": answer})
+
+
+# The answer
+
+
+def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
+    assert text("Of {claims} claims {counts}.") == (
+        "Of 4 claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
+    )
+    assert text("That a gets twice as much {twice.verdict}: {twice.value}.") == "That a gets twice as much holds: 2.00."
+    assert text("{a-above-1.5.verdict}, {a-above-1.5.held}, {a-above-1.5.value}") == (
+        "does not hold, 1 of 2, −50.0 % to +50.0 %"
+    )
+    assert text("{a-above-1.5.lowest} and {a-above-1.5.highest}") == "−50.0 % and +50.0 %"
+    assert text("{load.value} and {load[goodput_bps].value}") == "0.27 s and 4 Mbit/s"
+    assert text("{load.interval}") == "0.27 s [0.245 s, 0.295 s]"
+    assert text("{twice.ranking}") == "a > b"
+    assert text("{elsewhere.verdict}, {elsewhere.value}, {elsewhere.held}") == "was not run, –, –"
+
+
+def test_every_number_of_the_answer_refers_to_its_claim() -> None:
+    parts = answers.fill("it {twice.verdict} at {twice.value}", judged())
+    assert [(part.claim, part.verdict) for part in parts] == [("", ""), ("twice", "holds"), ("", ""), ("twice", "")]
+
+
+def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
+    found = answers.answer(library.Paper("p", Path("p"), "P", "nobody", {}), judged())
+    assert "".join(part.text for part in found.sentences[0]).startswith("Of 4 claims 2 hold")
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ("{clams}", "{clams} is none of claims, counts, or a claim with a word"),
+        ("{twise.value}", "unknown claim 'twise'; did you mean 'twice'?"),
+        ("{twice.valu}", "unknown word 'valu'; did you mean 'value'?"),
+        ("{load[goodput].value}", "unknown metric 'goodput'; did you mean 'goodput_bps'?"),
+    ],
+)
+def test_an_answer_that_names_what_is_not_there_is_refused(frame: str, message: str) -> None:
+    claims = [judgement.claim for judgement in judged()]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        answers.check(paper_with({"sentences": ["a", "b", frame], "causes": []}), claims)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"sentences": ["one"], "chart": "c"}, "sentences must be a list of three texts"),
+        ({"sentences": ["1", "2", "3"]}, "the leading figure is named"),
+        ({"sentences": ["1", "2", "3"], "figure": 3, "chart": "c"}, "the leading figure is named"),
+        ({"sentences": ["1", "2", "3"], "chart": "cc"}, "unknown chart 'cc'; did you mean 'c'?"),
+    ],
+)
+def test_an_answer_has_three_sentences_and_one_figure(answer: dict[str, Any], message: str) -> None:
+    document = {"title": "P", "reference": "n", "labels": ["loss"], "experiment": [{"file": "f"}], "answer": answer}
+    document["chart"] = [{"kind": "lines", "title": "c", "where": {}, "x": "loss", "metric": "goodput_bps"}]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        library.check_paper(document, "p")
+
+
+@pytest.mark.parametrize("name", ["ass", "exp", "icw", "rbt", "westwood-rb"])
+def test_every_shipped_paper_begins_with_its_answer(name: str) -> None:
+    answer = library.find(name).document["answer"]
+    assert len(answer["sentences"]) == 3
+    assert answer["causes"]
+    for sentence in answer["sentences"]:
+        assert "{" in sentence, "what is said comes from verdicts"
+
+
+# Colours, scales, bands
+
+
+def lab(colour: str) -> np.ndarray:
+    """Give a colour of sRGB in CIELAB (D65)."""
+    rgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    matrix = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    xyz = np.array(matrix) @ linear / np.array([0.95047, 1.0, 1.08883])
+    f = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_nine_series_have_nine_colours_that_can_be_told_apart() -> None:
+    assert len(curves.COLOURS) >= 9
+    assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in itertools.combinations(curves.COLOURS, 2)) > 25
+
+
+def axes_of(values: list[float], *, ratio: bool = False, bars: bool = False, marks: tuple[float, ...] = ()) -> Any:
+    """Draw one series of means, each with an interval of ±10 %."""
+    means = [Interval(value, 0.9 * value, 1.1 * value, 3) for value in values]
+    scale = chartdrawing.scale_of([*values, *marks], ratio=ratio)
+    axes = curves.new_figure((5, 3)).add_subplot()
+    style: chartdrawing.Style = "bars" if bars else "lines"
+    chartdrawing.draw_series(axes, style, (0, 1), "a", (list(range(len(values))), means), scale)
+    chartdrawing.finish(axes, scale, means, marks)
+    return axes
+
+
+def test_what_spans_decades_has_a_logarithmic_axis() -> None:
+    assert axes_of([0.12, 0.3, 1.1, 14.0]).get_yscale() == "log"
+    assert axes_of([2.0, 3.0, 5.0]).get_yscale() == "linear"
+    assert axes_of([0.0, 3.0, 500.0]).get_yscale() == "linear", "zero has no place on it"
+    assert axes_of([18.0, 2.0, 1.0], ratio=True).get_yscale() == "log"
+    assert not axes_of([0.12, 14.0], bars=True).patches, "a bar's length would mean nothing"
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+@pytest.mark.parametrize("values", [[0.66, 0.98, 1.0], [0.05, 1.0, 9.0], [300.0, 310.0], [0.9, 1.2]])
+def test_no_axis_is_cut(values: list[float], *, ratio: bool) -> None:
+    marks = (min(values) / 2, 2 * max(values))
+    axes = axes_of(values, ratio=ratio, marks=marks)
+    axes.plot([0, 0], marks, "D")
+    low, high = axes.get_ylim()
+    assert low <= min(marks)
+    assert high >= max(marks)
+    if not ratio and axes.get_yscale() == "linear":
+        assert low == 0
+
+
+def test_bars_of_ratios_begin_at_one() -> None:
+    bars = axes_of([0.8, 1.2], ratio=True, bars=True).patches
+    assert sorted((bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars) == [(1.0, 0.8), (1.0, 1.2)]
+
+
+def test_maps_of_ratios_have_a_bar_and_a_logarithmic_scale() -> None:
+    chart = {"x": "k", "y": "l", "flow": "a", "to": "b", "metric": "delivered_bytes"}
+    grid = np.array([[0.25, 0.5], [1.0, 8.0]])
+    ends = chartdrawing.ends_of([grid], chart)
+    assert ends == (-3.0, 3.0), "as far below 1 as above"
+    figure = curves.new_figure((5, 4))
+    axes = figure.add_subplot()
+    drawn = chartdrawing.draw_map(axes, (grid, ["1", "2"], ["1", "2"]), ends, chart)
+    assert np.asarray(drawn.get_array()).tolist() == [[-2.0, -1.0], [0.0, 3.0]]
+    assert {item.get_text() for item in axes.texts} == {"0.25", "0.5", "1", "8"}
+    chartdrawing.bar_of_map(figure, drawn, [axes], chart, "a / b")
+    bar = figure.axes[1]
+    assert [item.get_text() for item in bar.get_yticklabels()] == ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
+    assert bar.get_ylabel() == "a / b"
+
+
+def test_curves_of_several_runs_are_a_median_and_a_band() -> None:
+    times = np.arange(0.0, 100.0, 0.5)
+    runs = [
+        {"cwnd": bands.sampled(curves.Line("a", times, np.full(len(times), float(level))), 100.0)}
+        for level in range(1, 12)
+    ]
+    line = bands.together(runs)["cwnd"]
+    assert line.band is not None
+    assert np.unique(line.y).tolist() == [6.0]
+    assert np.unique(line.band[0]).tolist() == [2.0]
+    assert np.unique(line.band[1]).tolist() == [10.0]
+    assert len(line.x) == bands.SAMPLES // bands.PER_BIN
+    assert line.x[-1] < 100
+
+
+def test_a_saw_tooth_faster_than_a_bin_is_a_band() -> None:
+    times = np.arange(0.0, 100.0, 0.05)
+    tooth = curves.Line("a", times, 10.0 + 10.0 * (times % 1.0))
+    line = bands.together([{"cwnd": bands.sampled(tooth, 100.0)}])["cwnd"]
+    assert line.band is not None
+    assert np.ptp(line.y) < 4
+    assert np.all(line.band[1] - line.band[0] > 5)
+
+
+def test_before_a_flow_starts_there_is_no_window() -> None:
+    line = bands.sampled(curves.Line("a", np.array([50.0]), np.array([2.0])), 100.0)
+    assert np.isnan(line.y[: bands.SAMPLES // 2]).all()
+    assert np.all(line.y[bands.SAMPLES // 2 :] == 2.0)
+
+
+def test_pictures_have_a_palette() -> None:
+    figure = curves.new_figure((4, 3))
+    curves.draw(figure.add_subplot(), [curves.Line("a", np.arange(9.0), np.arange(9.0))])
+    png = curves.encode(figure, "png")
+    assert png == curves.encode(figure, "png")
+    with Image.open(io.BytesIO(png)) as image:
+        assert image.mode == "P"
+
+
+# Printed values, units
+
+
+def test_printed_values_stand_in_the_plots() -> None:
+    document = {
+        "table": [
+            {
+                "number": 1, "title": "kbit/s", "source": "s", "where": {"study": "one"}, "rows": "loss",
+                "metric": "goodput_bps", "scale": 0.001, "columns": [{"name": "A", "where": {"flow": "a"}}],
+                "readings": {"reno": {"recovery": "reno"}}, "printed": {"1 %": [1500], "2 %": [900]},
+            }
+        ]
+    }  # fmt: skip
+    labels = {"study": ["one", "two"], "loss": ["1 %", "2 %"], "recovery": ["reno", "sack"], "flow": ["a", "b"]}
+    found = parse_tables(document, labels, ["goodput_bps"])
+    paper = library.Paper("p", Path("p"), "P", "n", {"labels": ["study", "loss", "recovery"], "flows": "flow"})
+    outcome: Any = SimpleNamespace(plan=SimpleNamespace(tables=found, paper=paper))
+    chart = {"where": {"study": "one", "recovery": "reno"}, "x": "loss", "metric": "goodput_bps", "scale": 1e-6}
+    assert charts.printed_values(chart, outcome) == [
+        ("1 %", "a", pytest.approx(1.5)),
+        ("2 %", "a", pytest.approx(0.9)),
+    ]
+    assert charts.printed_values({**chart, "where": {"study": "two"}}, outcome) == []
+    assert charts.printed_values({**chart, "where": {"recovery": "sack"}}, outcome) == []
+    assert charts.printed_values({**chart, "metric": "jain"}, outcome) == []
+    own = {**chart, "metric": "jain", "printed": [{"x": "1 %", "value": 0.5}]}
+    assert charts.printed_values(own, outcome) == [("1 %", "", 0.5)]
+    axes = curves.new_figure((5, 3)).add_subplot()
+    assert chartdrawing.draw_printed(axes, [("1 %", "a", 1.5), ("9 %", "a", 2.0)], ["1 %"], ["a"], "lines")
+    assert [(line.get_marker(), line.get_ydata()) for line in axes.lines] == [("D", [1.5])]
+
+
+def test_metrics_have_their_units() -> None:
+    wanted = {"goodput_bps": "bit/s", "window_rate": "bit/s", "rtt_mean": "s", "retransmitted_packets": "packets"}
+    wanted |= {"cwnd_mean": "segments", "delivered_10s": "B", "queue_drops": "packets", "gain": "", "jain": ""}
+    assert {metric: units.unit(metric) for metric in wanted} == wanted
+    assert units.quantity(8_160_000.0, "goodput_bps") == "8.16 Mbit/s"
+
+
+# The page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The report of a small paper whose answer shows a figure that its claims and its figures name as well."""
+    folder = tmp_path_factory.mktemp("papers") / "tiny"
+    folder.mkdir()
+    (folder / "paper.toml").write_text("""\
+title = "Tiny"
+reference = "nobody"
+labels = ["source", "loss"]
+
+[answer]
+sentences = ["Of {claims} claims {counts}.", "The gain {gain.verdict}: {gain.value}.", "{gain[gain_printed].value}"]
+causes = ["Since {gain.value} < {claims}."]
+figure = 3
+
+[[model]]
+name = "rbt"
+labels = { source = "theory" }
+sweep = { loss = ["1 %", "10 %"] }
+
+[[chart]]
+kind = "lines"
+title = "another"
+where = {}
+x = "loss"
+series = "source"
+metric = "gain"
+
+[[chart]]
+kind = "lines"
+figure = 3
+title = "throughput"
+where = {}
+x = "loss"
+series = "source"
+metric = "throughput"
+""")
+    (folder / "claims.toml").write_text("""\
+[[claim]]
+id = "gain"
+text = "it gains"
+source = "§1, figure 3"
+kind = "bound"
+axis = "source"
+where = { loss = "1 %" }
+of = "theory"
+low = 2.0
+metrics = ["gain", "gain_printed"]
+""")
+    out = folder.parent / "o"
+    plan = reproduction.plan(library._load(folder))
+    written = report.write(reproduction.execute(plan, out), out)
+    return out, written.html.read_text()
+
+
+def test_a_report_begins_with_its_answer_then_causes_then_claims(page: tuple[Path, str]) -> None:
+    out, html = page
+    places = [html.index(word) for word in ('id="answer"', 'id="figure-003"', 'id="causes"', 'id="claims"')]
+    assert places == sorted(places)
+    assert html.count('class="answer"') == 3
+    assert '<a class="measured does-not-hold" href="#gain">does not hold</a>' in html
+    assert " &lt; 1." in html
+    markdown = (out / "report.md").read_text()
+    assert markdown.index("Of 1 claims 0 hold") < markdown.index("## Causes") < markdown.index("## Claims")
+
+
+def test_a_shared_figure_stands_in_the_report_once(page: tuple[Path, str]) -> None:
+    out, html = page
+    images = re.findall(r'src="data:image/png;base64,([^"]+)"', html)
+    assert len(images) == len(set(images)) == 2
+    assert html.count('id="figure-003"') == 1
+    assert html.count('href="#figure-003"') == 2, "the claim names it, and its group refers to it"
+    assert (out / "report.md").read_text().count("![Figure 3") == 1
+
+
+def test_all_but_the_answer_is_folded(page: tuple[Path, str]) -> None:
+    _, html = page
+    body = html[html.index("<main>") :]
+    assert "<details open" not in body
+    closed = re.sub(
+        r"<details.*?</details>",
+        "",
+        re.sub(r"<details[^>]*>(?:(?!<details).)*?</details>", "", body, flags=re.S),
+        flags=re.S,
+    )
+    assert closed.count("<img") == 1, "the leading figure alone is seen"
+    assert "<table" not in closed
+    assert not re.search(r"(src|href)=\"(?!data:|#)", html)
+
+
+def test_a_value_without_a_unit_has_no_empty_brackets(page: tuple[Path, str]) -> None:
+    out, html = page
+    markdown = (out / "report.md").read_text()
+    assert "Measured: theory" in markdown
+    assert "()" not in markdown
+    assert "()" not in html[html.index("<main>") :]
