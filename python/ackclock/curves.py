@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ackclock import storage
+from ackclock import targets
 from ackclock.result import AnyResult
 
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
@@ -27,6 +27,12 @@ Floats = NDArray[np.float64]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 FORMATS = ("png", "svg", "pdf")
+# No date in the file, so that equal results give equal files; the program, so that it knows its own files again.
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": "ackclock"},
+    "svg": {"Creator": "ackclock", "Date": None},
+    "pdf": {"Creator": "ackclock", "CreationDate": None},
+}
 BINS = 1200
 PNG_DPI = 144
 SIZE = (8.0, 4.2)
@@ -57,7 +63,7 @@ class Line:
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure at once, in the format that the name ends in: png, svg or pdf.
+    """Write a figure at once, in the format that the name ends in: png, svg or pdf; ``-`` is standard output, as png.
 
     Raises
     ------
@@ -65,18 +71,20 @@ def save(figure: Figure, path: str | Path) -> Path:
         If the format is another.
     """
     path = Path(path)
-    storage.write_bytes(path, encode(figure, image_format(path)))
+    targets.write(path, encode(figure, image_format(path)))
     return path
 
 
 def image_format(path: Path) -> str:
-    """Give the format that a name ends in.
+    """Give the format that a name ends in; without one, standard output, pipes and devices are given png.
 
     Raises
     ------
     ValueError
         If it is none of ours.
     """
+    if targets.is_stdout(path) or (path.exists() and not path.is_file()):
+        return path.suffix.lstrip(".") if path.suffix.lstrip(".") in FORMATS else FORMATS[0]
     kind = path.suffix.lstrip(".")
     if kind not in FORMATS:
         raise ValueError(f"{path}: unknown format {kind!r}; known: {', '.join(FORMATS)}")
@@ -86,9 +94,7 @@ def image_format(path: Path) -> str:
 def encode(figure: Figure, kind: str) -> bytes:
     """Give a figure as the bytes of a file, the same for the same figure."""
     buffer = io.BytesIO()
-    # No date in the file: equal results give equal files.
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
+    figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=METADATA[kind])
     return buffer.getvalue()
 
 

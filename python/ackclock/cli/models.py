@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import checks, modelling
+from ackclock import checks, modelling, targets
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.cli.sweeps import MOST_ROWS
@@ -32,10 +32,11 @@ def model_command(
     over: Path | None,
     x: str | None,
     y: str | None,
+    force: bool = False,
 ) -> None:
     """List the models, compute one, or compare one with what was measured."""
     if name is None:
-        if settings or outputs or plot is not None or over is not None or x is not None or y is not None:
+        if settings or outputs or force or plot is not None or over is not None or x is not None or y is not None:
             raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
         _list(json_output=json_output)
         return
@@ -44,8 +45,7 @@ def model_command(
         _compute_all(found, settings, outputs, json_output=json_output)
         return
     entry = modelling.describe(name)
-    if plot is not None:
-        _check_format(plot)  # before what may take long
+    _check_plot(plot, over, json_output=json_output, force=force)  # before what may take long
     given = _settings(entry, settings)
     chosen = _outputs(entry, outputs)
     if over is not None:
@@ -59,7 +59,8 @@ def model_command(
     if json_output:
         output.data({"model": name, "rows": _rows(table, [*given, *chosen])})
     else:
-        _show(entry, table, given, chosen)
+        with output.aside(plot is not None and targets.is_stdout(plot)):
+            _show(entry, table, given, chosen)
     if plot is not None:
         output.note(f"written to {plot}")
 
@@ -112,10 +113,17 @@ def _show(entry: Mapping[str, Any], table: polars.DataFrame, given: Mapping[str,
         _show_point(entry, table, chosen)
 
 
-def _check_format(path: Path) -> None:
+def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, force: bool) -> None:
+    if path is None:
+        if force:
+            raise ValueError("--force: nothing is replaced without --plot FILE")
+        return
     from ackclock import curves
 
     curves.image_format(path)
+    if json_output and targets.is_stdout(path):
+        raise ValueError(f"--plot {path}: --json is written to standard output, too; name a file")
+    targets.check(path, inputs=[] if over is None else over.rglob("*"), force=force)
 
 
 def _list(*, json_output: bool) -> None:

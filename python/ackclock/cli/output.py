@@ -57,6 +57,13 @@ def cell(value: object) -> str:
 
 
 @contextlib.contextmanager
+def aside(wanted: bool) -> Iterator[None]:
+    """Print tables to stderr while the block runs, if standard output is wanted for something else."""
+    with contextlib.redirect_stdout(sys.stderr) if wanted else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
 def progress(what: str, total: int) -> Iterator[Progress | None]:
     """Show a progress bar on stderr while the block runs, on a terminal and for more than one run."""
     if total < 2 or not sys.stderr.isatty():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ackclock import plot
+from ackclock import plot, storage, targets
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.curves import lacking
@@ -24,6 +24,7 @@ def plot_command(
     link: str | None,
     names: Sequence[str],
     out: Path | None,
+    force: bool = False,
 ) -> None:
     """Plot a stored result or sweep."""
     if image_format not in plot.FORMATS:
@@ -41,6 +42,8 @@ def plot_command(
         raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
     target = out or directory
     target.mkdir(parents=True, exist_ok=True)
+    for kind in kinds or possible:
+        targets.check(target / f"{kind}.{image_format}", inputs=_inputs(directory), force=force)
     chosen: dict[int, Mapping[str, StoredResult]] = {}
     for kind in kinds or possible:
         path = target / f"{kind}.{image_format}"
@@ -51,6 +54,13 @@ def plot_command(
         options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
         plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
         print(path)
+
+
+def _inputs(directory: Path) -> Iterator[Path]:
+    """Give the files of a result, which no plot may replace."""
+    return (
+        path for pattern in ("*", "*/*") for path in directory.glob(pattern) if storage.OWN_FILES.fullmatch(path.name)
+    )
 
 
 def _possible(results: list[StoredResult], kinds: Sequence[str] | None, directory: Path) -> list[str]:

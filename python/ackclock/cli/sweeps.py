@@ -134,6 +134,11 @@ class Sweep:
                 return True
         return False
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs, which their folders and files have."""
+        return [self._name(index) for index in range(len(self._variants))]
+
     def _name(self, index: int) -> str:
         words = "-".join(
             re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in self._variants[index][0].values()
