@@ -22,6 +22,7 @@ from ackclock import curves, heatmaps, modelruns, plot
 from ackclock.intervals import Interval, interval, rounded
 from ackclock.library import Paper
 from ackclock.measuring import Lines
+from ackclock.names import in_figure, in_legend
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, takes
 
@@ -115,11 +116,11 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         # Beside a formula's line what was measured stands as points.
         kind = chart["kind"] if chart["kind"] == "bars" or not exact else "formula" if name in exact else "points"
         _draw_series(axes, kind, (index, len(series)), name, (at, means))
-    axes.set_xticks(range(len(places)), places)
-    axes.set_xlabel(x)
-    axes.set_ylabel(chart.get("axis", chart["metric"]))
+    axes.set_xticks(range(len(places)), [in_figure(place) for place in places])
+    axes.set_xlabel(in_figure(x))
+    axes.set_ylabel(in_figure(chart.get("axis", chart["metric"])))
     axes.set_ylim(bottom=chart.get("bottom", 0))
-    axes.set_title(_title(chart), loc="left", fontsize=10)
+    axes.set_title(in_figure(_title(chart)), loc="left", fontsize=10)
     axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -139,16 +140,16 @@ def _draw_series(
     if kind == "bars":
         width = 0.84 / count
         shifted = np.array(at) - 0.42 + (index + 0.5) * width
-        axes.bar(shifted, values, width, yerr=errors, color=colour, label=name, error_kw={"linewidth": 0.8})
+        axes.bar(shifted, values, width, yerr=errors, color=colour, label=in_legend(name), error_kw={"linewidth": 0.8})
         return
     if kind == "formula":
-        axes.plot(at, values, color=colour, linewidth=1.6, label=name)
+        axes.plot(at, values, color=colour, linewidth=1.6, label=in_legend(name))
         return
     # Points of several series at one place would hide each other's intervals.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     style: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "linewidth": 1.2, "capsize": 2.5}
     style["linestyle"] = "none" if kind == "points" else "-"
-    axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, **style)
+    axes.errorbar(shifted, values, yerr=errors, color=colour, label=in_legend(name), **style)
 
 
 def _ratios(rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]) -> list[Row]:
@@ -192,11 +193,11 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     }
     low, high = min(np.nanmin(grid) for grid in grids.values()), max(np.nanmax(grid) for grid in grids.values())
     figure = _new((4.9 * len(panels) + 0.6, 4.4))
-    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    figure.suptitle(in_figure(_title(chart)), x=0.02, ha="left", fontsize=10)
     for index, (value, grid) in enumerate(grids.items()):
         axes = figure.add_subplot(1, len(panels), index + 1)
         _draw_map(axes, (grid, xs, ys), (low, high), chart)
-        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
         [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
@@ -223,7 +224,7 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     across = min(len(panels), 3)
     down = math.ceil(len(panels) / across)
     figure = _new((4.9 * across + 0.6, 3.9 * down + 0.5))
-    figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+    figure.suptitle(in_figure(_title(chart)), x=0.02, ha="left", fontsize=10)
     table = []
     for index, value in enumerate(panels):
         rest = (value,) if panel else ()
@@ -232,9 +233,9 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         axes = figure.add_subplot(down, across, index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
         heatmaps.draw(axes, (grid, xs, ys), (0, len(names) - 1), text=texts, size=7)
-        axes.set_xlabel(x)
-        axes.set_ylabel(y)
-        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+        axes.set_xlabel(in_figure(x))
+        axes.set_ylabel(in_figure(y))
+        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
         written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
         table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
     return figure, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
@@ -253,8 +254,8 @@ def _draw_map(
 ) -> None:
     grid, xs, ys = grid_and_labels
     heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(chart["x"])
-    axes.set_ylabel(chart["y"])
+    axes.set_xlabel(in_figure(chart["x"]))
+    axes.set_ylabel(in_figure(chart["y"]))
     bounds, mark = chart.get("bounds"), chart.get("mark", {})
     for (row, column), value in np.ndenumerate(grid):
         if bounds and bounds[0] <= value <= bounds[1]:
@@ -309,7 +310,7 @@ def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         if len(shown) < len(chart["traces"]):
             continue
         figure = _new((8.0, 1.9 * len(shown) + 0.5))
-        figure.suptitle(_title(chart), x=0.02, ha="left", fontsize=10)
+        figure.suptitle(in_figure(_title(chart)), x=0.02, ha="left", fontsize=10)
         for index, (name, line) in enumerate(shown.items()):
             axes = figure.add_subplot(len(shown), 1, index + 1)
             axis, scale = ROUND_AXES.get(name, (name, 1.0))

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ackclock import targets
+from ackclock.names import in_figure, in_legend
 from ackclock.result import AnyResult
 
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
@@ -106,7 +107,9 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
         options: dict[str, Any] = {"color": colour, "drawstyle": "steps-post" if line.step else "default"}
         # Thick lines of several restless curves would hide each other.
         width, alpha = (0.5, 0.6) if len(lines) > 1 and _dense(shown) else (1.3, 1.0)
-        axes.plot(shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=line.label, **options)
+        axes.plot(
+            shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=in_legend(line.label), **options
+        )
         if shown.thin is not None and not np.all(np.isnan(shown.thin)):
             axes.plot(shown.x, shown.thin, linestyle="-", linewidth=0.5, alpha=0.7, label="_thin", **options)
 
@@ -160,8 +163,8 @@ def axes_of(axes: Axes | None) -> tuple[Figure, Axes]:
 def finish(axes: Axes, ylabel: str, title: str, *, legend: Literal["inside", "outside", "none"]) -> None:
     """Label axes, and place their legend."""
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(ylabel)
-    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_ylabel(in_figure(ylabel))
+    axes.set_title(in_figure(title), loc="left", fontsize=10)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars
 
     from ackclock.comparing import Measured
+    from ackclock.parameters import Parameter
 
 POINTS = 25  # of a range that does not say how many
 LINE_POINTS = 200  # of a line of theory
@@ -236,7 +237,7 @@ def _compare(
     json_output: bool,
 ) -> None:
     """Show a model's output beside what was measured."""
-    from ackclock import comparing
+    from ackclock import comparing, parameters
 
     directory, x, y = where
     name, plot = what
@@ -247,16 +248,43 @@ def _compare(
     varied = _varied(given)
     if entry["simulated"] and SEED in varied:
         raise ValueError("--param seed: one seed with --over; give it more rounds instead")
-    theory = comparing.theory(entry["name"], given, points)
+    used = parameters.of_runs(directory, entry["name"], given, points.parameter)
+    settings = {key: found.value for key, found in used.items() if found.value is not None}
+    theory = comparing.theory(entry["name"], settings, points)
     if plot is not None:
-        _plot_comparison(entry, given, points, (name, plot))
+        _plot_comparison(entry, settings, points, (name, plot))
     rows = _compared(theory, varied, points, name)
     if json_output:
-        output.data({"model": entry["name"], "output": name, "x": points.x, "y": points.y, "rows": rows})
+        said = {key: {"value": _used(entry, key, found), "origin": found.origin} for key, found in used.items()}
+        head = {"model": entry["name"], "output": name, "x": points.x, "y": points.y}
+        output.data({**head, "parameters": said, "rows": rows})
     else:
-        _show_comparison(entry, points, rows, (name, unit))
+        with output.aside(plot is not None and targets.is_stdout(plot)):
+            _show_parameters(entry, used)
+            _show_comparison(entry, points, rows, (name, unit))
     if plot is not None:
         output.note(f"written to {plot}")
+
+
+def _used(entry: Mapping[str, Any], name: str, found: Parameter) -> Any:  # noqa: ANN401 - what a parameter may be
+    """Give the value that was used, which is the model's default where nothing else is known."""
+    if found.value is not None:
+        return found.value
+    default = next(known["default"] for known in entry["params"] if known["name"] == name)
+    known = modelling.read(entry["name"], name, default) if isinstance(default, str) else default
+    return default if known is None else known  # auto is not known before the model computes
+
+
+def _show_parameters(entry: Mapping[str, Any], used: Mapping[str, Parameter]) -> None:
+    """Print which value each parameter had in a comparison, and where it came from."""
+    lines = []
+    for name, found in used.items():
+        value = _used(entry, name, found)
+        values = value if isinstance(value, list) else [value]
+        lines.append(
+            [_titled(entry, name), ", ".join(output.cell(_cell(entry, name, each)) for each in values), found.origin]
+        )
+    output.table(["parameter", "value", "from"], lines, left=3)
 
 
 def _plot_comparison(entry: Mapping[str, Any], given: dict[str, Any], points: Measured, what: tuple[str, Path]) -> None:

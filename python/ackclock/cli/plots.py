@@ -53,7 +53,7 @@ def plot_command(
             chosen[curves] = _labelled(_few(results, curves))
         options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
         plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
-        print(path)
+        output.place(path)
 
 
 def _inputs(directory: Path) -> Iterator[Path]:
