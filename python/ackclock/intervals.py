@@ -142,7 +142,7 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def rounded(value: Interval) -> tuple[str, str, str]:
-    """Write mean and ends of an interval, thousands parted by commas, to the second digit of the interval's width."""
+    """Write mean and ends of an interval, thousands separated by commas, to the second digit of its width."""
     width = value.high - value.low
     if not math.isfinite(width) or width <= 0:
         text = number(value.mean, 6)

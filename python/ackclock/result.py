@@ -365,6 +365,12 @@ def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
     return left
 
 
+def _no_transfers() -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
+
+
 class StoredResult(Summaries):
     """A result read back from the directory that `Result.write` made."""
 
@@ -402,8 +408,8 @@ class StoredResult(Summaries):
     @property
     def summary(self) -> dict[str, Any]:
         """What `Result.summary` gives, but ``events`` and ``cpu_seconds``, and with the labels."""
-        empty: list[dict[str, Any]] = []
-        stored = {name: (self.directory / f"{name}.parquet").exists() for name in ("transfers", "pages")}
+        # Written only if there was any.
+        transfers, pages = ((self.directory / f"{name}.parquet").exists() for name in ("transfers", "pages"))
         return {
             "scenario": str(self.manifest["scenario"]),
             "labels": self.labels,
@@ -412,8 +418,10 @@ class StoredResult(Summaries):
             "flows": [_flow_summary(row) for row in rows(self.flows)],
             "links": rows(self.links),
             "completion": rows(self.completion()),
-            "transfers": rows(self.transfer_times()) if stored["transfers"] else empty,
-            "pages": rows(self.page_loads()) if stored["pages"] else empty,
+            "transfers": rows(
+                self.transfer_times() if transfers else completion(_no_transfers(), BYTE_CLASSES, size="bytes")
+            ),
+            "pages": rows(self.page_loads()) if pages else [],
         }
 
     @property

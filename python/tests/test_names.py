@@ -15,7 +15,18 @@ from ackclock import Scenario, charts, curves, heatmaps, library, names, plot, r
 
 from .conftest import FIRST, Cli
 
-NASTY = ["_hidden", "$x^", "$\\frac{$", "\\", "a\x1b[31mred", "two\nlines", "a\u202eb", "<b>&", "\x9b31m", "[red]x[/red]"]
+NASTY = [
+    "_hidden",
+    "$x^",
+    "$\\frac{$",
+    "\\",
+    "a\x1b[31mred",
+    "two\nlines",
+    "a\u202eb",
+    "<b>&",
+    "\x9b31m",
+    "[red]x[/red]",
+]
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -92,7 +103,9 @@ def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:
 
 
 def test_reports_have_no_links_but_their_own() -> None:
-    text = '[x](javascript:alert(1)) <script>alert(1)</script> <a href="javascript:alert(1)">x</a> \x1b[31m \u202e a < b'
+    text = (
+        '[x](javascript:alert(1)) <script>alert(1)</script> <a href="javascript:alert(1)">x</a> \x1b[31m \u202e a < b'
+    )
     context = {
         "title": text, "about": text, "version": "1", "hash": "h", "program": "p", "baseline": text, "seeds": 1,
         "paths": [{"name": text, "summary": text}], "notes": [text], "figures": [("f", text, "")],

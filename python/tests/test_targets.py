@@ -238,6 +238,20 @@ def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path)
     assert len(hidden(tmp_path)) == 4
 
 
+def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
+    options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
+    options += ["--path", "campus", "--seeds", "1", "--duration", "100 ms"]
+    done = cli("matrix", *options, "--out", "m")
+    assert "was not written by ackclock" not in done.stderr
+    assert hidden(tmp_path / "m") == []
+    (tmp_path / "m" / ".x-abcdefgh.ackclock").mkdir()
+    (tmp_path / "m" / ".mine").mkdir()
+    leftovers.remove_within(tmp_path / "m")
+    assert hidden(tmp_path / "m") == [".mine"]
+
+
 def test_a_result_on_its_way_out_comes_back(scenario: ackclock.Scenario, tmp_path: Path) -> None:
     place = tmp_path / "o"
     result = ackclock.run(scenario)

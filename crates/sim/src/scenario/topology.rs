@@ -59,7 +59,9 @@ pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &m
 }
 
 fn counts(links: u64, flows: u64) -> String {
-    format!("{links} links and {flows} {}", if flows == 1 { "flow" } else { "flows" })
+    let flows = format!("{flows} {}", if flows == 1 { "flow" } else { "flows" });
+    // Links that are listed one by one are few.
+    if links == 0 { flows } else { format!("{links} links and {flows}") }
 }
 
 impl Network {
