@@ -319,7 +319,8 @@ def cli() -> str:
         "# Command line",
         "",
         "`ackclock COMMAND …`, or `python -m ackclock COMMAND …`. Tables and data go to standard output, messages and",
-        "progress to standard error. Exit codes: 0 done, 1 failure, 2 bad input, 130 stopped by Ctrl-C.",
+        "progress to standard error. Exit codes: 0 done; 2 what the user can mend, such as bad input or a full disk;",
+        "1 other failures; 130 stopped by Ctrl-C.",
     ]
     for name, callback in commands.items():
         options, arguments = _options(callback)

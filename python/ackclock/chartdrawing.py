@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from ackclock import curves, heatmaps
+from ackclock.names import in_figure, in_legend
 from ackclock.numbers import number
 from ackclock.statistics.intervals import Interval
 
@@ -86,22 +87,24 @@ def draw_series(
         width = 0.84 / count
         shifted = np.array(at) + _place_of_bar(index, count)
         if scale.log:
-            axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, linestyle="none", **marker)
+            axes.errorbar(shifted, values, yerr=errors, color=colour, label=in_legend(name), linestyle="none", **marker)
             return
         hatch = "//" if again % 2 else None
         axes.bar(
-            shifted, values - scale.base, width, bottom=scale.base, yerr=errors, color=colour, label=name, hatch=hatch,
+            shifted, values - scale.base, width, bottom=scale.base, yerr=errors, color=colour, label=in_legend(name), hatch=hatch,
             error_kw={"linewidth": 0.8},
         )  # fmt: skip
         return
     dashes = curves.STYLES[again % len(curves.STYLES)]
     if style == "formula":
-        axes.plot(at, values, color=colour, linewidth=1.6, linestyle=dashes, label=name)
+        axes.plot(at, values, color=colour, linewidth=1.6, linestyle=dashes, label=in_legend(name))
         return
     # Points of several series at one place would hide each other's intervals.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     line = "none" if style == "points" else dashes
-    axes.errorbar(shifted, values, yerr=errors, color=colour, label=name, linestyle=line, linewidth=1.2, **marker)
+    axes.errorbar(
+        shifted, values, yerr=errors, color=colour, label=in_legend(name), linestyle=line, linewidth=1.2, **marker
+    )
 
 
 def _place_of_bar(index: int, count: int) -> float:
@@ -178,7 +181,7 @@ def legend(axes: Axes, *, printed: bool) -> None:
 
 def title(text: str, width: float = 8.0) -> str:
     """Break a title into lines that a figure of so many inches has room for."""
-    return textwrap.fill(text, max(30, int(TITLE_WIDTH * width / 8.0)))
+    return textwrap.fill(in_figure(text), max(30, int(TITLE_WIDTH * width / 8.0)))
 
 
 def draw_map(
@@ -196,8 +199,8 @@ def draw_map(
         drawn = heatmaps.draw(axes, (powers, xs, ys), ends, colours=RATIO_COLOURS, text=texts)
     else:
         drawn = heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(chart["x"])
-    axes.set_ylabel(chart["y"])
+    axes.set_xlabel(in_figure(chart["x"]))
+    axes.set_ylabel(in_figure(chart["y"]))
     bounds, mark = chart.get("bounds"), chart.get("mark", {})
     for (row, column), value in np.ndenumerate(grid):
         if bounds and bounds[0] <= value <= bounds[1]:
@@ -228,7 +231,7 @@ def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], chart: Ma
         powers = np.arange(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
         names = [f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in powers.tolist()]
         bar.set_ticks(list(powers), labels=names)
-    bar.set_label(label, fontsize=9)
+    bar.set_label(in_figure(label), fontsize=9)
 
 
 def bar_of_names(figure: Figure, axes: Sequence[Axes], names: Sequence[str], label: str) -> None:
@@ -240,9 +243,9 @@ def bar_of_names(figure: Figure, axes: Sequence[Axes], names: Sequence[str], lab
     mappable = ScalarMappable(BoundaryNorm(edges, 256), matplotlib.colormaps["viridis"])
     bar = figure.colorbar(mappable, ax=axes, fraction=0.06, pad=0.02)
     bar.ax.yaxis.set_major_locator(FixedLocator(range(len(names))))
-    bar.set_ticks(list(range(len(names))), labels=list(names), fontsize=8)
+    bar.set_ticks(list(range(len(names))), labels=[in_figure(name) for name in names], fontsize=8)
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.set_label(label, fontsize=9)
+    bar.set_label(in_figure(label), fontsize=9)
 
 
 def _frame(column: int, row: int, half: float, colour: str, width: float) -> Rectangle:

@@ -22,6 +22,7 @@ from ackclock import curves, heatmaps, modelruns, plot, units
 from ackclock.deriving import BOUNDS
 from ackclock.library import Paper
 from ackclock.measuring import Lines
+from ackclock.names import in_figure
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, takes
 from ackclock.statistics import ratios
@@ -145,11 +146,11 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
                 drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
         shown = drawing.draw_printed(axes, printed, places, series, chart["kind"])
         _name_places(axes, places, size[0] / len(panels))
-        axes.set_xlabel(x)
+        axes.set_xlabel(in_figure(x))
         drawing.finish(axes, scale, list(found.values()), marks)
         if panel:
-            axes.set_title(f"{panel} {value}", loc="left", fontsize=9)
-    figure.axes[0].set_ylabel(chart.get("axis", chart["metric"]))
+            axes.set_title(in_figure(f"{panel} {value}"), loc="left", fontsize=9)
+    figure.axes[0].set_ylabel(in_figure(chart.get("axis", chart["metric"])))
     drawing.legend(figure.axes[-1], printed=shown)
     if panel:
         figure.suptitle(drawing.title(_title(chart), size[0]), x=0.02, ha="left", fontsize=10)
@@ -171,7 +172,7 @@ def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
     room = max(4, int(9 * width / max(1, len(places))))
     names = [textwrap.fill(place, room, break_long_words=False) for place in places]
     longest = max((len(word) for name in names for word in name.split("\n")), default=0)
-    axes.set_xticks(range(len(places)), names, fontsize=10 if longest <= room else 7.5)
+    axes.set_xticks(range(len(places)), [in_figure(name) for name in names], fontsize=10 if longest <= room else 7.5)
 
 
 def printed_values(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, float]]:
@@ -239,7 +240,7 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     for index, (value, grid) in enumerate(grids.items()):
         axes = figure.add_subplot(1, len(panels), index + 1)
         image = drawing.draw_map(axes, (grid, xs, ys), ends, chart)
-        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
     drawing.bar_of_map(figure, image, figure.axes, chart, _map_label(chart))
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
@@ -288,9 +289,9 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
         axes = figure.add_subplot(down, across, index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
         heatmaps.draw(axes, (grid, xs, ys), (0, len(names) - 1), text=texts, size=7)
-        axes.set_xlabel(x)
-        axes.set_ylabel(y)
-        axes.set_title(f"{panel} {value}" if panel else "", loc="left", fontsize=9)
+        axes.set_xlabel(in_figure(x))
+        axes.set_ylabel(in_figure(y))
+        axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
         written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
         table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
     drawing.bar_of_names(figure, figure.axes, names, series)
@@ -350,7 +351,7 @@ def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
             axes = figure.add_subplot(len(shown), 1, index + 1)
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
             axes.plot(line.x, line.y * scale, color=curves.COLOURS[0], linewidth=0.9, drawstyle="steps-mid")
-            axes.set_ylabel(axis, fontsize=8.5)
+            axes.set_ylabel(in_figure(axis), fontsize=8.5)
             axes.set_ylim(bottom=0)
             axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)

@@ -102,7 +102,7 @@ def part(axis: str, spec: PartSpec) -> Part:
 
 
 def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
-    """Read parts from texts: names and inline tables, as in a scenario, parted by commas.
+    """Read parts from texts: names and inline tables, as in a scenario, separated by commas.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
     # Commas within a table part its keys.
     words = [word.strip() for text in texts for word in re.split(r",(?![^{}]*\})", text)]
     if not all(words):
-        raise ValueError(f"{axis}: expected parts parted by commas, as in standard,limited")
+        raise ValueError(f"{axis}: expected parts separated by commas, as in standard,limited")
     return [_table(axis, word) if word.startswith("{") else word for word in words]
 
 

@@ -142,9 +142,11 @@ class CongestionControl:
     Attributes
     ----------
     cwnd : float
-        Congestion window in segments; the transport sends ``floor(cwnd)``.
+        Congestion window in segments; the transport sends ``floor(cwnd)``. Below 1 it counts as 1; a negative,
+        infinite or undefined window ends the run with a ValueError.
     ssthresh : float
-        Slow start threshold in segments; infinite means none yet.
+        Slow start threshold in segments; infinite means none yet. A negative or undefined one ends the run with a
+        ValueError.
 
     Examples
     --------

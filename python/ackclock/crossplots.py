@@ -15,6 +15,7 @@ from ackclock import checks, heatmaps
 from ackclock.crosstables import title, varied
 from ackclock.curves import new_figure
 from ackclock.matrices import Matrix
+from ackclock.names import in_figure
 from ackclock.scoring import METRICS, Metric
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ def cells(matrix: Matrix, path: str, metric: str | None = None) -> Figure:
     _part(axes.axhline, ys)
     axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
     axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
-    axes.set_title(f"{path}: {_against(METRICS[key])}", loc="left", fontsize=10)
+    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}"), loc="left", fontsize=10)
     return figure
 
 

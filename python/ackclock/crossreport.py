@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars
 
-from ackclock import _core, crossing, plot, storage
+from ackclock import _core, crossing, leftovers, plot, storage
 from ackclock.crossing import Measured, Plan
 from ackclock.crossplots import cells, overview
 from ackclock.crosstables import answer, tables
@@ -31,6 +31,7 @@ def begin(directory: Path, plan: Plan) -> Measured:
     OSError
         If it cannot be written to.
     """
+    leftovers.remove_within(directory)
     storage.check_free(directory, "matrix")
     directory.mkdir(parents=True, exist_ok=True)
     known = _measured(directory)

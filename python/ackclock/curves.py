@@ -19,8 +19,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
-from ackclock import storage
+from ackclock import targets
+from ackclock.names import in_figure, in_legend
 from ackclock.result import AnyResult
 
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
@@ -29,6 +31,12 @@ Floats = NDArray[np.float64]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#4411CC", "#880022")
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 FORMATS = ("png", "svg", "pdf")
+# No date in the file, so that equal results give equal files; the program, so that it knows its own files again.
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": "ackclock"},
+    "svg": {"Creator": "ackclock", "Date": None},
+    "pdf": {"Creator": "ackclock", "CreationDate": None},
+}
 BINS = 1200
 PNG_DPI = 144
 PNG_COLOURS = 256
@@ -64,7 +72,7 @@ class Line:
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure at once, in the format that the name ends in: png, svg or pdf.
+    """Write a figure at once, in the format that the name ends in: png, svg or pdf; ``-`` is standard output, as png.
 
     Raises
     ------
@@ -72,18 +80,20 @@ def save(figure: Figure, path: str | Path) -> Path:
         If the format is another.
     """
     path = Path(path)
-    storage.write_bytes(path, encode(figure, image_format(path)))
+    targets.write(path, encode(figure, image_format(path)))
     return path
 
 
 def image_format(path: Path) -> str:
-    """Give the format that a name ends in.
+    """Give the format that a name ends in; without one, standard output, pipes and devices are given png.
 
     Raises
     ------
     ValueError
         If it is none of ours.
     """
+    if targets.is_stdout(path) or (path.exists() and not path.is_file()):
+        return path.suffix.lstrip(".") if path.suffix.lstrip(".") in FORMATS else FORMATS[0]
     kind = path.suffix.lstrip(".")
     if kind not in FORMATS:
         raise ValueError(f"{path}: unknown format {kind!r}; known: {', '.join(FORMATS)}")
@@ -93,16 +103,17 @@ def image_format(path: Path) -> str:
 def encode(figure: Figure, kind: str) -> bytes:
     """Give a figure as the bytes of a file, the same for the same figure; a PNG has a palette, a third of the size."""
     buffer = io.BytesIO()
-    # No date in the file: equal results give equal files.
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
+    figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=METADATA[kind])
     return _with_palette(buffer) if kind == "png" else buffer.getvalue()
 
 
 def _with_palette(png: io.BytesIO) -> bytes:
-    smaller = io.BytesIO()
+    smaller, info = io.BytesIO(), PngInfo()
+    for name, text in METADATA["png"].items():
+        info.add_text(name, text)
     with Image.open(png) as image:
-        image.convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE).save(smaller, "png", optimize=True)
+        palette = image.convert("RGB").quantize(PNG_COLOURS, dither=Image.Dither.NONE)
+    palette.save(smaller, "png", optimize=True, pnginfo=info)
     return smaller.getvalue()
 
 
@@ -114,7 +125,9 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
         options: dict[str, Any] = {"color": colour, "drawstyle": "steps-post" if line.step else "default"}
         # Thick lines of several restless curves would hide each other.
         width, alpha = (0.5, 0.6) if len(lines) > 1 and _dense(shown) else (1.3, 1.0)
-        axes.plot(shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=line.label, **options)
+        axes.plot(
+            shown.x, shown.y, linestyle=style, linewidth=width, alpha=alpha, label=in_legend(line.label), **options
+        )
         if shown.band is not None:
             step: Literal["post"] | None = "post" if line.step else None
             axes.fill_between(shown.x, *shown.band, step=step, color=colour, alpha=BAND_ALPHA, linewidth=0)
@@ -161,8 +174,8 @@ def axes_of(axes: Axes | None) -> tuple[Figure, Axes]:
 def finish(axes: Axes, ylabel: str, title: str, *, legend: Literal["inside", "outside", "none"]) -> None:
     """Label axes, and place their legend."""
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(ylabel)
-    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_ylabel(in_figure(ylabel))
+    axes.set_title(in_figure(title), loc="left", fontsize=10)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
+from ackclock.names import in_figure
 from ackclock.numbers import number
 from ackclock.statistics import selection
 
@@ -97,12 +98,13 @@ def draw(
     drawn = axes.imshow(
         grid, origin="upper" if downwards else "lower", aspect="auto", cmap=colours, vmin=low, vmax=high
     )
-    axes.set_xticks(range(len(xs)), xs, fontsize=size)
-    axes.set_yticks(range(len(ys)), ys, fontsize=size)
+    axes.set_xticks(range(len(xs)), [in_figure(x) for x in xs], fontsize=size)
+    axes.set_yticks(range(len(ys)), [in_figure(y) for y in ys], fontsize=size)
     shades = matplotlib.colormaps[colours]((np.asarray(grid, float) - low) / (high - low))[..., :3] @ LUMINANCE
     for (row, column), value in np.ndenumerate(grid):
         if text is not None and not np.isnan(value):
             colour = "black" if shades[row, column] > 0.5 else "white"
             written = text(float(value)) if callable(text) else text[row][column]
+            written = "\n".join(map(in_figure, written.split("\n")))
             axes.text(column, row, written, ha="center", va="center", fontsize=size, color=colour)
     return drawn

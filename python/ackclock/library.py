@@ -83,14 +83,19 @@ class Paper:
         return toml.read_text(path) if path.exists() else ""
 
 
-def folders() -> list[Path]:
-    """Give the folders that may hold papers: in the working directory, the source tree, the installed package."""
+def places() -> list[Path]:
+    """Name the folders that may hold papers: in the working directory, the source tree, the installed package."""
     here = Path(__file__).resolve().parent
     source = here.parents[1]
-    places = [Path.cwd() / "papers", here / "papers"]
+    found = [Path.cwd() / "papers", here / "papers"]
     if (source / "pyproject.toml").exists():
-        places.insert(1, source / "papers")
-    return [place for place in dict.fromkeys(places) if place.is_dir()]
+        found.insert(1, source / "papers")
+    return list(dict.fromkeys(found))
+
+
+def folders() -> list[Path]:
+    """Give those of the folders that may hold papers that are there."""
+    return [place for place in places() if place.is_dir()]
 
 
 def papers() -> list[Paper]:
@@ -123,10 +128,11 @@ def find(name: str) -> Paper:
     ValueError
         If there is none of that name, or its ``paper.toml`` is wrong.
     """
-    places = _places()
-    if name not in places:
-        raise ValueError(f"unknown paper {name!r}{checks.near(name, sorted(places))}")
-    return _load(places[name])
+    found = _places()
+    if name not in found:
+        where = "" if found else f"; a paper is a folder in one of {', '.join(map(str, places()))}"
+        raise ValueError(f"unknown paper {name!r}{checks.near(name, sorted(found))}{where}")
+    return _load(found[name])
 
 
 def _places() -> dict[str, Path]:
@@ -155,7 +161,7 @@ def _is_jitter_of_rate(value: object) -> bool:
 def _is_title(value: object) -> bool:
     try:
         return isinstance(value, str) and value.format("x") != value
-    except (LookupError, ValueError):
+    except (AttributeError, LookupError, TypeError, ValueError):
         return False
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from ackclock import modelling
 from ackclock.comparing import SEED, Measured
 from ackclock.curves import COLOURS, SIZE, STYLES, new_figure
+from ackclock.names import in_figure, in_legend
 from ackclock.statistics.intervals import Interval, interval
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def draw_comparison(
     for index, series in enumerate(dict.fromkeys(point.series for point in points.points)):
         found = [(scale * point.x, point.y) for point in points.points if point.series == series]
         style: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
-        label = ", ".join(series) or "measured"
+        label = in_legend(", ".join(series) or "measured")
         axes.errorbar(
             [at for at, _ in found],
             [value.mean for _, value in found],
@@ -93,7 +94,7 @@ def draw_comparison(
         )  # fmt: skip
     unit = next(found["unit"] for found in entry["outputs"] if found["name"] == output)
     _finish(axes, entry, points.parameter, _ylabel([points.y], unit))
-    axes.set_title(f"{points.y} measured, and {model}", loc="left", fontsize=10)
+    axes.set_title(in_figure(f"{points.y} measured, and {model}"), loc="left", fontsize=10)
     return figure
 
 

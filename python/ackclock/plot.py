@@ -33,6 +33,7 @@ from ackclock.curves import (
     thin_out,
 )
 from ackclock.internalplots import internal_lines, internal_panels, internals
+from ackclock.names import in_figure, in_legend
 from ackclock.queueplots import (
     NEEDED,
     Unit,
@@ -138,7 +139,7 @@ def sequence(results: Results, *, axes: Axes | None = None, title: str = "") -> 
     figure, axes = axes_of(axes)
     many = sum(1 for _ in _per_flow(results, "sequence")) > 1
     for index, (label, table) in enumerate(_per_flow(results, "sequence")):
-        colour, prefix = COLOURS[index % len(COLOURS)], f"{label}: " if many else ""
+        colour, prefix = COLOURS[index % len(COLOURS)], f"{in_legend(label)}: " if many else ""
         for kind, marker, size in (("send", ".", 2.5), ("retransmit", "x", 5), ("ack", None, 0)):
             x, y = _kind(table, kind)
             if not len(x):
@@ -214,7 +215,7 @@ def panels(
             axes.set_xlabel("")
     share_legend(figure)
     if title:
-        figure.suptitle(title, fontsize=12, fontweight="bold")
+        figure.suptitle(in_figure(title), fontsize=12, fontweight="bold")
     return figure
 
 

@@ -23,6 +23,7 @@ from ackclock.claims import Claim, bounds
 from ackclock.judging import WHYS, Judgement, judge_all
 from ackclock.library import Paper
 from ackclock.measuring import Lines
+from ackclock.names import in_file, shown_text
 from ackclock.numbers import number
 from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
 from ackclock.statistics.intervals import Interval, rounded
@@ -72,7 +73,7 @@ class Sheet:
     def name(self) -> str:
         """Name of its file without ending."""
         words = [f"{label}{value}" for label, value in self.where.items()]
-        return "-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", "")
+        return in_file("-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", ""))
 
     @property
     def group(self) -> str:
@@ -206,7 +207,7 @@ def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
     for sheet in sheets(outcome.plan.paper.document, cells):
         grid = [_panel(outcome, sheet, figure, value) for figure, value in sheet.panels]
         for (figure, value), panel in zip(sheet.panels, grid, strict=True):
-            name = f"figure-{figure:03}" if figure is not None else f"{sheet.name}-{figures['panel']}{value}"
+            name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures['panel']}{value}")
             plot.save(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
         plot.save(plot.panels(grid, title=sheet.title), path)
@@ -413,7 +414,20 @@ def render(name: str, context: Mapping[str, Any]) -> str:
         loader=jinja2.PackageLoader("ackclock"),
         autoescape=name.endswith(".html.j2"),
         undefined=jinja2.StrictUndefined,
+        finalize=_harmless_html if name.endswith(".html.j2") else _harmless_markdown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template(name).render(context)
+
+
+def _harmless_html(value: object) -> object:
+    """Write out what cannot be seen; markup is escaped besides, so that a report's only links are its own."""
+    return shown_text(value) if type(value) is str else value
+
+
+def _harmless_markdown(value: object) -> object:
+    """Write out what cannot be seen, and take from texts what a viewer would take for HTML or for a link."""
+    if type(value) is not str:
+        return value
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", shown_text(value)).replace("](", "]\\(")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, answers, bands, checks, modelruns, storage
+from ackclock import _core, answers, bands, checks, leftovers, modelruns, storage
 from ackclock.claims import Claim, parse_claims
 from ackclock.deriving import COLUMNS
 from ackclock.library import Paper
@@ -373,8 +373,10 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     Interrupted
         If Ctrl-C was pressed; what is finished is kept.
     """
-    check_out(plan, directory)
     parts = directory / "parts"
+    for folder in (directory, parts):
+        leftovers.remove_within(folder)
+    check_out(plan, directory)
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
     for name in (*WRITTEN, *TABLES):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ackclock import _core, storage
+from ackclock import _core, storage, targets
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
-from ackclock.scenario import Scenario
+from ackclock.numbers import counted
+from ackclock.pickled import PickledRun, PickledTable
+from ackclock.scenario import Scenario, load
 from ackclock.sweepstore import Reader
 
 if TYPE_CHECKING:
@@ -136,7 +139,7 @@ class Result(Summaries):
 
     __slots__ = ("_core", "scenario")
 
-    def __init__(self, scenario: Scenario, core: _core.RunResult) -> None:
+    def __init__(self, scenario: Scenario, core: _core.RunResult | PickledRun) -> None:
         self.scenario = scenario
         self._core = core
 
@@ -151,22 +154,22 @@ class Result(Summaries):
         return self.scenario.duration
 
     @property
-    def flows(self) -> _core.Table:
+    def flows(self) -> _core.Table | PickledTable:
         """One row per flow: bytes, goodput in bits per second, retransmissions, the end of slow start and more."""
         return self._core.flows
 
     @property
-    def links(self) -> _core.Table:
+    def links(self) -> _core.Table | PickledTable:
         """One row per link and direction: drops, utilisation, queue."""
         return self._core.links
 
     @property
-    def transfers(self) -> _core.Table:
+    def transfers(self) -> _core.Table | PickledTable:
         """One row per transfer of an application: a response or a burst, with its flow, its bytes and its times."""
         return self._core.transfers
 
     @property
-    def pages(self) -> _core.Table:
+    def pages(self) -> _core.Table | PickledTable:
         """One row per page that a client began to load, or per exchange: objects, bytes and load time in seconds."""
         return self._core.pages
 
@@ -190,7 +193,7 @@ class Result(Summaries):
         """Hash over everything that happened: equal for equal runs."""
         return self._core.trace_hash
 
-    def trace(self, name: str) -> _core.Table:
+    def trace(self, name: str) -> _core.Table | PickledTable:
         """Give a recorded trace.
 
         Parameters
@@ -210,7 +213,7 @@ class Result(Summaries):
     @property
     def captured(self) -> list[str]:
         """Names of the links and hosts at which packets were captured."""
-        return self._core.captured
+        return list(self._core.captured)
 
     def write_pcap(
         self, path: str | Path, *, at: str | Sequence[str] | None = None, snaplen: int | None = None
@@ -220,7 +223,7 @@ class Result(Summaries):
         Parameters
         ----------
         path
-            Where to; the file appears at once, complete.
+            Where to; a regular file is replaced at once, a pipe or device is written to, ``-`` is standard output.
         at
             One or some of `captured`; all of them by default.
         snaplen
@@ -245,9 +248,10 @@ class Result(Summaries):
                 raise KeyError(f"no packets were captured at {place!r}; captured: {there}")
         if snaplen is not None and not 0 < snaplen < 2**31:
             raise ValueError(f"snaplen: {snaplen} is no number of bytes from 1 to {2**31 - 1}")
+        if isinstance(self._core, PickledRun) or not self.captured:
+            raise KeyError("no packets were captured; name links or hosts in `capture`")
         path = Path(path)
-        storage.check_file(path)
-        storage.write_bytes(path, self._core.pcapng(chosen, snaplen))
+        targets.write(path, self._core.pcapng(chosen, snaplen))
         return path
 
     @property
@@ -318,7 +322,37 @@ class Result(Summaries):
         }
 
     def __repr__(self) -> str:
-        return f"<Result of {self.name!r}: {len(self.flows)} flows, traces: {', '.join(self.traces) or 'none'}>"
+        flows = counted(len(self.flows), "flow")
+        return f"<Result of {self.name!r}: {flows}, traces: {', '.join(self.traces) or 'none'}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same happened in runs of equal scenarios, and the same traces were recorded."""
+        return self._content == other._content if isinstance(other, Result) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.trace_hash)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        return self.scenario, self.trace_hash, self.traces, self.captured
+
+    def __copy__(self) -> Result:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Result:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle it with its tables.
+
+        Raises
+        ------
+        PicklingError
+            If packets were captured: they would be lost.
+        """
+        if self.captured:
+            raise pickle.PicklingError("a result with captured packets cannot be pickled; write them with write_pcap")
+        return Result, (self.scenario, PickledRun.of(self._core, CLASSES, BYTE_CLASSES))
 
 
 def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
@@ -326,6 +360,12 @@ def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
     exits = {key: row.get(column) for key, column in EXIT_KEYS.items()}
     left["slow_start_exit"] = exits if exits["reason"] is not None else None
     return left
+
+
+def _no_transfers() -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
 
 
 class StoredResult(Summaries):
@@ -355,6 +395,44 @@ class StoredResult(Summaries):
         """Name of the scenario, with the labels of its variant."""
         labels = " ".join(self.manifest["labels"].values())
         return labels or str(self.manifest["scenario"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Which variant of a sweep it is: values by the names of the axes; empty without a sweep."""
+        return dict(self.manifest["labels"])
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that was run, with all defaults.
+
+        Raises
+        ------
+        ScenarioError
+            If it has a congestion control in Python, which no file holds.
+        """
+        file = self.directory / "scenario.toml"
+        if self.manifest["python_controls"]:
+            raise _core.ScenarioError(f"{file}: has a congestion control in Python, which no file holds")
+        return load(file)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `Result.summary` gives, but ``events`` and ``cpu_seconds``, and with the labels."""
+        # Written only if there was any.
+        transfers, pages = ((self.directory / f"{name}.parquet").exists() for name in ("transfers", "pages"))
+        return {
+            "scenario": str(self.manifest["scenario"]),
+            "labels": self.labels,
+            "seed": self.manifest["seed"],
+            "hash": self.manifest["hash"],
+            "flows": [_flow_summary(row) for row in rows(self.flows)],
+            "links": rows(self.links),
+            "completion": rows(self.completion()),
+            "transfers": rows(
+                self.transfer_times() if transfers else completion(_no_transfers(), BYTE_CLASSES, size="bytes")
+            ),
+            "pages": rows(self.page_loads()) if pages else [],
+        }
 
     @property
     def duration(self) -> float:

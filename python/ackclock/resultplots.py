@@ -14,6 +14,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullForma
 
 from ackclock.curves import COLOURS, SIZE, STYLES, new_figure
 from ackclock.labelled import Sample, Scale, find, grouped, pooled, rows_of, samples, scale_of, varied
+from ackclock.names import in_figure, in_legend
 from ackclock.result import StoredResult
 from ackclock.statistics.intervals import Interval, interval
 
@@ -102,10 +103,10 @@ def cdf(results: Sequence[StoredResult], y: str, by: Sequence[str] = (), *, link
             )
         share = np.arange(1, len(values) + 1) / max(1, len(values) + missing)
         style = {"color": COLOURS[index % len(COLOURS)], "linestyle": STYLES[index % len(STYLES)]}
-        axes.step(sorted(values), share, where="post", label=_name(by, series), linewidth=1.3, **style)  # type: ignore[arg-type]
+        axes.step(sorted(values), share, where="post", label=in_legend(_name(by, series)), linewidth=1.3, **style)  # type: ignore[arg-type]
     _wide(axes, every)
     axes.set_ylim(0, 1.02)
-    axes.set_xlabel(_axis(y))
+    axes.set_xlabel(in_figure(_axis(y)))
     _legend(axes, shown=bool(by))
     return Drawn(figure, notes)
 
@@ -141,9 +142,9 @@ def box(
             )  # fmt: skip
             made["boxes"][0].set(facecolor=colour, alpha=0.45, edgecolor=colour)
             made["medians"][0].set(color="black", linewidth=1.2)
-        axes.plot([], [], color=colour, linewidth=6, alpha=0.45, label=_name(by, series))
-    axes.set_xticks(range(len(scale.places)), scale.ordered)
-    axes.set_xlabel(named or "")
+        axes.plot([], [], color=colour, linewidth=6, alpha=0.45, label=in_legend(_name(by, series)))
+    axes.set_xticks(range(len(scale.places)), [in_figure(place) for place in scale.ordered])
+    axes.set_xlabel(in_figure(named or ""))
     if _is_wide(every):
         axes.set_yscale("log")
         _plain_decades(axes.yaxis)
@@ -180,7 +181,7 @@ def _errorbars(axes: Axes, index: int, name: str, scale: Scale, means: dict[str,
     halves = [(mean.mean - mean.low, mean.high - mean.mean) for mean in means.values()]
     below, above = ([0.0 if math.isinf(half) else half for half in side] for side in zip(*halves, strict=True))
     axes.errorbar(
-        places, [mean.mean for mean in means.values()], yerr=(below, above) if bars else None, label=name, capsize=3,
+        places, [mean.mean for mean in means.values()], yerr=(below, above) if bars else None, label=in_legend(name), capsize=3,
         color=COLOURS[index % len(COLOURS)], linestyle=STYLES[index % len(STYLES)], linewidth=1.1, markersize=5,
         marker=MARKERS[index % len(MARKERS)],
     )  # fmt: skip
@@ -194,7 +195,7 @@ def _counts(found: Sequence[Sample], x: str, by: Sequence[str]) -> str:
 def _new(ylabel: str) -> tuple[Figure, Axes]:
     figure = new_figure(SIZE)
     axes = figure.add_subplot()
-    axes.set_ylabel(ylabel)
+    axes.set_ylabel(in_figure(ylabel))
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -203,11 +204,11 @@ def _new(ylabel: str) -> tuple[Figure, Axes]:
 
 def _finish(axes: Axes, scale: Scale, x: str, *, legend: bool) -> None:
     if scale.words:
-        axes.set_xticks(list(scale.places.values()), list(scale.places))
+        axes.set_xticks(list(scale.places.values()), [in_figure(place) for place in scale.places])
         axes.margins(x=0.08)
     else:
         _wide(axes, list(scale.places.values()))
-    axes.set_xlabel(f"{x} ({scale.unit})" if scale.unit else x)
+    axes.set_xlabel(in_figure(f"{x} ({scale.unit})" if scale.unit else x))
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     _legend(axes, shown=legend)
 

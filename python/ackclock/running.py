@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
@@ -58,7 +59,7 @@ def run(
     Parameters
     ----------
     scenario
-        What to run; of a ``[sweep]`` only the base: see `Scenario.variants`.
+        What to run; of a ``[sweep]`` only the base, with a warning: see `Scenario.variants`.
     record
         Traces to record instead of the scenario's: ``cwnd delivered queue drops sequence rtt internals``.
     capture
@@ -75,20 +76,40 @@ def run(
     Interrupted
         If Ctrl-C was pressed.
     """
+    _check([scenario])
     if seed is not None:
         scenario = scenario.set({"seed": seed})
     if threading.current_thread() is not threading.main_thread() or cancel is not None:
         return run_here(scenario, record, cancel or _core.Cancel(), capture)
-    return run_many([scenario], record=record, capture=capture, jobs=1)[0]
+    return _run_many([scenario], record=record, capture=capture, jobs=1)[0]
+
+
+def _check(scenarios: Sequence[Scenario]) -> None:
+    """Refuse what is no scenario, and warn once of a ``[sweep]``, of which only the base is run."""
+    if isinstance(scenarios, Scenario):
+        raise TypeError("run_many: expected a list of scenarios, as [scenario]; run(scenario) runs one")
+    if isinstance(scenarios, (str, os.PathLike)):
+        raise TypeError(f"expected scenarios, not the name of a file; write load({str(scenarios)!r})")
+    for scenario in scenarios:
+        if isinstance(scenario, (str, os.PathLike)):
+            raise TypeError(f"expected a scenario, not the name of a file; write load({str(scenario)!r})")
+        if not isinstance(scenario, Scenario):
+            raise TypeError(f"expected a scenario, not {scenario!r}")
+    swept = next((scenario for scenario in scenarios if scenario.core.sweep), None)
+    if swept is not None:
+        text = f"{swept.name} has a [sweep], of which only the base is run; run_many takes its variants()"
+        warnings.warn(text, stacklevel=3)
 
 
 def run_here(
     scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
 ) -> Result:
     """Run on this thread; Ctrl-C is then the caller's affair."""
-    traces = None if record is None else list(record)
     if isinstance(capture, str):
         raise TypeError(f"capture: expected a list of links and hosts, such as [{capture!r}]")
+    if isinstance(record, str):
+        raise TypeError(f"record: expected a list of traces, such as [{record!r}]")
+    traces = None if record is None else list(record)
     return Result(scenario, _core.run(scenario.core, traces, scenario.controls or None, cancel, list(capture)))
 
 
@@ -105,7 +126,7 @@ def run_many(
     Parameters
     ----------
     scenarios
-        What to run.
+        What to run; of a ``[sweep]`` only the base, with a warning: see `Scenario.variants`.
     record
         Traces to record instead of each scenario's own.
     capture
@@ -125,6 +146,18 @@ def run_many(
     Interrupted
         If Ctrl-C was pressed; its ``results`` are what was finished.
     """
+    _check(scenarios)
+    return _run_many(scenarios, record=record, capture=capture, jobs=jobs, progress=progress)
+
+
+def _run_many(
+    scenarios: Sequence[Scenario],
+    *,
+    record: Sequence[str] | None,
+    capture: Sequence[str],
+    jobs: int | None,
+    progress: Progress | None = None,
+) -> list[Result]:
     cancel = _core.Cancel()
     return map_threads(
         lambda scenario: run_here(scenario, record, cancel, capture), scenarios, cancel, jobs=jobs, progress=progress

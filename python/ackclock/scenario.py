@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
+from ackclock import _core, toml
+from ackclock.numbers import counted
 
 ControlFactory = Callable[[], Any]
 Settings = Mapping[str, object]
@@ -26,6 +29,45 @@ def setting(value: object) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items()) + " }"
     return _toml(value)
+
+
+def _is_object(control: object) -> bool:
+    """Whether a congestion control was made, where a class belongs that makes one for each run."""
+    return hasattr(control, "on_ack") and not isinstance(control, type)
+
+
+def _class_instead(control: object) -> str:
+    name = type(control).__name__
+    return f"each run makes a control of its own, so write the class, {name}, and not an object of it, {name}()"
+
+
+def _plain(value: object, path: str) -> object:
+    """Give a value of a document as JSON has it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is none that a file could hold; the text says where.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, f"{path}.{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{path}.{index}") for index, item in enumerate(value)]
+    if hasattr(value, "__index__"):
+        return operator.index(value)  # also the whole numbers of numpy
+    if hasattr(value, "__float__") and not hasattr(value, "__len__"):
+        number = float(value)
+        if not math.isfinite(number):
+            raise _core.ScenarioError(f"{path}: must be finite, but is {number}")
+        return number
+    if callable(value) or _is_object(value):
+        name = getattr(value, "__name__", type(value).__name__)
+        what = "a congestion control in Python is named as congestion_control of a flow when the scenario is made"
+        raise _core.ScenarioError(f'{path}: {what}: Scenario(flow=[{{"congestion_control": {name}}}])')
+    what = f"{value!r} ({type(value).__name__})"
+    raise _core.ScenarioError(f"{path}: expected a text, a number, true or false, a list or a table, but is {what}")
 
 
 def _toml(value: object) -> str:
@@ -59,7 +101,9 @@ class Scenario:
 
     def __init__(self, name: str = "scenario", **document: Any) -> None:  # noqa: ANN401 - the tables of a TOML document
         self._controls: dict[int, ControlFactory] = {}
-        plain = self._take_controls(document)
+        if not isinstance(name, str):
+            raise TypeError(f"Scenario: expected a text as its name, not {name!r}")
+        plain = {key: _plain(value, key) for key, value in self._take_controls(document).items()}
         plain.setdefault("name", name)
         self._core = _core.Scenario.from_json(json.dumps(plain), name)
 
@@ -69,13 +113,19 @@ class Scenario:
             flows = [flows]
         if flows is None:
             return dict(document)
+        if isinstance(flows, str) or not isinstance(flows, Sequence):
+            raise _core.ScenarioError(f"flow: expected a list of tables, as [{{}}], but is {flows!r}")
         plain = []
         for index, flow in enumerate(flows):
+            if not isinstance(flow, Mapping):
+                raise _core.ScenarioError(f"flow.{index}: expected a table, as {{}}, but is {flow!r}")
             control = flow.get("congestion_control")
+            if _is_object(control):
+                raise _core.ScenarioError(f"flow.{index}.congestion_control: {_class_instead(control)}")
             if callable(control):
                 if flow.get("count", 1) != 1:
                     raise _core.ScenarioError(
-                        f"flow[{index}].count: a flow with a control in Python stands for one flow; list each"
+                        f"flow.{index}.count: a flow with a control in Python stands for one flow; list each"
                     )
                 self._controls[index] = control
                 flow = {**flow, "congestion_control": "python"}
@@ -157,15 +207,51 @@ class Scenario:
         ScenarioError
             If a path is unknown or a value makes no sense.
         """
-        pairs = [(path, setting(value)) for path, value in settings.items()]
-        return Scenario.from_core(self._core.set(pairs), self._controls)
+        return Scenario.from_core(self._core.set(_pairs(settings)), self._controls)
 
     def variants(self) -> list[tuple[dict[str, str], Scenario]]:
         """Give every variant of its ``[sweep]`` with its labels, in the order of the file; itself if it has none."""
         return [(dict(labels), Scenario.from_core(core, self._controls)) for labels, core in self._core.variants()]
 
     def __repr__(self) -> str:
-        return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, {len(self.flows)} flows>"
+        return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, {counted(len(self.flows), 'flow')}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both run the same, by the same name: all values with their defaults, ``[sweep]`` and controls."""
+        return self._content == other._content if isinstance(other, Scenario) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        return self.hash, self._core.sweep, self._controls
+
+    def __copy__(self) -> Scenario:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Scenario:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle it; a file that it names is read again where it is unpickled."""
+        return _restore, (*self._core.state(), self._controls)
+
+
+def _restore(text: str, file: str, python: bool, controls: dict[int, ControlFactory]) -> Scenario:
+    return Scenario.from_core(_core.Scenario.restore(text, file, python), controls)
+
+
+def _pairs(settings: Settings) -> list[tuple[str, str]]:
+    """Write settings as the compiled core reads them."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f'settings: expected a dictionary, as {{"seed": 3}}, not {settings!r}')
+    for path, value in settings.items():
+        if not isinstance(path, str):
+            raise TypeError(f'settings: expected the path of a key, as "flow.rwnd", not {path!r}')
+        if value is None:
+            raise _core.ScenarioError(f"{path}: expected a value, but is None")
+    return [(path, setting(_plain(value, path))) for path, value in settings.items()]
 
 
 def load(path: str | Path, settings: Settings | None = None) -> Scenario:
@@ -181,14 +267,14 @@ def load(path: str | Path, settings: Settings | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file is wrong.
+        If the file is wrong, or larger than 256 MB.
     OSError
         If it cannot be read.
     """
     path = Path(path)
-    pairs = [(key, setting(value)) for key, value in (settings or {}).items()]
+    pairs = _pairs(settings or {})
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise _core.ScenarioError(f"{path}: not a text file in UTF-8: {error}") from None
+        text = toml.read_text(path)
+    except ValueError as error:
+        raise _core.ScenarioError(str(error)) from None
     return Scenario.from_core(_core.Scenario.from_toml(text, str(path), pairs))

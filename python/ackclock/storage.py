@@ -8,12 +8,12 @@ import json
 import os
 import re
 import shutil
-import tempfile
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import _core
+from ackclock import _core, leftovers, toml
 
 if TYPE_CHECKING:
     import polars
@@ -64,13 +64,14 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
 
     Parameters and errors are those of `replacing`.
     """
-    check_free(directory, kind)
     final = directory.resolve()
     if final == Path.cwd() or final.is_mount():
         raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
+    leftovers.remove(final, _carry)
+    check_free(directory, kind)
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{final.name}-"[:100], dir=final.parent))
+        handle, folder = leftovers.new_folder(final)
     except OSError as error:
         raise _named(error, directory) from None
     try:
@@ -81,6 +82,7 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
 
 
 def _named(error: OSError, directory: Path) -> OSError:
@@ -91,18 +93,24 @@ def place(folder: Path, directory: Path) -> None:
     """Put a folder that `draft` gave in the place of `directory`, and carry over what there is not ackclock's."""
     final = directory.resolve()
     folder.chmod(0o777 & ~_UMASK)
-    old = folder.with_name(folder.name + "-old")
+    old = folder.with_name(folder.name + leftovers.OLD)
     if not final.exists():
         folder.rename(final)
         return
-    final.rename(old)
+    # Held, so that another run does not take the earlier result for a leftover while it makes room.
+    handle = leftovers.lock(final)
     try:
-        folder.rename(final)
-    except OSError:
-        old.rename(final)
-        raise
-    _carry(old, final)
-    shutil.rmtree(old, ignore_errors=True)
+        final.rename(old)
+        try:
+            folder.rename(final)
+        except OSError:
+            old.rename(final)
+            raise
+        _carry(old, final)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _carry(old: Path, new: Path) -> None:
@@ -162,20 +170,35 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file at once."""
+    _write(path, data, 0o666 & ~_UMASK)
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """Write a file that the user named, at once; one that is there keeps its permissions.
+
+    What killed runs left beside it is removed.
+    """
+    leftovers.remove(path, _carry)
+    _write(path, data, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_UMASK)
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-"[:100], dir=path.parent)
+        handle, temporary = leftovers.new_file(path)
     except OSError as error:
         raise _named(error, path) from None
     try:
+        # Closed after the rename, since the lock of the temporary name ends with it.
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        Path(name).chmod(0o666 & ~_UMASK)
-        Path(name).replace(path)
+            file.flush()
+            temporary.chmod(mode)
+            temporary.replace(path)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -231,7 +254,7 @@ def manifest_text(directory: Path) -> str:
         If there is none, or not one of ackclock's.
     """
     try:
-        text = (directory / MANIFEST).read_text(encoding="utf-8")
+        text = toml.read_text(directory / MANIFEST)
         ours = json.loads(text).get("program") == "ackclock"
     except (OSError, ValueError, AttributeError):
         ours = False

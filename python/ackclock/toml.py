@@ -1,7 +1,8 @@
-"""TOML files that are no scenarios: read, with a message that names the file."""
+"""Text files of the user: read up to a limit, and as TOML, with a message that names the file."""
 
 from __future__ import annotations
 
+import codecs
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+LARGEST = 256_000_000
+"""Most bytes of a file: a scenario with every default written out has up to 1,000 for each flow."""
+CHUNK = 1 << 20
 
 
 def parse(text: str, place: str) -> dict[str, Any]:
@@ -39,17 +44,39 @@ def read(path: Path) -> dict[str, Any]:
     return parse(read_text(path), str(path))
 
 
-def read_text(path: Path) -> str:
-    """Read a text file.
+def read_text(path: Path, most: int = LARGEST) -> str:
+    """Read a text file, which may be a pipe or a device.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        Largest size, in bytes.
 
     Raises
     ------
     ValueError
-        If it is not UTF-8.
+        If it is not UTF-8, holds a NUL character, or is too large.
     OSError
         If it cannot be read.
     """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    parts, size = [], 0
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            # In pieces, so that what is no text is refused at its beginning, whatever its length.
+            while chunk := file.read(CHUNK):
+                size += len(chunk)
+                if size > most:
+                    raise ValueError(f"{path}: larger than {most / 1e6:,.0f} MB, the most that is read of a text file")
+                if b"\0" in chunk:
+                    raise ValueError(f"{path}: not a text file: it holds a NUL character")
+                parts.append(decoder.decode(chunk))
+        parts.append(decoder.decode(b"", final=True))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
+    except OSError as error:
+        # Reading, unlike opening, does not say of which file.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    return "".join(parts).replace("\r\n", "\n").replace("\r", "\n")

@@ -287,10 +287,10 @@ def test_a_damaged_table_is_named(cli: Cli, first: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        ("--version >/dev/full", 1),
-        ("--help >/dev/full", 1),
-        ("run first.toml >/dev/full", 1),
-        ("run first.toml --json >/dev/full", 1),
+        ("--version >/dev/full", 2),
+        ("--help >/dev/full", 2),
+        ("run first.toml >/dev/full", 2),
+        ("run first.toml --json >/dev/full", 2),
         ("run first.toml >&-", 0),
         ("--version >&-", 0),
         ("run nope.toml 2>&-", 2),

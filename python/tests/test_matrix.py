@@ -440,7 +440,7 @@ def test_a_large_matrix_is_shown_in_brief(cli: Cli, rival: Path) -> None:
         (["--slow-start", '{ kind = "staged", algo = 3 }'], "algo"),
         (["--slow-start", "{ kind = }"], "expected a table"),
         (["--slow-start", "{ algorithm = 3 }"], "kind"),
-        (["--slow-start", "standard,,limited"], "parted by commas"),
+        (["--slow-start", "standard,,limited"], "separated by commas"),
         (["--recovery", "sakc"], 'did you mean "sack"?'),
         (["--path", "claen"], "did you mean 'clean'?"),
         (["--path", "none.toml"], "none.toml"),

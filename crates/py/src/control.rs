@@ -6,6 +6,7 @@ use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established};
 use ackclock_core::units::{Duration, Rate, Segments};
 use ackclock_sim::scenario::ControlFactory;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The first exception that a control raised.
@@ -79,7 +80,7 @@ pub(crate) fn factory(factory: Py<PyAny>, initial: Failure) -> ControlFactory {
     Arc::new(move || {
         let made = Python::attach(|py| {
             let object = factory.call0(py)?;
-            let window = read_window(object.bind(py))?;
+            let window = read_window(object.bind(py), "__init__")?;
             Ok((object, window))
         });
         let failure = initial.clone();
@@ -93,19 +94,27 @@ pub(crate) fn factory(factory: Py<PyAny>, initial: Failure) -> ControlFactory {
     })
 }
 
-fn read_window(object: &Bound<'_, PyAny>) -> PyResult<Window> {
-    let number = |name: &str| object.getattr(name)?.extract::<f64>();
-    let window = Window { cwnd: number("cwnd")?, ssthresh: number("ssthresh")? };
-    if window.cwnd.is_nan() || window.ssthresh.is_nan() {
-        return Err(pyo3::exceptions::PyValueError::new_err("a congestion control set cwnd or ssthresh to NaN"));
-    }
-    Ok(Window { cwnd: window.cwnd.max(1.0), ssthresh: window.ssthresh })
+/// Reads the window that `method` left; a window below one segment counts as one.
+fn read_window(object: &Bound<'_, PyAny>, method: &str) -> PyResult<Window> {
+    let number = |name: &str, infinite: bool| {
+        let value = object.getattr(name)?;
+        match value.extract::<f64>() {
+            Ok(number) if number >= 0.0 && (infinite || number.is_finite()) => Ok(number),
+            _ => {
+                let class = object.get_type().qualname()?;
+                let right = if infinite { "a number of segments, at least 0" } else { "a finite number of segments, at least 0" };
+                let message = format!("{class}.{method} left {name} = {}: expected {right}", value.repr()?);
+                Err(PyValueError::new_err(message))
+            }
+        }
+    };
+    Ok(Window { cwnd: number("cwnd", false)?.max(1.0), ssthresh: number("ssthresh", true)? })
 }
 
 impl PythonControl {
     fn call<'py, E: IntoPyObject<'py, Error = PyErr>>(&mut self, py: Python<'py>, method: &str, event: E) {
         let Some(object) = self.object.as_ref().map(|object| object.bind(py).clone()) else { return };
-        let called = object.call_method1(method, (event,)).and_then(|_| read_window(&object));
+        let called = object.call_method1(method, (event,)).and_then(|_| read_window(&object, method));
         match called {
             Ok(window) => self.window = window,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! Scenarios for Python.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use ackclock_sim::engine::{bottleneck, digest};
 use ackclock_sim::scenario::{ControlFactory, Document, Scenario, TraceKind};
@@ -100,6 +101,29 @@ impl PyScenario {
         self.scenario.record.iter().filter_map(|kind| name(*kind)).collect()
     }
 
+    /// `[sweep]` as TOML; empty if there is none.
+    #[getter]
+    fn sweep(&self) -> String {
+        self.document.sweep()
+    }
+
+    /// The files that it names.
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.document.files()
+    }
+
+    /// Text, file name and origin, of which `restore` makes an equal scenario.
+    fn state(&self) -> (String, String, bool) {
+        let (file, python) = self.document.origin();
+        (self.document.state(), file.to_owned(), python)
+    }
+
+    #[staticmethod]
+    fn restore(py: Python<'_>, text: &str, file: &str, python: bool) -> PyResult<Self> {
+        py.detach(|| Self::checked(Document::restore(text, file, python).map_err(to_python)?))
+    }
+
     #[getter]
     fn hash(&self) -> PyResult<String> {
         Ok(digest(&self.document.frozen().map_err(to_python)?))
@@ -124,6 +148,8 @@ impl PyScenario {
     }
 
     fn __repr__(&self) -> String {
-        format!("<scenario {}: {} flows, {} s>", self.scenario.name, self.scenario.flows.len(), self.scenario.duration.as_secs_f64())
+        let flows = self.scenario.flows.len();
+        let noun = if flows == 1 { "flow" } else { "flows" };
+        format!("<scenario {}: {flows} {noun}, {} s>", self.scenario.name, self.scenario.duration.as_secs_f64())
     }
 }

@@ -32,11 +32,18 @@ JobsOption = Annotated[
         "--jobs", "-j", min=1, help="Runs at once; by default one per processor. Results do not depend on it."
     ),
 ]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace files that are there, also those of other programs.")
+]
 OutOption = Annotated[Optional[Path], typer.Option("--out", "-o", help="Directory to write to.")]
 
 
 def main() -> None:
-    """Run the command line; exits with 0, with 2 for bad input, 1 for other failures, and 130 after Ctrl-C."""
+    """Run the command line.
+
+    Exits with 0; with 2 for what the user can mend (bad input, a full disk); with 1 for other failures, as when the
+    reader of the output is gone; with 130 after Ctrl-C.
+    """
     _open_streams()
     try:
         code = _run()
@@ -48,7 +55,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader of our output has gone, as `head` does
             raise SystemExit(1) from None
-        _fail(f"cannot write to standard output: {error.strerror or error}", 1)
+        _fail(f"cannot write to standard output: {error.strerror or error}", BAD_INPUT)
     raise SystemExit(code)
 
 
@@ -87,8 +94,6 @@ def plain_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         _fail(str(error) or "interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        raise
     except OSError as error:
         if error.errno is not None and error.filename is None:
             raise  # of a stream; files have names
@@ -96,6 +101,8 @@ def plain_errors() -> Iterator[None]:
         _fail(text, BAD_INPUT)
     except ValueError as error:
         _fail(str(error), BAD_INPUT)
+    except MemoryError:
+        _fail("there is not enough memory for this", BAD_INPUT)
     except KeyError as error:
         _fail(str(error.args[0]) if error.args else str(error), BAD_INPUT)
 
@@ -139,7 +146,10 @@ def run(
     jobs: JobsOption = None,
     pcap: Annotated[
         Optional[Path],
-        typer.Option(metavar="FILE", help="Capture packets into this pcapng file; of a sweep one file per run."),
+        typer.Option(
+            metavar="FILE",
+            help="Capture packets into this pcapng file, - for standard output; of a sweep one file per run.",
+        ),
     ] = None,
     pcap_at: Annotated[
         Optional[list[str]],
@@ -149,13 +159,14 @@ def run(
         Optional[int],
         typer.Option(min=1, max=65535, metavar="BYTES", help="Store so much of each packet instead of its headers."),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Run a scenario, or every variant of its [sweep]."""
     with plain_errors():
         from ackclock.cli.captures import Captures
         from ackclock.cli.runs import run_command
 
-        captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen)
+        captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
         run_command(
             file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs, captures=captures
         )
@@ -176,7 +187,7 @@ def paper(
 
 
 def _part_option(axis: str) -> object:
-    return typer.Option(metavar="PARTS", help=f"Parts on the axis {axis}, parted by commas; by default all.")
+    return typer.Option(metavar="PARTS", help=f"Parts on the axis {axis}, separated by commas; by default all.")
 
 
 @app.command()
@@ -187,7 +198,7 @@ def matrix(
     recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,
     path: Annotated[
         Optional[list[str]],
-        typer.Option(metavar="PATHS", help="Names of paths, or files, parted by commas; see `ackclock list paths`."),
+        typer.Option(metavar="PATHS", help="Names of paths, or files, separated by commas; see `ackclock list paths`."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Every combination is run with the seeds from 1 to this.")] = 3,
     duration: Annotated[
@@ -272,6 +283,7 @@ def plot(
         typer.Option(metavar="NAME", help="Only these quantities, as bwe, where internals are shown; repeatable."),
     ] = None,
     out: OutOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Plot traces, the variants of a sweep overlaid; or, with --x, --y or --by, results over the labels of a sweep."""
     with plain_errors():
@@ -279,7 +291,7 @@ def plot(
 
         plot_command(
             directory, image_format=format, kinds=kind, only=only or [], link=link, names=name or [], out=out,
-            x=x, y=y, by=by or [],
+            x=x, y=y, by=by or [], force=force,
         )  # fmt: skip
 
 
@@ -303,7 +315,10 @@ def model(
     json: Annotated[bool, typer.Option("--json", help="Print JSON in SI units instead of tables.")] = False,
     plot: Annotated[
         Optional[Path],
-        typer.Option(metavar="FILE", help="Draw the outputs over the parameter that has a range: png, svg or pdf."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw the outputs over the parameter that has a range: png, svg or pdf; - for standard output (png).",
+        ),
     ] = None,
     over: Annotated[
         Optional[Path],
@@ -321,12 +336,15 @@ def model(
         Optional[str],
         typer.Option("--y", metavar="COLUMN", help="With --over: the measured column; by default goodput_bps."),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Compute an analytic model, over a range of a parameter or through measured points; without a name list them."""
     with plain_errors():
         from ackclock.cli.models import model_command
 
-        model_command(name, param or [], outputs=output or [], json_output=json, plot=plot, over=over, x=x, y=y)
+        model_command(
+            name, param or [], outputs=output or [], json_output=json, plot=plot, over=over, x=x, y=y, force=force
+        )
 
 
 @app.command("list")

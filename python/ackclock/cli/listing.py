@@ -26,6 +26,9 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
     if json_output:
         output.data(chosen if axis is None else chosen[axis])
         return
+    if not papers and "papers" in chosen:
+        places = ", ".join(str(place) for place in library.places())
+        output.note(f"no papers are here; a paper is a folder with a {library.PAPER_FILE} in one of {places}")
     for name, parts in chosen.items():
         lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
         output.table(["name", "what it is", "reference"], lines, title=name, left=3)

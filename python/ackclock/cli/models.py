@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import checks, modelling
+from ackclock import checks, modelling, targets
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.cli.sweeps import MOST_ROWS
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars
 
     from ackclock.comparing import Measured
+    from ackclock.parameters import Parameter
 
 POINTS = 25  # of a range that does not say how many
 LINE_POINTS = 200  # of a line of theory
@@ -32,10 +33,11 @@ def model_command(
     over: Path | None,
     x: str | None,
     y: str | None,
+    force: bool = False,
 ) -> None:
     """List the models, compute one, or compare one with what was measured."""
     if name is None:
-        if settings or outputs or plot is not None or over is not None or x is not None or y is not None:
+        if settings or outputs or force or plot is not None or over is not None or x is not None or y is not None:
             raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
         _list(json_output=json_output)
         return
@@ -44,8 +46,7 @@ def model_command(
         _compute_all(found, settings, outputs, json_output=json_output)
         return
     entry = modelling.describe(name)
-    if plot is not None:
-        _check_format(plot)  # before what may take long
+    _check_plot(plot, over, json_output=json_output, force=force)  # before what may take long
     given = _settings(entry, settings)
     chosen = _outputs(entry, outputs)
     if over is not None:
@@ -59,7 +60,8 @@ def model_command(
     if json_output:
         output.data({"model": name, "rows": _rows(table, [*given, *chosen])})
     else:
-        _show(entry, table, given, chosen)
+        with output.aside(plot is not None and targets.is_stdout(plot)):
+            _show(entry, table, given, chosen)
     if plot is not None:
         output.note(f"written to {plot}")
 
@@ -112,10 +114,17 @@ def _show(entry: Mapping[str, Any], table: polars.DataFrame, given: Mapping[str,
         _show_point(entry, table, chosen)
 
 
-def _check_format(path: Path) -> None:
+def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, force: bool) -> None:
+    if path is None:
+        if force:
+            raise ValueError("--force: nothing is replaced without --plot FILE")
+        return
     from ackclock import curves
 
     curves.image_format(path)
+    if json_output and targets.is_stdout(path):
+        raise ValueError(f"--plot {path}: --json is written to standard output, too; name a file")
+    targets.check(path, inputs=[] if over is None else over.rglob("*"), force=force)
 
 
 def _list(*, json_output: bool) -> None:
@@ -228,7 +237,7 @@ def _compare(
     json_output: bool,
 ) -> None:
     """Show a model's output beside what was measured."""
-    from ackclock import comparing
+    from ackclock import comparing, parameters
 
     directory, x, y = where
     name, plot = what
@@ -239,16 +248,43 @@ def _compare(
     varied = _varied(given)
     if entry["simulated"] and SEED in varied:
         raise ValueError("--param seed: one seed with --over; give it more rounds instead")
-    theory = comparing.theory(entry["name"], given, points)
+    used = parameters.of_runs(directory, entry["name"], given, points.parameter)
+    settings = {key: found.value for key, found in used.items() if found.value is not None}
+    theory = comparing.theory(entry["name"], settings, points)
     if plot is not None:
-        _plot_comparison(entry, given, points, (name, plot))
+        _plot_comparison(entry, settings, points, (name, plot))
     rows = _compared(theory, varied, points, name)
     if json_output:
-        output.data({"model": entry["name"], "output": name, "x": points.x, "y": points.y, "rows": rows})
+        said = {key: {"value": _used(entry, key, found), "origin": found.origin} for key, found in used.items()}
+        head = {"model": entry["name"], "output": name, "x": points.x, "y": points.y}
+        output.data({**head, "parameters": said, "rows": rows})
     else:
-        _show_comparison(entry, points, rows, (name, unit))
+        with output.aside(plot is not None and targets.is_stdout(plot)):
+            _show_parameters(entry, used)
+            _show_comparison(entry, points, rows, (name, unit))
     if plot is not None:
         output.note(f"written to {plot}")
+
+
+def _used(entry: Mapping[str, Any], name: str, found: Parameter) -> Any:  # noqa: ANN401 - what a parameter may be
+    """Give the value that was used, which is the model's default where nothing else is known."""
+    if found.value is not None:
+        return found.value
+    default = next(known["default"] for known in entry["params"] if known["name"] == name)
+    known = modelling.read(entry["name"], name, default) if isinstance(default, str) else default
+    return default if known is None else known  # auto is not known before the model computes
+
+
+def _show_parameters(entry: Mapping[str, Any], used: Mapping[str, Parameter]) -> None:
+    """Print which value each parameter had in a comparison, and where it came from."""
+    lines = []
+    for name, found in used.items():
+        value = _used(entry, name, found)
+        values = value if isinstance(value, list) else [value]
+        lines.append(
+            [_titled(entry, name), ", ".join(output.cell(_cell(entry, name, each)) for each in values), found.origin]
+        )
+    output.table(["parameter", "value", "from"], lines, left=3)
 
 
 def _plot_comparison(entry: Mapping[str, Any], given: dict[str, Any], points: Measured, what: tuple[str, Path]) -> None:

@@ -6,8 +6,10 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from ackclock.names import shown, shown_json, shown_text
 from ackclock.numbers import number
 
 Progress = Callable[[int, int], None]
@@ -20,12 +22,18 @@ def error(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a message to stderr."""
-    print(message, file=sys.stderr)
+    print(shown_text(message), file=sys.stderr)
+
+
+def place(path: Path) -> None:
+    """Print the name of a file to stdout, on a terminal with what cannot be seen written out."""
+    name = str(path)
+    print(shown(name) if sys.stdout.isatty() else name)
 
 
 def data(value: Any) -> None:  # noqa: ANN401 - whatever JSON can say
     """Print JSON to stdout."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    print(shown_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "", left: int = 1) -> None:
@@ -39,11 +47,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str =
     from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
-    grid = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = Table(
+        title=Text(shown(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for index, column in enumerate(columns):
-        grid.add_column(column, justify="left" if index < left else "right", overflow="fold")
+        grid.add_column(Text(shown(column)), justify="left" if index < left else "right", overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(cell(value)) for value in row))
+        grid.add_row(*(Text(shown(cell(value))) for value in row))
     console.print(grid)
 
 
@@ -54,6 +68,13 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return number(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@contextlib.contextmanager
+def aside(wanted: bool) -> Iterator[None]:
+    """Print tables to stderr while the block runs, if standard output is wanted for something else."""
+    with contextlib.redirect_stdout(sys.stderr) if wanted else contextlib.nullcontext():
+        yield
 
 
 @contextlib.contextmanager
@@ -77,4 +98,4 @@ def _line(word: str, style: str, message: str) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text.assemble((f"{word}: ", style), message))
+    console.print(Text.assemble((f"{word}: ", style), shown_text(message)))

@@ -31,4 +31,4 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     lines = [[item.claim.id, item.verdict, item.claim.source] for item in main]
     output.table(["claim", "verdict", "where the paper says so"], lines, left=3)
     output.note(f"{outcome.reused} runs were there already, {len(plan.runs) - outcome.reused} are new")
-    print(written.html)
+    output.place(written.html)

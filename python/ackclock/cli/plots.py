@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ackclock import plot, resultplots
+from ackclock import plot, resultplots, storage, targets
 from ackclock.cli import output
 from ackclock.cli.resultplots import plot_results
 from ackclock.cli.runs import key_and_value
@@ -28,6 +28,7 @@ def plot_command(
     x: str | None = None,
     y: str | None = None,
     by: Sequence[str] = (),
+    force: bool = False,
 ) -> None:
     """Plot a stored result or sweep."""
     if image_format not in plot.FORMATS:
@@ -43,9 +44,22 @@ def plot_command(
             raise ValueError(f"{wrong}: is drawn over time, and --x, --y and --by over labels; use one or the other")
         plot_results(
             results, out or directory, kinds=over_labels or ["points"], x=x, y=y, by=by, link=link,
-            image_format=image_format,
+            image_format=image_format, check=lambda path: targets.check(path, inputs=_inputs(directory), force=force),
         )  # fmt: skip
         return
+    _plot_traces(results, directory, kinds, link, names, (out or directory, image_format, force))
+
+
+def _plot_traces(
+    results: list[StoredResult],
+    directory: Path,
+    kinds: Sequence[str],
+    link: str | None,
+    names: Sequence[str],
+    target_format_force: tuple[Path, str, bool],
+) -> None:
+    """Plot what was recorded over time."""
+    target, image_format, force = target_format_force
     possible = _possible(results, kinds, directory)
     shown = {plot.KINDS[kind].shows for kind in kinds or possible}
     if link is not None and not shown & {"links", "link"}:
@@ -54,8 +68,9 @@ def plot_command(
         raise ValueError(f"--name {names[0]}: none of {', '.join(kinds or possible) or 'the plots'} shows internals")
     if not possible:
         raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
-    target = out or directory
     target.mkdir(parents=True, exist_ok=True)
+    for kind in kinds or possible:
+        targets.check(target / f"{kind}.{image_format}", inputs=_inputs(directory), force=force)
     chosen: dict[int, Mapping[str, StoredResult]] = {}
     for kind in kinds or possible:
         path = target / f"{kind}.{image_format}"
@@ -65,7 +80,14 @@ def plot_command(
             chosen[curves] = _labelled(_few(results, curves))
         options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
         plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
-        print(path)
+        output.place(path)
+
+
+def _inputs(directory: Path) -> Iterator[Path]:
+    """Give the files of a result, which no plot may replace."""
+    return (
+        path for pattern in ("*", "*/*") for path in directory.glob(pattern) if storage.OWN_FILES.fullmatch(path.name)
+    )
 
 
 def _possible(results: list[StoredResult], kinds: Sequence[str] | None, directory: Path) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ackclock import plot, resultplots
 from ackclock.cli import output
 from ackclock.labelled import samples
+from ackclock.names import in_file
 from ackclock.result import StoredResult
 
 # What is drawn if no column is named: the first that was measured.
@@ -25,8 +25,9 @@ def plot_results(
     by: Sequence[str],
     link: str | None,
     image_format: str,
+    check: Callable[[Path], None],
 ) -> None:
-    """Draw means over a label, distributions, or boxes, and print what a reader has to know."""
+    """Draw means over a label, distributions, or boxes, and print what a reader has to know; `check` may refuse a file."""
     for kind in kinds:
         if kind == "points" and x is None:
             raise ValueError("--x is needed: the label over which means are drawn, as in --x limit")
@@ -34,17 +35,18 @@ def plot_results(
             raise ValueError(f"--x {x}: a cdf has its column as x; name labels with --by")
     for kind in kinds:
         column = y or ("goodput_bps" if kind == "points" else _measured(results))
+        words = [kind, column.rsplit(".", 1)[-1], *([x.rsplit(".", 1)[-1]] if x is not None else [])]
+        path = target / f"{'-'.join(in_file(word) for word in words)}.{image_format}"
+        check(path)
         if kind == "points":
             drawn = resultplots.points(results, x or "", column, by, link=link)
         elif kind == "cdf":
             drawn = resultplots.cdf(results, column, by, link=link)
         else:
             drawn = resultplots.box(results, column, x, by, link=link)
-        words = [kind, column.rsplit(".", 1)[-1], *([x.rsplit(".", 1)[-1]] if x is not None else [])]
         target.mkdir(parents=True, exist_ok=True)
-        path = target / f"{'-'.join(re.sub(r'[^A-Za-z0-9_]+', '_', word) for word in words)}.{image_format}"
         plot.save(drawn.figure, path)
-        print(path)
+        output.place(path)
         for note in drawn.notes:
             output.note(note)
 

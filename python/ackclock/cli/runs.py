@@ -11,7 +11,7 @@ from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
 from ackclock.completion import STATISTICS
-from ackclock.numbers import number
+from ackclock.numbers import counted, number
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
@@ -37,8 +37,11 @@ def run_command(
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
     variants = scenario.variants()
-    if variants[0][0]:
-        Sweep(variants, record, jobs, captures).run(out, json_output=json_output)
+    sweep = Sweep(variants, record, jobs, captures) if variants[0][0] else None
+    if captures is not None:
+        captures.check([file, *scenario.core.files], sweep.names if sweep else [None], json_output=json_output)
+    if sweep is not None:
+        sweep.run(out, json_output=json_output)
         return
     with contextlib.nullcontext() if out is None else storage.replacing(out, "run") as folder:
         places = captures.places_of(variants[0][1]) if captures else ()
@@ -50,7 +53,8 @@ def run_command(
     if json_output:
         print(result.summary_json)
     else:
-        _show_run(result)
+        with output.aside(captures is not None and captures.to_stdout):
+            _show_run(result)
     if out is not None:
         output.note(f"written to {out}")
 
@@ -71,13 +75,9 @@ def check_command(file: Path) -> None:
     variants = scenario.variants()
     runs = f", {len(variants)} variants" if len(variants) > 1 else ""
     output.note(
-        f"{file}: {_count(len(scenario.flows), 'flow')}, {_count(len(scenario.links), 'link')}, "
+        f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
         f"{scenario.duration:g} s{runs}: good"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:

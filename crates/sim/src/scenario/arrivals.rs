@@ -8,6 +8,7 @@ use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::check::Record;
 use crate::scenario::drawn::{self, whole_packets};
 use crate::scenario::error::{Problems, unknown};
+use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, LinkSpec};
 use crate::scenario::spec::MAX_FLOWS;
 use crate::scenario::topology::Network;
@@ -77,6 +78,10 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
     if expected + 4.0 * expected.sqrt() > site.room as f64 {
         let what = format!("makes about {expected:.0} flows in {seconds} s; a scenario has at most {MAX_FLOWS} in all");
         problems.add(&keys.origin, keys.path.clone(), what);
+        return None;
+    }
+    if let Some(lack) = memory::lacking((expected * memory::flow(site.like.modern.is_some()) as f64) as u64) {
+        problems.add(&keys.origin, keys.path.clone(), format!("with about {expected:.0} flows {lack}"));
         return None;
     }
     // Gaps and sizes have generators of their own, so that another load leaves the sizes what they are.

@@ -11,6 +11,7 @@ use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::{Problems, quoted};
 use crate::scenario::flows::{self, Expanded};
+use crate::scenario::memory;
 use crate::scenario::model::{
     ComposedSpec, FlowSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds, Scenario, TraceKind,
 };
@@ -61,7 +62,8 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     if problems.concern("topology") {
         return None;
     }
-    let mut network = topology::expand(root.table("topology")?, count, problems)?;
+    let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * memory::flow(is_modern(flow))).sum();
+    let mut network = topology::expand(root.table("topology")?, (count, bytes), problems)?;
     if problems.concern("topology") {
         return None;
     }

@@ -12,6 +12,7 @@ use crate::scenario::arrivals::{self, Arrival, Site};
 use crate::scenario::build::{control, host, is_modern, modern};
 use crate::scenario::check::Record;
 use crate::scenario::error::{Problems, quoted};
+use crate::scenario::memory;
 use crate::scenario::model::{ControlSpec, FlowSpec};
 use crate::scenario::spec::MAX_FLOWS;
 use crate::scenario::topology::{self, Network};
@@ -60,6 +61,11 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
         let each = application.as_ref().map_or(1, connections);
         if each.saturating_mul(count) > room {
             let what = format!("makes {} connections; a scenario has at most {MAX_FLOWS} flows in all", each.saturating_mul(count));
+            problems.add(&table.field("application").origin, table.key("application"), what);
+            continue;
+        }
+        if let Some(lack) = memory::lacking(each.saturating_mul(count) * memory::flow(is_modern(table))) {
+            let what = format!("with {} connections {lack}", each.saturating_mul(count));
             problems.add(&table.field("application").origin, table.key("application"), what);
             continue;
         }

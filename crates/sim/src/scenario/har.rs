@@ -5,6 +5,8 @@
 //! they are unknown. Chromium adds `_transferSize`, the bytes of a response on the wire, and `_fromCache`.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value as Json;
@@ -14,6 +16,8 @@ use crate::scenario::application::Object;
 /// Largest size of a message in a scenario, and most hosts.
 const LARGEST: u64 = 1_000_000_000_000_000;
 const MOST_HOSTS: usize = 1000;
+/// Largest file, in bytes. Bodies, which nothing here reads, are what makes files large.
+const LARGEST_FILE: u64 = 100_000_000;
 
 /// The objects of the first page in the file `path`, in the order in which the browser asked for them. `request`: bytes of a request of
 /// which the file says nothing.
@@ -21,8 +25,24 @@ const MOST_HOSTS: usize = 1000;
 /// # Errors
 /// A message: the file cannot be read, or is none, or names nothing that was loaded.
 pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = text(path, LARGEST_FILE)?;
     objects(&text, request).map_err(|message| format!("{}: {message}", path.display()))
+}
+
+/// The text of a file of at most so many bytes. Only a regular file is the same when it is read again, as it is for every check.
+fn text(path: &Path, most: u64) -> Result<String, String> {
+    let failed = |error| format!("cannot read {}: {error}", path.display());
+    // Before it is opened, since a pipe without a writer would wait for one.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(format!("{} is no regular file", path.display()));
+    }
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_string(&mut text)).map_err(failed)?;
+    if read as u64 > most {
+        let why = "save it without the bodies of responses";
+        return Err(format!("{} is larger than {} MB; {why}", path.display(), most / 1_000_000));
+    }
+    Ok(text)
 }
 
 fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
@@ -186,6 +206,18 @@ mod tests {
         let mut wrong = entries[0].clone();
         wrong["startedDateTime"] = json!("soon");
         assert_eq!(read(&[wrong]).unwrap_err(), "has an entry whose startedDateTime is \"soon\"");
+    }
+
+    #[test]
+    fn files_without_end_are_refused() {
+        let file = std::env::temp_dir().join(format!("ackclock-{}.har", std::process::id()));
+        std::fs::write(&file, "12345").unwrap();
+        assert_eq!(text(&file, 5).unwrap(), "12345");
+        assert!(text(&file, 4).unwrap_err().ends_with("is larger than 0 MB; save it without the bodies of responses"));
+        std::fs::remove_file(&file).unwrap();
+        assert!(text(&file, 5).unwrap_err().starts_with("cannot read "));
+        let folder = std::env::temp_dir();
+        assert_eq!(text(&folder, 5).unwrap_err(), format!("{} is no regular file", folder.display()));
     }
 
     #[test]

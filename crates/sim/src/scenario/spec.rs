@@ -359,8 +359,8 @@ static MODERN: &[Key] = &[
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
-        "Pacing at the rate that the congestion control asks for, if it does; or else, with window, at 2 cwnd/srtt in slow start and \
-         1.2 cwnd/srtt in congestion avoidance.",
+        "window: pacing at 2 cwnd/srtt in slow start and 1.2 cwnd/srtt in congestion avoidance. control: pacing is left to the \
+         congestion control; no part and no control in Python can set a rate yet, so that nothing is paced.",
     ),
     key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),

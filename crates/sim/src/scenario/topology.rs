@@ -7,6 +7,7 @@ use ackclock_core::units::{Duration, Rate};
 
 use crate::scenario::check::{Checked, Choice, Record};
 use crate::scenario::error::{Problems, quoted};
+use crate::scenario::memory;
 use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
 use crate::scenario::spec::MAX_LINKS;
 use crate::scenario::value::Origin;
@@ -31,8 +32,8 @@ pub(crate) struct Network {
     pub(crate) pairs: Vec<(usize, usize)>,
 }
 
-/// Expands `topology` for so many flows; `None` if it is not sound, which is then among the problems.
-pub(crate) fn expand(topology: &Record, flows: u64, problems: &mut Problems) -> Option<Network> {
+/// Expands `topology` for so many flows, which need so many bytes; `None` if it is not sound, which is then among the problems.
+pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &mut Problems) -> Option<Network> {
     let pairs = topology.integer("pairs").unwrap_or(flows);
     let links = match topology.kind {
         "dumbbell" => 4 * pairs + 2,
@@ -43,6 +44,10 @@ pub(crate) fn expand(topology: &Record, flows: u64, problems: &mut Problems) -> 
         problems.add(&topology.origin, "topology", format!("has {links} links; at most {MAX_LINKS} are possible"));
         return None;
     }
+    if let Some(lack) = memory::lacking(bytes.saturating_add(links * memory::LINK)) {
+        problems.add(&topology.origin, "topology", format!("with {} {lack}", counts(links, flows)));
+        return None;
+    }
     let mut network = Network::default();
     match topology.kind {
         "dumbbell" => network.dumbbell(topology, pairs),
@@ -51,6 +56,12 @@ pub(crate) fn expand(topology: &Record, flows: u64, problems: &mut Problems) -> 
         _ => network.chain(topology, problems),
     }
     Some(network)
+}
+
+fn counts(links: u64, flows: u64) -> String {
+    let flows = format!("{flows} {}", if flows == 1 { "flow" } else { "flows" });
+    // Links that are listed one by one are few.
+    if links == 0 { flows } else { format!("{links} links and {flows}") }
 }
 
 impl Network {

@@ -212,6 +212,7 @@ impl Dimension {
                 let percent = (1e8 * fraction).round() / 1e6;
                 format!("{} needs a unit: is it \"{percent} %\" or \"{number} %\"?", self.noun)
             }
+            Ok(1.0) => format!("{} needs a unit; did you mean \"{number} {}\"?", self.noun, singular(unit)),
             _ => format!("{} needs a unit; did you mean \"{number} {unit}\"?", self.noun),
         }
     }
@@ -223,6 +224,11 @@ impl Dimension {
         let hint = right.map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
         format!("{} has no unit {}{hint} (known: {})", self.noun, quoted(name), units.join(", "))
     }
+}
+
+/// The unit of one: a packet, a segment.
+fn singular(unit: &str) -> &str {
+    if matches!(unit, "packets" | "segments") { unit.trim_end_matches('s') } else { unit }
 }
 
 /// A decimal number, exact to its first 25 digits: mantissa · 10^exponent.
@@ -368,6 +374,9 @@ mod tests {
     fn mistakes_name_the_nearest_right_thing() {
         let message = |dimension: &Dimension, text| dimension.parse(text, dimension.unit).unwrap_err();
         assert_eq!(message(&TIME, "30"), "a time needs a unit; did you mean \"30 s\"?");
+        assert_eq!(message(&SEGMENTS, "1"), "a number of segments needs a unit; did you mean \"1 segment\"?");
+        assert_eq!(message(&PACKETS, "1"), "a number of packets needs a unit; did you mean \"1 packet\"?");
+        assert_eq!(message(&TIME, "1"), "a time needs a unit; did you mean \"1 s\"?");
         assert_eq!(TIME.needs_unit("NaN", "s"), "a time must be finite, but is NaN");
         assert_eq!(message(&TIME, "30 sec"), "a time has no unit \"sec\"; did you mean \"s\"? (known: ns, us, ms, s, min, h)");
         assert!(message(&RATE, "10 Mb/s").starts_with("a rate has no unit \"Mb/s\"; did you mean \"Mbit/s\"?"));

@@ -92,6 +92,16 @@ impl Node {
         }
     }
 
+    /// Makes it a value from nowhere, with all that is in it.
+    pub(crate) fn forget_lines(&mut self) {
+        self.origin = Origin::Nowhere;
+        match &mut self.data {
+            Data::List(items) => items.iter_mut().for_each(Self::forget_lines),
+            Data::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.forget_lines()),
+            _ => {}
+        }
+    }
+
     /// The value as a label: texts as they are, the rest as TOML.
     pub(crate) fn label(&self) -> String {
         match &self.data {

@@ -1,0 +1,137 @@
+//! Documents as text, from which an equal one can be read in another process, and the files that a document names.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::scenario::Document;
+use crate::scenario::error::{Problems, ScenarioError};
+use crate::scenario::value::{Data, Node, read_toml};
+
+/// The key of a flow's application that names a file.
+const FILE_KEY: &str = "har";
+
+impl Document {
+    /// The document with all its settings as TOML, which [`Document::restore`] reads. Unlike [`Document::frozen`] it keeps `[sweep]`,
+    /// shorthands, and the names of files.
+    #[must_use]
+    pub fn state(&self) -> String {
+        let mut text = String::new();
+        if let Data::Table(entries) = &self.tree(&mut Problems::default()).data {
+            for (key, node) in entries {
+                let _ = writeln!(text, "{} = {}", quote(key), write(node));
+            }
+        }
+        text
+    }
+
+    /// Reads what [`Document::state`] gave, of a document with this file name and origin.
+    ///
+    /// # Errors
+    /// If `text` is not TOML.
+    pub fn restore(text: &str, file: &str, python: bool) -> Result<Self, ScenarioError> {
+        let mut problems = Problems::default();
+        let mut tree = read_toml(text, &mut problems);
+        tree.forget_lines();
+        problems.unless_any(file, Self { file: file.into(), python, tree: Arc::new(tree), settings: Vec::new() })
+    }
+
+    /// Its file name, and whether it comes from the Python API.
+    #[must_use]
+    pub fn origin(&self) -> (&str, bool) {
+        (&self.file, self.python)
+    }
+
+    /// `[sweep]` as TOML; empty if there is none.
+    #[must_use]
+    pub fn sweep(&self) -> String {
+        self.tree.get("sweep").map(write).unwrap_or_default()
+    }
+
+    /// The files that it names, also in `[sweep]`.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut names = Vec::new();
+        collect(&self.tree(&mut Problems::default()), false, &mut names);
+        names.into_iter().map(|name| self.folder().join(name)).collect()
+    }
+}
+
+/// Gathers the texts at and below keys of the name of [`FILE_KEY`]; in `[sweep]` a key may be a path that ends in it.
+fn collect(node: &Node, named: bool, names: &mut Vec<String>) {
+    match &node.data {
+        Data::Text(text) if named => names.push(text.clone()),
+        Data::List(items) => items.iter().for_each(|item| collect(item, named, names)),
+        Data::Table(entries) => {
+            for (key, value) in entries {
+                collect(value, named || key.rsplit('.').next() == Some(FILE_KEY), names);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A text as TOML: as in JSON but for DEL, which TOML wants escaped.
+fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn write(node: &Node) -> String {
+    match &node.data {
+        Data::Bool(value) => value.to_string(),
+        Data::Integer(number) => number.to_string(),
+        // Debug writes the shortest text that reads as the same number, always with a point or an exponent; TOML's infinities differ.
+        Data::Float(number) if number.is_nan() => "nan".to_owned(),
+        Data::Float(number) if number.is_infinite() => if *number > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        Data::Float(number) => format!("{number:?}"),
+        Data::Text(text) => quote(text),
+        Data::List(items) => format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(", ")),
+        Data::Table(entries) => {
+            let entries: Vec<String> = entries.iter().map(|(key, node)| format!("{} = {}", quote(key), write(node))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restored_document_is_the_same() {
+        let text = "duration = \"2 s\"\nseed = 3\n[[flow]]\nname = \"a \\\"quoted\\\" \\u007f\"\nrwnd = \"9 packets\"\n\
+                    slow_start = { kind = \"limited\", max_ssthresh = \"60 segments\" }\n[sweep]\n\"flow.0.start\" = [\"1 ms\", \"2 ms\"]\n\
+                    [sweep.algorithm]\nodd = { \"flow.avoidance\" = { kind = \"cubic\", c = 0.1 } }\n";
+        let mut document = Document::from_toml(text, "dir/t.toml").unwrap();
+        document.set("seed", "4").unwrap();
+        let (file, python) = document.origin();
+        let again = Document::restore(&document.state(), file, python).unwrap();
+        assert_eq!(again.tree, document.tree);
+        assert_eq!(again.frozen().unwrap(), document.frozen().unwrap());
+        assert_eq!((again.sweep(), again.origin()), (document.sweep(), ("dir/t.toml", false)));
+        let variants = |document: &Document| -> Vec<String> {
+            document.variants().unwrap().iter().map(|variant| variant.document.frozen().unwrap()).collect()
+        };
+        assert_eq!(variants(&again), variants(&document));
+        let variant = &document.variants().unwrap()[1].document;
+        assert_eq!(Document::restore(&variant.state(), file, python).unwrap().frozen().unwrap(), variants(&document)[1]);
+    }
+
+    #[test]
+    fn floats_read_as_the_same_numbers() {
+        for number in [0.1, 1.0, 1e300, 5e-324, -0.0, 1.0 / 3.0, f64::INFINITY] {
+            let text = write(&Node::new(Data::Float(number)));
+            let mut problems = Problems::default();
+            let tree = read_toml(&format!("x = {text}"), &mut problems);
+            assert_eq!(tree.get("x").map(|node| &node.data), Some(&Data::Float(number)), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_are_found_wherever_they_are_named() {
+        let text = "[[flow]]\nname = \"har\"\napplication = { kind = \"web\", har = \"a.har\" }\n[sweep]\n\
+                    \"flow.application.har\" = [\"b.har\", \"/c.har\"]\n";
+        let document = Document::from_toml(text, "dir/t.toml").unwrap();
+        assert_eq!(document.files(), ["dir/a.har", "dir/b.har", "/c.har"].map(PathBuf::from));
+    }
+}

@@ -1,0 +1,146 @@
+"""Temporary names beside a place, locked while their owner lives, and removed by the next run if it was killed.
+
+A lock is the system's (`flock`) on the temporary file or folder itself, so that it ends with its owner, however that
+ends. Without such locks nothing is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
+SUFFIX = ".ackclock"
+OLD = "-old"
+"""Ends the temporary name of an earlier result while its successor takes its place."""
+LONGEST = 50
+TRIES = 100
+
+
+def new_file(path: Path) -> tuple[int, Path]:
+    """Make a locked temporary file beside `path`: its descriptor, which holds the lock, and its name."""
+
+    def make() -> tuple[int, Path]:
+        handle, name = tempfile.mkstemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent)
+        return handle, Path(name)
+
+    return _locked(make)
+
+
+def new_folder(path: Path) -> tuple[int, Path]:
+    """Make a locked temporary folder beside `path`: a descriptor, which holds the lock, and its name."""
+
+    def make() -> tuple[int, Path]:
+        folder = Path(tempfile.mkdtemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent))
+        return os.open(folder, os.O_RDONLY), folder
+
+    return _locked(make)
+
+
+def lock(path: Path) -> int | None:
+    """Lock a file or folder: a descriptor, which holds the lock; None if another process does, or nothing can."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is(handle, path):
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
+
+
+def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
+    """Remove what killed runs left beside `path`.
+
+    Parameters
+    ----------
+    path
+        The place for which the temporary names were made. An earlier result that was on its way out comes back if
+        nothing took its place.
+    carry
+        Called with an earlier result and its successor: moves what is to be kept.
+    """
+    for name in sorted(_found(path.parent, re.escape(_prefix(path)))):
+        _remove(name, path, carry)
+
+
+def remove_within(folder: Path) -> None:
+    """Remove what killed runs left in a folder of ackclock's own."""
+    for name in sorted(_found(folder, r"\..+-")):
+        _remove(name, None, None)
+
+
+def _remove(name: Path, path: Path | None, carry: Callable[[Path, Path], None] | None) -> None:
+    if (handle := lock(name)) is None:
+        return
+    try:
+        if name.name.endswith(OLD):
+            if path is None or carry is None:
+                return
+            if not path.exists():
+                name.rename(path)
+                return
+            carry(name, path)
+        if name.is_dir():
+            shutil.rmtree(name, ignore_errors=True)
+        else:
+            name.unlink(missing_ok=True)
+    finally:
+        os.close(handle)
+
+
+def _found(folder: Path, prefix: str) -> list[Path]:
+    """List the temporary names in a folder that begin with a regular expression."""
+    name = re.compile(rf"{prefix}[a-z0-9_]{{8}}{re.escape(SUFFIX)}({OLD})?")
+    try:
+        return [entry for entry in folder.iterdir() if name.fullmatch(entry.name) and not entry.is_symlink()]
+    except OSError:
+        return []
+
+
+def _prefix(path: Path) -> str:
+    """Begin a temporary name: what it is for, shortened so that the whole name is not too long."""
+    name = path.name
+    if len(name) > LONGEST:
+        name = f"{name[: LONGEST - 9]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
+    return f".{name}-"
+
+
+def _locked(make: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
+    """Make a name and lock it; another run may have taken it for a leftover before it was locked."""
+    for _ in range(TRIES):
+        handle, name = make()
+        if fcntl is None:
+            return handle, name
+        # On a file system without locks the name is ours all the same, and nobody takes it for a leftover.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is(handle, name):
+            return handle, name
+        os.close(handle)
+    raise OSError(errno.EAGAIN, "temporary files vanish here", str(name))
+
+
+def _is(handle: int, path: Path) -> bool:
+    """Whether an open file is still what has this name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    except FileNotFoundError:
+        return False

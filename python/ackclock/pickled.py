@@ -1,0 +1,92 @@
+"""What a run gave, read back from a pickle: the compiled core's tables as polars frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ackclock import _core
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class PickledTable:
+    """A table with what a table of the compiled core has."""
+
+    frame: polars.DataFrame
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return self.frame.height
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+        return self.frame.columns
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the Arrow C stream."""
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+
+@dataclass(frozen=True)
+class PickledRun:
+    """A run with what a run of the compiled core has, but captured packets; its summary is computed when it is copied."""
+
+    flows: PickledTable
+    links: PickledTable
+    transfers: PickledTable
+    pages: PickledTable
+    recorded: dict[str, PickledTable]
+    summarised: str
+    events: int
+    cpu_seconds: float
+    setup_seconds: float
+    trace_hash: str
+
+    @classmethod
+    def of(cls, run: _core.RunResult | PickledRun, classes: Sequence[int], byte_classes: Sequence[int]) -> PickledRun:
+        """Copy a run's tables and numbers, and its summary by these classes of sizes."""
+        return cls(
+            flows=_table(run.flows),
+            links=_table(run.links),
+            transfers=_table(run.transfers),
+            pages=_table(run.pages),
+            recorded={name: _table(run.trace(name)) for name in run.traces},
+            summarised=run.summary(classes, byte_classes),
+            events=run.events,
+            cpu_seconds=run.cpu_seconds,
+            setup_seconds=run.setup_seconds,
+            trace_hash=run.trace_hash,
+        )
+
+    def summary(self, classes: Sequence[int], byte_classes: Sequence[int]) -> str:  # noqa: ARG002 - as the core's
+        """Give the summary by the classes of sizes with which the run was copied."""
+        return self.summarised
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+        return list(self.recorded)
+
+    def trace(self, name: str) -> PickledTable:
+        """Give a recorded trace."""
+        return self.recorded[name]
+
+    @property
+    def captured(self) -> list[str]:
+        """Names of the places at which packets were captured: none, as a result with packets is not pickled."""
+        return []
+
+
+def _table(table: _core.Table | PickledTable) -> PickledTable:
+    import polars
+
+    return PickledTable(polars.DataFrame(table))

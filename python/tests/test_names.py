@@ -1,0 +1,128 @@
+"""Names and labels that are made to harm: in tables, messages, JSON, figures and reports."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ackclock import Scenario, charts, curves, heatmaps, library, names, plot, report, run
+
+from .conftest import FIRST, Cli
+
+NASTY = [
+    "_hidden",
+    "$x^",
+    "$\\frac{$",
+    "\\",
+    "a\x1b[31mred",
+    "two\nlines",
+    "a\u202eb",
+    "<b>&",
+    "\x9b31m",
+    "[red]x[/red]",
+]
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def lines(labels: list[str]) -> list[plot.Line]:
+    return [plot.Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
+
+
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert names.shown("a\x1b[31m\nb\u202e\x9b\ud800µ") == r"a\x1b[31m\nb\u202e\x9b\ud800µ"
+    assert names.shown_text("two\nlines\x07") == "two\nlines\\x07"
+    for text in NASTY:
+        assert not UNSEEN.search(names.shown(text))
+        written = json.dumps(text, ensure_ascii=False)
+        assert json.loads(names.shown_json(written)) == text
+        assert not UNSEEN.search(names.shown_json(written))
+
+
+@pytest.mark.parametrize("kind", plot.FORMATS)
+def test_figures_show_every_name_as_it_is(kind: str) -> None:
+    panel = plot.Panel(NASTY[2], lines(NASTY), NASTY[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = plot.panels([panel], title=NASTY[2])
+        assert curves.encode(figure, kind)
+    (legend,) = figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == len(NASTY), "no name is left out"
+    assert not any(UNSEEN.search(text) for text in shown)
+
+
+def test_a_flow_with_a_leading_underscore_is_in_the_legend(tmp_path: Path) -> None:
+    flows = [{"name": "_hidden"}, {"name": "$a$"}]
+    scenario = Scenario(duration="1 s", topology={"kind": "dumbbell"}, flow=flows, record=["cwnd", "sequence"])
+    for draw in (plot.cwnd, plot.sequence):
+        figure = draw({"_run $": run(scenario)})
+        legend = figure.axes[0].get_legend()
+        assert legend is not None
+        texts = " ".join(text.get_text() for text in legend.get_texts())
+        assert "_hidden" in texts
+        assert "$a" in texts.replace("\\$", "$")
+        plot.save(figure, tmp_path / "x.svg")
+
+
+def test_heat_maps_show_names_as_they_are() -> None:
+    figure = curves.new_figure((4, 4))
+    heatmaps.draw(figure.add_subplot(), (np.ones((1, 2)), ["$x^", "b"], ["$\\frac{$"]), (0, 1), text=[["$\n$", "_"]])
+    figure.savefig(io.BytesIO(), format="png")
+
+
+def test_titles_of_charts_are_plain_text() -> None:
+    for text in NASTY:
+        figure = curves.new_figure((4, 4))
+        figure.add_subplot().set_title(names.in_figure(charts._title({"title": text})))
+        figure.savefig(io.BytesIO(), format="png")
+    for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
+        assert not library._is_title(title), title
+    assert library._is_title("IFQ {}")
+
+
+def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:
+    escaped = FIRST.replace('name = "a"', 'name = "a\\u001b[31m[red]x\\u202e"')
+    first.write_text(escaped + '[sweep."ax\\u001b[1m"]\n"v\\u0007 [b]" = { seed = 1 }\n"w" = { seed = 2 }\n')
+    done = cli("run", first)
+    assert done.returncode == 0, done.stderr
+    assert not UNSEEN.search(done.stdout + done.stderr)
+    assert r"a\x1b[31m[red]x\u202e" in done.stdout
+    assert r"v\x07 [b]" in done.stdout
+    assert r"ax\x1b[1m" in done.stdout
+    runs = json.loads(cli("run", first, "--json").stdout)["runs"]
+    assert runs[0]["flows"][0]["name"] == "a\x1b[31m[red]x\u202e"
+    wrong = cli("run", first, "--record", "\x1b[31m", "--set", "seed=3")
+    assert wrong.returncode == 2
+    assert not UNSEEN.search(wrong.stderr)
+
+
+def test_reports_have_no_links_but_their_own() -> None:
+    text = (
+        '[x](javascript:alert(1)) <script>alert(1)</script> <a href="javascript:alert(1)">x</a> \x1b[31m \u202e a < b'
+    )
+    context = {
+        "title": text, "about": text, "version": "1", "hash": "h", "program": "p", "baseline": text, "seeds": 1,
+        "paths": [{"name": text, "summary": text}], "notes": [text], "figures": [("f", text, "")],
+        "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
+    }  # fmt: skip
+    page = report.render("matrix.html.j2", context)
+    assert not re.search(r"""(href|src)\s*=\s*["']?\s*javascript""", page)
+    assert "<script>alert" not in page
+    assert not UNSEEN.search(page)
+    page = report.render("matrix.md.j2", context)
+    assert "](javascript:" not in page
+    assert "<script" not in page
+    assert "a < b" in page
+    assert not UNSEEN.search(page)
+
+
+def test_file_names_stay_in_their_folder() -> None:
+    assert names.in_file("../../etc/10 ms\n") == ".._.._etc_10_ms_"
+    sheet = report.Sheet({"queue": "../../x", "rate": "10 Mbit/s"}, "cwnd", [])
+    assert "/" not in sheet.name
