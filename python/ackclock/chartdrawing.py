@@ -91,8 +91,8 @@ def draw_series(
             return
         hatch = "//" if again % 2 else None
         axes.bar(
-            shifted, values - scale.base, width, bottom=scale.base, yerr=errors, color=colour, label=in_legend(name), hatch=hatch,
-            error_kw={"linewidth": 0.8},
+            shifted, values - scale.base, width, bottom=scale.base, yerr=errors, color=colour,
+            label=in_legend(name), hatch=hatch, error_kw={"linewidth": 0.8},
         )  # fmt: skip
         return
     dashes = curves.STYLES[again % len(curves.STYLES)]

@@ -38,7 +38,7 @@ class PickledTable:
 
 @dataclass(frozen=True)
 class PickledRun:
-    """A run with what a run of the compiled core has, but captured packets; its summary is computed when it is copied."""
+    """A run with what a run of the compiled core has, but packets; the copy computes its summary."""
 
     flows: PickledTable
     links: PickledTable

@@ -27,7 +27,7 @@ def plot_results(
     image_format: str,
     check: Callable[[Path], None],
 ) -> None:
-    """Draw means over a label, distributions, or boxes, and print what a reader has to know; `check` may refuse a file."""
+    """Draw means over a label, distributions, or boxes, with notes; `check` may refuse a file."""
     for kind in kinds:
         if kind == "points" and x is None:
             raise ValueError("--x is needed: the label over which means are drawn, as in --x limit")
