@@ -77,7 +77,8 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
     try:
         yield folder
     except OSError as error:
-        if error.filename is not None and Path(str(error.filename)).is_relative_to(folder):
+        # Of a temporary name nobody has heard.
+        if str(folder) in str(error):
             raise _named(error, directory) from None
         raise
     finally:
@@ -86,7 +87,12 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
 
 
 def _named(error: OSError, directory: Path) -> OSError:
-    return type(error)(f"{directory}: cannot write here: {error.strerror or error}")
+    return type(error)(f"{directory}: cannot write here: {reason(error)}")
+
+
+def reason(error: OSError) -> str:
+    """Say why something could not be written, without its name."""
+    return error.strerror or str(error).rpartition("cannot write here: ")[2]
 
 
 def place(folder: Path, directory: Path) -> None:

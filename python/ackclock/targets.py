@@ -83,9 +83,14 @@ def write(path: Path, data: bytes) -> None:
             with path.open("wb") as file:
                 file.write(data)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from None
+            raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
         return
-    storage.write_named(path.resolve(), data)
+    place = path.resolve()
+    try:
+        storage.write_named(place, data)
+    except OSError as error:
+        # By the name that the user gave.
+        raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
 
 
 def is_stdout(path: Path) -> bool:

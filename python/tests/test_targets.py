@@ -156,7 +156,7 @@ def test_a_full_disk_is_code_2(short: Path, tmp_path: Path) -> None:
         pytest.skip("needs /dev/full")
     done = shell(f"ACKCLOCK run {short.name} --pcap /dev/full", tmp_path)
     assert done.returncode == 2
-    assert done.stderr.endswith(b"error: /dev/full: No space left on device\n")
+    assert done.stderr.endswith(b"error: /dev/full: cannot write here: No space left on device\n")
     # A file that may not grow is what a full disk is to a program.
     for line in (
         "run first.toml --pcap x.pcap",
@@ -242,7 +242,7 @@ def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Pat
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
     options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
-    options += ["--path", "campus", "--seeds", "1", "--duration", "100 ms"]
+    options += ["--path", "clean", "--seeds", "1", "--duration", "100 ms"]
     done = cli("matrix", *options, "--out", "m")
     assert "was not written by ackclock" not in done.stderr
     assert hidden(tmp_path / "m") == []
