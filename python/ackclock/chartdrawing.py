@@ -26,7 +26,7 @@ MARKERS = "os^Dv*P"
 WIDE = 20.0  # largest over smallest mean, from which on an axis is logarithmic
 WIDE_RATIO = 3.0  # the same of ratios, which have no zero to start from
 ROOM = 4.0  # how far beyond the means a logarithmic axis follows their intervals
-RATIO_COLOURS = "PuOr_r"
+RATIO_COLOURS = "PRGn"
 PRINTED: dict[str, Any] = {
     "markersize": 7,
     "markerfacecolor": "white",
