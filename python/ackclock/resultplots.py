@@ -182,8 +182,8 @@ def _errorbars(axes: Axes, index: int, name: str, scale: Scale, means: dict[str,
     below, above = ([0.0 if math.isinf(half) else half for half in side] for side in zip(*halves, strict=True))
     axes.errorbar(
         places, [mean.mean for mean in means.values()], yerr=(below, above) if bars else None,
-        label=in_legend(name), capsize=3, color=COLOURS[index % len(COLOURS)], linestyle=STYLES[index % len(STYLES)], linewidth=1.1, markersize=5,
-        marker=MARKERS[index % len(MARKERS)],
+        label=in_legend(name), capsize=3, color=COLOURS[index % len(COLOURS)], linestyle=STYLES[index % len(STYLES)],
+        linewidth=1.1, markersize=5, marker=MARKERS[index % len(MARKERS)],
     )  # fmt: skip
 
 
