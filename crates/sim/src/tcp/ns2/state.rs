@@ -11,7 +11,7 @@ use crate::tcp::packet::Packet;
 impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
     pub(super) fn window_in_force(&self) -> Segments {
-        (self.window.cwnd - self.shortfall + f64::from(self.inflation)).min(f64::from(self.rwnd))
+        (self.window.cwnd + f64::from(self.inflation)).min(f64::from(self.rwnd))
     }
 
     /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
@@ -160,6 +160,7 @@ impl State {
             round: self.round,
             cwnd_limited: true,
             ecn_echo: segment.ecn_echo,
+            handshake: acked > 0 && segment.seq == 1,
         }
     }
 
@@ -234,7 +235,6 @@ impl State {
 
     /// Sends from the first unacknowledged segment on again, with the timer backed off.
     pub(super) fn start_over(&mut self, now: Instant) {
-        self.shortfall = 0.0;
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
         self.reset_timer(now);
