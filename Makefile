@@ -30,7 +30,7 @@ demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 
 test: core  ## run every test
 	cargo test --workspace --quiet
-	$(BIN)/pytest --quiet --numprocesses auto --dist worksteal
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup
 	$(BIN)/pytest --quiet -m wheel
 
 pages: core

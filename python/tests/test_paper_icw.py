@@ -18,6 +18,8 @@ from ackclock.scenario import Scenario
 
 from .conftest import Cli
 
+pytestmark = pytest.mark.xdist_group("icw")  # what its fixture makes is made once
+
 WINDOWS = ["1", "2", "4", "8", "10", "16", "24", "32", "40", "48", "64", "80", "100"]
 SEGMENT, RTT = 1448, 0.04
 

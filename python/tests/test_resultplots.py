@@ -16,6 +16,8 @@ from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
 
+pytestmark = pytest.mark.xdist_group("results")  # what its fixture makes is made once
+
 WEB = """\
 duration = "6 s"
 [topology.bottleneck]
