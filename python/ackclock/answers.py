@@ -93,7 +93,7 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
 def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
     """Fill in the sentences and causes of a paper; without ``[answer]`` the counts of verdicts are the answer."""
     frame = paper.document.get("answer", {})
-    sentences = frame.get("sentences", ["Of {claims} claims {counts}."] if judgements else [])
+    sentences = frame.get("sentences", ["Of the paper's claims {counts}."] if judgements else [])
     return Answer(
         [fill(text, judgements) for text in sentences], [fill(text, judgements) for text in frame.get("causes", [])]
     )

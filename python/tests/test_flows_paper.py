@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
@@ -244,6 +245,14 @@ def test_curves_of_all_flows_are_kept_and_read_again(outcome: reproduction.Outco
     again = reproduction.execute(outcome.plan, Path(outcome.plan.paper.folder).parents[1] / "o")
     assert again.reused == len(outcome.plan.runs)
     assert {cell: sorted(lines) for cell, lines in again.lines.items() if lines} == lines
+    (first,), (second,) = ([lines["cwnd/a"] for lines in those.lines.values() if lines] for those in (outcome, again))
+    for one, other in ((first.x, second.x), (first.y, second.y)):
+        np.testing.assert_array_equal(one, other)
+    assert first.band is not None
+    assert second.band is not None
+    np.testing.assert_array_equal(first.band, second.band)
+    seeds = [run for run in outcome.plan.runs if run.drawing.kinds]
+    assert len(seeds) == 3, "every seed of the drawn cell counts"
 
 
 def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
@@ -254,7 +263,7 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
     assert 'href="#figure-002"' in html, "the claim names the figure"
     assert "<summary>Numbers</summary>" in html
     assert 'id="start"' not in html
-    assert "### Figure 2: data" in (flows / "out" / "flows" / "report.md").read_text()
+    assert "#### Figure 2: data" in (flows / "out" / "flows" / "report.md").read_text()
     verdict = json.loads((flows / "out" / "flows" / "verdicts.json").read_text())[0]
     assert re.search(r" in \d of 4 \(.*queue 5, size 500", verdict["reason"])
     done = cli("paper", "flows", "--quick", cwd=flows)

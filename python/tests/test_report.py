@@ -16,6 +16,7 @@ from PIL import Image
 from ackclock import answers, bands, chartdrawing, charts, curves, library, report, reproduction, units
 from ackclock.claims import parse_claims
 from ackclock.judging import judge_all
+from ackclock.measuring import Drawing
 from ackclock.printed import parse_tables
 from ackclock.statistics.intervals import Interval
 
@@ -126,7 +127,9 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
 
 def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
     found = answers.answer(library.Paper("p", Path("p"), "P", "nobody", {}), judged())
-    assert "".join(part.text for part in found.sentences[0]).startswith("Of 4 claims 2 hold")
+    assert "".join(part.text for part in found.sentences[0]) == (
+        "Of the paper's claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,6 +271,13 @@ def test_before_a_flow_starts_there_is_no_window() -> None:
     line = bands.sampled(curves.Line("a", np.array([50.0]), np.array([2.0])), 100.0)
     assert np.isnan(line.y[: bands.SAMPLES // 2]).all()
     assert np.all(line.y[bands.SAMPLES // 2 :] == 2.0)
+
+
+def test_what_a_control_shows_of_itself_is_that_of_the_first_run() -> None:
+    drawing = Drawing(["throughput", "internals"])
+    places = [reproduction._drawn(drawing, place, "own").kinds for place in (0, 1, bands.RUNS)]
+    assert places == [["throughput", "internals"], ["throughput"], ()]
+    assert not reproduction._drawn(drawing, 3, "common").kinds
 
 
 def test_pictures_have_a_palette() -> None:
