@@ -221,6 +221,7 @@ QUICK = {
     "only": ONLY,
 }
 FIGURES = {
+    "only": ONLY,
     "sheet": checks.TEXTS,
     "panel": checks.TEXT,
     "panel_title": TITLE,
@@ -297,6 +298,7 @@ NOT_NEEDED = {
         "start",
         "block",
         "order",
+        "only",
         "where",
         "spread",
         "seeds_by",

@@ -181,6 +181,9 @@ def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
 
 def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
     figures = paper.document["figures"]
+    for label, kept in figures.get("only", {}).items():
+        checks.words(f"{paper.file}: figures.only", "label", [label], values)
+        checks.words(f"{paper.file}: figures.only", label, kept, values[label])
     checks.words(f"{paper.file}: figures", "label", [*figures["sheet"], figures["panel"], figures["overlay"]], values)
     drawn = {**values, "kind": list(kinds(figures))}
     for number, block in enumerate(figures.get("block", []), start=1):
@@ -251,9 +254,21 @@ def _repetitions(
         after = 1_000_000
         common = min(rule.get("common", 0), count)
         changed += [(after + index, {"seed": str(after + index)}, "common") for index in range(common)]
+    # Curves of two cells may be compared only if their seeds are the same.
+    shared = [unit for unit, _, seeds in changed if seeds == "common"]
+    drawn = (shared or [unit for unit, _, _ in changed])[0]
     return [
-        PlannedRun(labels, rule["sampling"], unit, scenario.set(s), *spans, Drawing() if n else drawing, seeds, derived)
-        for n, (unit, s, seeds) in enumerate(changed)
+        PlannedRun(
+            labels,
+            rule["sampling"],
+            unit,
+            scenario.set(settings),
+            *spans,
+            drawing if unit == drawn else Drawing(),
+            seeds,
+            derived,
+        )
+        for unit, settings, seeds in changed
     ]
 
 
@@ -293,7 +308,8 @@ def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
     """Say which curves the figures need of a cell."""
     if "figures" in paper.document:
         figures = paper.document["figures"]
-        return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
+        shown = leaves(figures.get("only", {}), labels)
+        return Drawing(kinds(figures), figures.get("bin"), figures.get("start")) if shown else Drawing()
     wanted = [chart for chart in paper.charts if chart["kind"] in ("time", "internals") and takes(chart, labels)]
     bins = [chart["bin"] for chart in wanted if "bin" in chart]
     drawn = list(dict.fromkeys(chart.get("trace", "internals") for chart in wanted))
@@ -310,10 +326,14 @@ def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     return all(labels[label] == value for label, value in where.items())
 
 
+def leaves(only: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> bool:
+    """Whether `only` leaves a cell or row of these labels."""
+    return all(labels[label] in kept for label, kept in only.items() if label in labels)
+
+
 def takes(chart: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Whether a chart takes a cell or row of these labels."""
-    only = chart.get("only", {}).items()
-    return matches(labels, chart["where"]) and all(labels[label] in kept for label, kept in only if label in labels)
+    return matches(labels, chart["where"]) and leaves(chart.get("only", {}), labels)
 
 
 def check_out(plan: Plan, directory: Path) -> None:
@@ -420,7 +440,8 @@ class _Worker:
             for run in runs
             for row in kept.rows[run.key]
         ]
-        return found, kept.lines.get(runs[0].key, {})
+        drawn = next((run.key for run in runs if run.drawing.kinds), "")
+        return found, kept.lines.get(drawn, {})
 
     def _count(self, there: bool) -> None:
         with self._lock:
