@@ -78,7 +78,9 @@ def _around_mean(sample: Sequence[float], sampling: Sampling, confidence: float,
         raise ValueError("an empty sample has no mean")
     mean = math.fsum(sample) / len(sample)
     if sampling != "seed":
-        return Interval(mean, min(sample), max(sample), len(sample))
+        # Rounding may put the mean of equal values beside them: three times 0.1 over 3 is above 0.1.
+        low, high = min(sample), max(sample)
+        return Interval(min(max(mean, low), high), low, high, len(sample))
     if len(sample) == 1:
         return Interval(mean, -math.inf, math.inf, 1)
     variance = math.fsum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
