@@ -1010,7 +1010,7 @@ def growth(
     increase: Quantity = 0.75,
     power: Quantity = 0.5,
 ) -> Growth:
-    """The window over time without a loss: TCP/EXP (equation 6) and binomial control.
+    """Window over time without a loss: TCP/EXP (equation 6) and binomial control.
 
     Kalpana & Purusothaman, Performance evaluation of exponential TCP/IP congestion control algorithm, equation 6.
 

@@ -131,7 +131,9 @@ def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
     schemes = {planned.point.labels["response"] for planned in rbt.models if planned.point.model == "arq"}
     assert schemes == {"stop and wait", "Go Back N", "selective repeat"}
     drawn = [planned for planned in rbt.models if planned.point.labels["study"] == "figure 7"]
-    windows = {planned.point.labels["response"]: modelruns.evaluate(planned, "flow")[1]["rounds/cwnd"].y for planned in drawn}
+    windows = {
+        planned.point.labels["response"]: modelruns.evaluate(planned, "flow")[1]["rounds/cwnd"].y for planned in drawn
+    }
     # Both sawteeth have the same peaks, 100 round trips apart; SSCCM falls to a segment of 1540 B, RBT to just below S.
     assert windows["SSCCM"].min() == 1540
     assert 65_400 < windows["RBT"].min() < 65_536

@@ -20,7 +20,7 @@ use crate::registry::{Default, Kind, Param, Params};
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "growth",
-    summary: "the window over time without a loss: TCP/EXP (equation 6) and binomial control",
+    summary: "window over time without a loss: TCP/EXP (equation 6) and binomial control",
     reference: "Kalpana & Purusothaman, Performance evaluation of exponential TCP/IP congestion control algorithm, equation 6",
     params: &[
         Param {
