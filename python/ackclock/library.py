@@ -237,6 +237,7 @@ QUICK = {
     "only": ONLY,
 }
 FIGURES = {
+    "only": ONLY,
     "sheet": checks.TEXTS,
     "panel": checks.TEXT,
     "panel_title": TITLE,
@@ -324,6 +325,7 @@ NOT_NEEDED = {
         "start",
         "block",
         "order",
+        "only",
         "where",
         "spread",
         "seeds_by",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bdp",
+    "Growth",
     "InitialWindow",
     "Mathis",
     "Pftk",
@@ -31,6 +32,7 @@ __all__ = [
     "SlidingWindow",
     "arq",
     "bdp",
+    "growth",
     "initial_window",
     "mathis",
     "pftk",
@@ -418,6 +420,8 @@ def rounds(
     rtt: Quantity = "24900 us",
     rate: Quantity = "45 Mbit/s",
     ack_size: Quantity = "40 B",
+    halves: bool = True,
+    losses: Literal["random", "periodic"] | Sequence[str] = "random",
     jobs: int | None = None,
 ) -> polars.DataFrame:
     """One packet per round trip: SSCCM and Return Back to Threshold as a chain, by simulation.
@@ -452,6 +456,10 @@ def rounds(
         Rate of the line; in bit/s, or a text.
     ack_size
         Size of an ACK; in bytes, or a text.
+    halves
+        Whether a loss halves ssthresh (§4), or leaves it as it is (equation 10).
+    losses
+        Each round is lost with probability loss, or every 1/loss-th (figure 7).
     jobs
         Threads; by default one per processor. Results do not depend on it.
 
@@ -486,6 +494,8 @@ def rounds(
             "rtt": rtt,
             "rate": rate,
             "ack_size": ack_size,
+            "halves": halves,
+            "losses": losses,
         },
         jobs,
     )
@@ -505,6 +515,8 @@ def rounds_trace(
     rtt: Quantity = "24900 us",
     rate: Quantity = "45 Mbit/s",
     ack_size: Quantity = "40 B",
+    halves: bool = True,
+    losses: Literal["random", "periodic"] = "random",
 ) -> polars.DataFrame:
     """Give every round of one run of `rounds`, whose means it has in its last row.
 
@@ -534,6 +546,10 @@ def rounds_trace(
         Rate of the line; in bit/s, or a text.
     ack_size
         Size of an ACK; in bytes, or a text.
+    halves
+        Whether a loss halves ssthresh (§4), or leaves it as it is (equation 10).
+    losses
+        Each round is lost with probability loss, or every 1/loss-th (figure 7).
 
     Returns
     -------
@@ -562,6 +578,8 @@ def rounds_trace(
             "rtt": rtt,
             "rate": rate,
             "ack_size": ack_size,
+            "halves": halves,
+            "losses": losses,
         },
     )
 
@@ -969,3 +987,70 @@ def arq(
         },
         jobs,
     )
+
+
+class Growth(NamedTuple):
+    """What `growth` gives."""
+
+    window: Values
+    """TCP/EXP: equation 6 with the constant of integration, in segments."""
+    printed: Values
+    """TCP/EXP: equation 6 as printed, without it, in segments."""
+    binomial: Values
+    """Binomial control, in segments."""
+
+
+def growth(
+    *,
+    time: Quantity = "100 s",
+    rtt: Quantity = "100 ms",
+    start: Quantity = 2.0,
+    alpha: Quantity = 1.0,
+    k: Quantity = 0.23,
+    increase: Quantity = 0.75,
+    power: Quantity = 0.5,
+) -> Growth:
+    """Window over time without a loss: TCP/EXP (equation 6) and binomial control.
+
+    Kalpana & Purusothaman, Performance evaluation of exponential TCP/IP congestion control algorithm, equation 6.
+
+    Parameters
+    ----------
+    time
+        How long the window has grown; in seconds, or a text.
+    rtt
+        Round-trip time, queueing included; in seconds, or a text.
+    start
+        Window at time 0 in segments; a number.
+    alpha
+        Factor of TCP/EXP's growth; the paper prints no value; a number.
+    k
+        Power of TCP/EXP's growth; the paper prints no value; a number.
+    increase
+        Factor of binomial's growth: SQRT's; a number.
+    power
+        Power of binomial's growth: SQRT's; a number.
+
+    Returns
+    -------
+    Growth
+        ``window``, ``printed``, ``binomial``: numbers, or arrays of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If a value makes no sense, or shapes do not broadcast.
+    """
+    outputs = evaluate(
+        "growth",
+        {
+            "time": time,
+            "rtt": rtt,
+            "start": start,
+            "alpha": alpha,
+            "k": k,
+            "increase": increase,
+            "power": power,
+        },
+    )
+    return Growth(*outputs)

@@ -25,7 +25,7 @@ from ackclock.library import Paper
 from ackclock.measuring import Lines
 from ackclock.names import in_file, shown_text
 from ackclock.numbers import number
-from ackclock.reproduction import Outcome, finite, kinds, manifest, matches
+from ackclock.reproduction import Outcome, finite, kinds, leaves, manifest, matches
 from ackclock.statistics.intervals import Interval, rounded
 
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
@@ -154,6 +154,8 @@ def sheets(document: Mapping[str, Any], cells: Sequence[Mapping[str, str]]) -> l
     figures, numbers = document["figures"], figure_numbers(document)
     laid: dict[tuple[str, ...], dict[str, None]] = {}
     for labels in cells:
+        if not leaves(figures.get("only", {}), labels):
+            continue
         fixed = tuple(labels[label] for label in figures["sheet"])
         laid.setdefault(fixed, {})[labels[figures["panel"]]] = None
     made = []
@@ -220,7 +222,7 @@ def _panel(outcome: Outcome, sheet: Sheet, number: int | None, value: str) -> pl
     lines = []
     for key, drawn in outcome.lines.items():
         cell = dict(zip(labels, key, strict=True))
-        if matches(cell, {**sheet.where, figures["panel"]: value}) and sheet.kind in drawn:
+        if sheet.kind in drawn and matches(cell, {**sheet.where, figures["panel"]: value}):
             lines.append(_relabel(drawn, sheet.kind, figures["overlay_title"].format(cell[figures["overlay"]])))
     head = f"Figure {number}: " if number is not None else ""
     title = head + ", ".join([figures["panel_title"].format(value), *_short(sheet.where)])

@@ -182,6 +182,9 @@ def _check_labels(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
 
 def _check_figures(paper: Paper, values: Mapping[str, Sequence[str]]) -> None:
     figures = paper.document["figures"]
+    for label, kept in figures.get("only", {}).items():
+        checks.words(f"{paper.file}: figures.only", "label", [label], values)
+        checks.words(f"{paper.file}: figures.only", label, kept, values[label])
     checks.words(f"{paper.file}: figures", "label", [*figures["sheet"], figures["panel"], figures["overlay"]], values)
     drawn = {**values, "kind": list(kinds(figures))}
     for number, block in enumerate(figures.get("block", []), start=1):
@@ -241,6 +244,7 @@ def _repetitions(
     rule = _rule(paper, labels)
     drawing = _drawing(paper, labels)
     repeated = repetitions(rule, scenario, _first_seed(rule, labels, values), counts)
+    drawn = _drawn(repeated)
     return [
         PlannedRun(
             labels,
@@ -249,7 +253,7 @@ def _repetitions(
             it.scenario,
             rule.get("spans", {}),
             rule.get("cwnd", {}),
-            _drawn(drawing, index, it),
+            _curves(drawing, drawn, index),
             it.seeds,
             tuple(rule.get("derived", ())),
             it.paths,
@@ -258,15 +262,22 @@ def _repetitions(
     ]
 
 
-def _drawn(drawing: Drawing, place: int, run: Repetition) -> Drawing:
-    """Say which curves are kept of a cell's run at this place.
+def _drawn(repeated: Sequence[Repetition]) -> list[int]:
+    """Choose the runs of a cell whose curves are drawn, by their places.
 
-    They are those of the runs on the exact path, which come first, or of the first run alone if there are none; of a
-    control's internals those of the first run.
+    Curves of two cells can be compared only if their seeds are the same; so runs with seeds that all cells share come
+    first, then those on the exact path.
     """
-    if place >= bands.RUNS or run.seeds == "common" or (place > 0 and run.paths == "like"):
+    common = [place for place, run in enumerate(repeated) if run.seeds == "common"]
+    exact = [place for place, run in enumerate(repeated) if run.paths != "like"]
+    return (common or exact or [0])[: bands.RUNS]
+
+
+def _curves(drawing: Drawing, drawn: Sequence[int], place: int) -> Drawing:
+    """Say which curves are kept of a cell's run: a control's internals are those of the first drawn run alone."""
+    if place not in drawn:
         return Drawing()
-    return replace(drawing, kinds=[kind for kind in drawing.kinds if place == 0 or kind != "internals"])
+    return replace(drawing, kinds=[kind for kind in drawing.kinds if place == drawn[0] or kind != "internals"])
 
 
 def _rule(paper: Paper, labels: Mapping[str, str]) -> Mapping[str, Any]:
@@ -307,7 +318,8 @@ def _drawing(paper: Paper, labels: Mapping[str, str]) -> Drawing:
     """Say which curves the figures need of a cell."""
     if "figures" in paper.document:
         figures = paper.document["figures"]
-        return Drawing(kinds(figures), figures.get("bin"), figures.get("start"))
+        shown = leaves(figures.get("only", {}), labels)
+        return Drawing(kinds(figures), figures.get("bin"), figures.get("start")) if shown else Drawing()
     wanted = [chart for chart in paper.charts if chart["kind"] in ("time", "internals") and takes(chart, labels)]
     bins = [chart["bin"] for chart in wanted if "bin" in chart]
     drawn = list(dict.fromkeys(chart.get("trace", "internals") for chart in wanted))
@@ -324,10 +336,14 @@ def matches(labels: Mapping[str, str], where: Mapping[str, str]) -> bool:
     return all(labels[label] == value for label, value in where.items())
 
 
+def leaves(only: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> bool:
+    """Whether `only` leaves a cell or row of these labels."""
+    return all(labels[label] in kept for label, kept in only.items() if label in labels)
+
+
 def takes(chart: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Whether a chart takes a cell or row of these labels."""
-    only = chart.get("only", {}).items()
-    return matches(labels, chart["where"]) and all(labels[label] in kept for label, kept in only if label in labels)
+    return matches(labels, chart["where"]) and leaves(chart.get("only", {}), labels)
 
 
 def check_out(plan: Plan, directory: Path) -> None:

@@ -310,6 +310,10 @@ def test_wrong_claims_files_are_refused() -> None:
         parse_claims({"claim": [entry]}, VALUES, ["goodput"])
 
 
+def test_the_mean_of_equal_values_lies_between_them() -> None:
+    assert interval([0.1, 0.1, 0.1], "offset") == Interval(0.1, 0.1, 0.1, 3)
+
+
 def test_students_t() -> None:
     # Standard tables.
     for probability, freedom, expected in [

@@ -136,8 +136,9 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert len(numbered) == 16
     assert all(len(sheet.panels) == 6 for sheet in laid)
     assert sorted(number for sheet in numbered for number, _ in sheet.panels if number) == list(range(4, 100))
-    assert len(plan.cells) == 192
-    assert len(plan.runs) == 96 * (10 + 20) + 96 * (200 + 100)
+    # Without loss, with seeds, with one stream; and with halving at one queue.
+    assert len(plan.cells) == 3 * 96 + 16
+    assert len(plan.runs) == 96 * (10 + 20) + 96 * 10 + (96 + 16) * (200 + 100)
 
 
 def test_claims_name_what_there_is() -> None:

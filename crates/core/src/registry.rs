@@ -369,6 +369,7 @@ pub mod analytic {
         population,
         sliding_window,
         arq,
+        growth,
     }
 }
 

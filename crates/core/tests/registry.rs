@@ -188,7 +188,9 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
             Op::AckInRecovery { .. } => assert!(grown <= 0.0, "{context}"),
             Op::Congestion { timeout: true, .. } if restarts => assert_eq!(after.cwnd, 1.0, "{context}"),
             Op::Congestion { .. } => {
-                assert!(after.cwnd <= force.max(1.0), "{context}: more than the {force} in force");
+                // The listing of Westwood RB's paper raises the window to the estimate.
+                let raises = context.contains(r#""rule": Word("listing")"#);
+                assert!(raises || after.cwnd <= force.max(1.0), "{context}: more than the {force} in force");
                 assert!(after.ssthresh.is_finite(), "{context}");
             }
             Op::Deflate(by) => assert_eq!(after.cwnd, (before.cwnd - by).max(1.0), "{context}"),

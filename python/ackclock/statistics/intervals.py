@@ -133,7 +133,9 @@ def _around_mean(
         raise ValueError("an empty sample has no mean")
     count, mean = len(sample), math.fsum(sample) / len(sample)
     if sampling != "seed":
-        return Interval(mean, min(sample), max(sample), count)
+        # Rounding may put the mean of equal values beside them: three times 0.1 over 3 is above 0.1.
+        low, high = min(sample), max(sample)
+        return Interval(min(max(mean, low), high), low, high, count)
     if unsure := degenerate(sample):
         return Interval(mean, -math.inf, math.inf, count, unsure)
     variance = math.fsum((value - mean) ** 2 for value in sample) / (count - 1)

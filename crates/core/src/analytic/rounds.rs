@@ -17,11 +17,14 @@
 //! `window_rate` (a window of bytes per round trip) or `acked_window_rate` (the same where only windows of successful rounds count).
 //! Equation 1's capacity is that of the line over the time of the run; it has the units of a rate and not of an amount in the paper.
 //!
+//! The text halves `ssthresh` at each loss; equation 10 has the same S in every period. `halves = false` leaves `ssthresh` as it is, for both
+//! rules. With `losses = "periodic"` too, every 1/p-th round is lost and nothing is random: the two sawteeth of figure 7.
+//!
 //! The generator is derived from `seed` and `loss` alone, so that all responses see the same losses.
 //! ## Parameters
 //! `loss`: 1 %; the paper has 1 % to 10 %. `seed`: 1. `rounds`: 1000, figures 5, 6, 9 and 10. `response`: `restart`. `packet_size`: the
 //! MSS, 1500 B, `ssthresh` and `rwnd`: 65536 B, `rate`: 45 Mbit/s and `ack_size`: 40 B, table 1. `rtt`: 24.9 ms, table 2. `capped`: false.
-//! `warmup`: 0 rounds, as in the paper; some hundreds leave out the first slow start.
+//! `warmup`: 0 rounds, as in the paper; some hundreds leave out the first slow start. `halves`: true, the text's. `losses`: `random`.
 
 use crate::analytic::{Model, Output, output, params};
 use crate::registry::{Default, Kind, Param, Params};
@@ -66,6 +69,20 @@ const PARAMS: &[Param] = &[
     Param { default: Default::Number(0.0249), doc: "round-trip time: the length of a round", ..params::RTT },
     Param { name: "rate", kind: Kind::Rate, default: Default::Number(45e6), bounds: (1.0, 1e15), doc: "rate of the line" },
     params::size("ack_size", 40.0, "size of an ACK"),
+    Param {
+        name: "halves",
+        kind: Kind::Bool,
+        default: Default::Bool(true),
+        bounds: (0.0, 1.0),
+        doc: "whether a loss halves ssthresh (§4), or leaves it as it is (equation 10)",
+    },
+    Param {
+        name: "losses",
+        kind: Kind::Word(&["random", "periodic"]),
+        default: Default::Word("random"),
+        bounds: (0.0, 0.0),
+        doc: "each round is lost with probability loss, or every 1/loss-th (figure 7)",
+    },
 ];
 
 const OUTPUTS: &[Output] = &[
@@ -92,6 +109,7 @@ enum Response {
 #[derive(Clone, Debug)]
 struct Chain {
     response: Response,
+    halves: bool,
     mss: f64,
     cap: f64,
     cwnd: f64,
@@ -107,7 +125,7 @@ impl Chain {
         };
         let mss = params.number("packet_size");
         let cap = if params.flag("capped") { params.number("rwnd").max(mss) } else { f64::INFINITY };
-        Self { response, mss, cap, cwnd: mss, ssthresh: params.number("ssthresh") }
+        Self { response, halves: params.flag("halves"), mss, cap, cwnd: mss, ssthresh: params.number("ssthresh") }
     }
 
     /// The next round's window.
@@ -118,10 +136,13 @@ impl Chain {
             self.cwnd = self.cwnd.min(self.cap);
             return;
         }
-        self.ssthresh = self.cwnd / 2.0;
+        if self.halves {
+            self.ssthresh = self.cwnd / 2.0;
+        }
         self.cwnd = match self.response {
             Response::Restart => self.mss,
-            Response::Threshold => (self.ssthresh - per_packet).max(self.mss),
+            // Below a threshold that is not halved the window does not jump up to it.
+            Response::Threshold => (self.ssthresh.min(self.cwnd) - per_packet).max(self.mss),
             Response::Window => (self.cwnd - per_packet).max(self.mss),
         };
     }
@@ -131,17 +152,27 @@ impl Chain {
 struct Losses {
     rate: f64,
     random: Generator,
+    /// Losses due so far, where they are periodic.
+    due: Option<f64>,
 }
 
 impl Losses {
     fn new(params: &Params) -> Self {
         let rate = params.number("loss");
         let random = Generator::derived(params.number("seed") as u64, &format!("rounds/loss/{:016x}", rate.to_bits()));
-        Self { rate, random }
+        let due = (params.word("losses") == "periodic").then_some(0.0);
+        Self { rate, random, due }
     }
 
     fn acked(&mut self) -> bool {
-        self.random.uniform() >= self.rate
+        let Some(due) = &mut self.due else { return self.random.uniform() >= self.rate };
+        *due += self.rate;
+        // Sums of a rate such as 1 % come out just below whole numbers.
+        let acked = *due < 1.0 - 1e-9;
+        if !acked {
+            *due -= 1.0;
+        }
+        acked
     }
 }
 
@@ -268,6 +299,37 @@ mod tests {
             }
             assert_close(chain.ssthresh, 5.0 / 3.0, 1e-12);
             assert_close(chain.cwnd, expected, 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_threshold_that_is_not_halved_stays() {
+        for (response, expected) in [("restart", 1.0), ("threshold", 3.0 - 0.3), ("window", 10.0 / 3.0 - 0.3)] {
+            let mut params = params(response, &[("ssthresh", 3.0)]);
+            params.set("halves", Value::Bool(false));
+            let mut chain = Chain::new(&params);
+            for window in [1.0, 2.0, 3.0, 10.0 / 3.0] {
+                assert_close(chain.cwnd, window, 1e-12);
+                chain.step(window < 3.2);
+            }
+            assert_eq!(chain.ssthresh, 3.0);
+            assert_close(chain.cwnd, expected, 1e-12);
+        }
+    }
+
+    #[test]
+    fn periodic_losses_draw_figure_7() {
+        let mut params = params("threshold", &[("loss", 0.01), ("rounds", 1000.0), ("ssthresh", 40.0)]);
+        params.set("losses", Value::Word("periodic".to_owned()));
+        params.set("halves", Value::Bool(false));
+        let rounds = trace(&params);
+        let lost: Vec<usize> = (0..1000).filter(|at| !rounds[*at].acked).collect();
+        assert_eq!(lost, (0..10).map(|period| 100 * period + 99).collect::<Vec<_>>());
+        // Every later period begins just below the threshold and ends at the same window.
+        for at in &lost[1..9] {
+            let peak = rounds[*at].cwnd;
+            assert_close(rounds[at + 1].cwnd, 40.0 - 1.0 / peak, 1e-12);
+            assert_close(peak, rounds[lost[1]].cwnd, 1e-3);
         }
     }
 

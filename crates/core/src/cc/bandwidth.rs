@@ -14,7 +14,7 @@
 
 use crate::cc::Window;
 use crate::cc::loss_response::halve::reduced_to;
-use crate::events::{Ack, CongestionEvent};
+use crate::events::{Ack, Cause, CongestionEvent};
 use crate::registry::{Default, Kind, Param, Params};
 use crate::units::{Duration, Instant, Segments};
 
@@ -49,6 +49,37 @@ pub(crate) const PARAMS: [Param; 4] = [
         doc: "weight of the old estimate in Westwood+'s filter (Grieco & Mascolo §2: 0.9)",
     },
 ];
+
+/// Parameter of a part that answers congestion by the estimate.
+pub(crate) const RULE: Param = Param {
+    name: "rule",
+    kind: Kind::Word(&["at_most", "listing"]),
+    default: Default::Word("at_most"),
+    bounds: (0.0, 0.0),
+    doc: "cwnd after duplicate ACKs: at most ssthresh (Mascolo et al. §3), or in avoidance ssthresh even if that is more (Hong et al., listing)",
+};
+
+/// What duplicate ACKs make of `cwnd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// At most `ssthresh`.
+    AtMost,
+    /// In avoidance `ssthresh`, even if that is more.
+    Listing,
+}
+
+impl Rule {
+    /// As [`RULE`] says.
+    pub(crate) fn new(params: &Params) -> Self {
+        if params.word("rule") == "listing" { Self::Listing } else { Self::AtMost }
+    }
+}
+
+/// [`PARAMS`] and [`RULE`].
+pub(crate) const PARAMS_AND_RULE: [Param; 5] = {
+    let [filter, tau, m, pole] = PARAMS;
+    [filter, tau, m, pole, RULE]
+};
 
 /// Estimate of the bandwidth, in segments per second.
 #[derive(Debug)]
@@ -190,10 +221,13 @@ impl Bandwidth {
     }
 
     /// Westwood's response to congestion. Mascolo et al. §3: `ssthresh` becomes the pipe, and `cwnd` at most that.
-    pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+    pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window, rule: Rule) -> Window {
         self.idle_until(event.now);
         let Window { ssthresh, .. } = reduced_to(self.pipe(event.min_rtt).unwrap_or(0.0));
-        Window { cwnd: window.cwnd.min(event.window).min(ssthresh), ssthresh }
+        // Hong et al.'s listing: in avoidance `cwnd=ssthresh`, without the condition that stands there for slow start.
+        let sets = rule == Rule::Listing && event.cause != Cause::Timeout && window.cwnd >= window.ssthresh;
+        let cwnd = if sets { ssthresh } else { window.cwnd.min(event.window).min(ssthresh) };
+        Window { cwnd, ssthresh }
     }
 
     /// The estimate, its mean and its maximum, in segments per second.
@@ -370,7 +404,7 @@ mod tests {
             ..congestion(Cause::Timeout, 90.0)
         };
         // 800 · 0.6² of 1000 segments a second, times 100 ms.
-        assert_eq!(bandwidth.respond(&event, &window(90.0)).ssthresh, 28.0);
+        assert_eq!(bandwidth.respond(&event, &window(90.0), Rule::AtMost).ssthresh, 28.0);
     }
 
     #[test]
@@ -389,12 +423,20 @@ mod tests {
         let mut bandwidth = begun("plus");
         stream(&mut bandwidth, 0, 1_000_000, 1000);
         let event = |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt)), ..congestion(cause, 50.0) };
-        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0)), Window { cwnd: 20.0, ssthresh: 20.0 });
-        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 80), &window(50.0)), Window { cwnd: 50.0, ssthresh: 80.0 });
+        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0), Rule::AtMost), Window { cwnd: 20.0, ssthresh: 20.0 });
+        assert_eq!(bandwidth.respond(&event(Cause::DupAck, 80), &window(50.0), Rule::AtMost), Window { cwnd: 50.0, ssthresh: 80.0 });
         let limited = CongestionEvent { window: 15.0, ..event(Cause::DupAck, 20) };
-        assert_eq!(bandwidth.respond(&limited, &window(50.0)), Window { cwnd: 15.0, ssthresh: 20.0 }, "the receiver's window rules");
-        assert_eq!(bandwidth.respond(&event(Cause::Timeout, 1), &window(50.0)).ssthresh, 2.0);
-        assert_eq!(bandwidth.respond(&congestion(Cause::DupAck, 50.0), &window(50.0)).ssthresh, 2.0, "no round-trip time yet");
+        assert_eq!(
+            bandwidth.respond(&limited, &window(50.0), Rule::AtMost),
+            Window { cwnd: 15.0, ssthresh: 20.0 },
+            "the receiver's window rules"
+        );
+        assert_eq!(bandwidth.respond(&event(Cause::Timeout, 1), &window(50.0), Rule::AtMost).ssthresh, 2.0);
+        assert_eq!(
+            bandwidth.respond(&congestion(Cause::DupAck, 50.0), &window(50.0), Rule::AtMost).ssthresh,
+            2.0,
+            "no round-trip time yet"
+        );
     }
 
     proptest! {

@@ -10,11 +10,12 @@
 //! δ can be less than −1, where the mean lies nearer to the maximum than to the estimate: the paper says δ ∈ [−1, 1], so it is clamped. It is
 //! 0 where it is undefined, while the mean is the maximum. Mean and maximum are over the estimates at all ACKs since the start, duplicates
 //! included; the paper's index i is not explained further.
+//! The listing sets cwnd to ssthresh at duplicate ACKs in avoidance, also upwards: `rule = "listing"`; see loss response `westwood`.
 //! ## Parameters
 //! Those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see loss response `westwood`. The paper
-//! has no constant of its own here.
+//! has no constant of its own here. `rule`: `at_most`, that of Mascolo et al., which "keep TCPW algorithm unchanged" is read as.
 
-use crate::cc::bandwidth::{Bandwidth, PARAMS};
+use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::{Avoidance, Window};
 use crate::events::{Ack, CongestionEvent};
 use crate::registry::Entry;
@@ -25,14 +26,15 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "bandwidth_ratio",
     summary: "Westwood RB: Reno's growth times 1 + δ, where δ compares the bandwidth with its mean and maximum",
     reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 2–4",
-    params: &PARAMS,
-    build: |params| Ok(Box::new(BandwidthRatio { bandwidth: Bandwidth::new(params) })),
+    params: &PARAMS_AND_RULE,
+    build: |params| Ok(Box::new(BandwidthRatio { bandwidth: Bandwidth::new(params), rule: Rule::new(params) })),
 };
 
 /// Westwood RB's avoidance.
 #[derive(Debug)]
 pub struct BandwidthRatio {
     bandwidth: Bandwidth,
+    rule: Rule,
 }
 
 impl BandwidthRatio {
@@ -55,7 +57,7 @@ impl Avoidance for BandwidthRatio {
     }
 
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
-        self.bandwidth.respond(event, window)
+        self.bandwidth.respond(event, window, self.rule)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

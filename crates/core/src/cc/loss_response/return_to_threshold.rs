@@ -10,10 +10,11 @@
 //! The paper counts bytes, ssthresh − MSS²/cwnd; here segments, so MSS is 1. `ssthresh` is in whole segments, as everywhere in this
 //! laboratory. The caption of figure 7 has cwnd − MSS²/cwnd, which hardly answers a loss: `reading` chooses it. The paper knows one kind of
 //! loss, a missing ACK, after which its standard method starts over from one segment; today's TCP does that after a timeout only, which
-//! `restart` can leave as it is.
+//! `restart` can leave as it is. Figure 7 halves ssthresh at a loss, but equation 10 has the same S in every period: with `halves = false` a
+//! loss leaves ssthresh as it is. An unlimited ssthresh is still set by the first loss, to half the window.
 //! ## Parameters
 //! `reading`: `text`, of §4, or `figure`, of the caption of figure 7. `restart`: `threshold`, as the paper says: no loss starts over from one
-//! segment; or `one`: those that start over elsewhere do so here.
+//! segment; or `one`: those that start over elsewhere do so here. `halves`: true, figure 7's; false, equation 10's.
 
 use crate::cc::loss_response::halve::halve;
 use crate::cc::{LossResponse, Window};
@@ -41,6 +42,13 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             bounds: (0.0, 0.0),
             doc: "where the window goes when the host starts over, after a timeout or by Tahoe: there too (§4), or to one segment",
         },
+        Param {
+            name: "halves",
+            kind: Kind::Bool,
+            default: Default::Bool(true),
+            bounds: (0.0, 1.0),
+            doc: "whether a loss halves ssthresh (figure 7), or leaves it as it is (equation 10)",
+        },
     ],
     build: |params| Ok(Box::new(ReturnToThreshold::new(params))),
 };
@@ -52,17 +60,22 @@ pub struct ReturnToThreshold {
     to_window: bool,
     /// Whether a host that starts over does so from one segment.
     from_one: bool,
+    /// Whether a loss halves the threshold.
+    halves: bool,
 }
 
 impl ReturnToThreshold {
     fn new(params: &Params) -> Self {
-        Self { to_window: params.word("reading") == "figure", from_one: params.word("restart") == "one" }
+        let (to_window, from_one) = (params.word("reading") == "figure", params.word("restart") == "one");
+        Self { to_window, from_one, halves: params.flag("halves") }
     }
 }
 
 impl LossResponse for ReturnToThreshold {
-    fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
-        let Window { ssthresh, .. } = halve(event.window);
+    fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
+        // Preveze eq. 10: the same S in every period. A threshold that nothing has set yet is none to return to.
+        let kept = !self.halves && window.ssthresh.is_finite();
+        let ssthresh = if kept { window.ssthresh } else { halve(event.window).ssthresh };
         let base = if self.to_window { event.window } else { ssthresh.min(event.window) };
         // Preveze §4: MSS²/cwnd is one step of avoidance.
         Window { cwnd: (base - 1.0 / event.window).max(1.0), ssthresh }
@@ -90,6 +103,16 @@ mod tests {
         assert_eq!(respond("text", 40.0), Window { cwnd: 20.0 - 1.0 / 40.0, ssthresh: 20.0 });
         assert_eq!(respond("text", 41.0), Window { cwnd: 20.0 - 1.0 / 41.0, ssthresh: 20.0 });
         assert_eq!(respond("figure", 40.0), Window { cwnd: 40.0 - 1.0 / 40.0, ssthresh: 20.0 });
+    }
+
+    #[test]
+    fn a_threshold_that_is_not_halved_stays() {
+        let mut part = build(&ENTRY, &[("halves", Value::Bool(false))]).unwrap();
+        let mut respond = |force, ssthresh| part.respond(&congestion(Cause::DupAck, force), &Window { cwnd: force, ssthresh });
+        // Above the threshold the window returns to just below it; below, it loses one step of avoidance.
+        assert_eq!(respond(60.0, 43.0), Window { cwnd: 43.0 - 1.0 / 60.0, ssthresh: 43.0 });
+        assert_eq!(respond(10.0, 43.0), Window { cwnd: 10.0 - 0.1, ssthresh: 43.0 });
+        assert_eq!(respond(40.0, f64::INFINITY), Window { cwnd: 20.0 - 1.0 / 40.0, ssthresh: 20.0 }, "the first loss sets it");
     }
 
     #[test]

@@ -10,11 +10,16 @@
 //! duplicates told of. ACKs that arrive at one instant make one sample. A sample after idle time counts from the last ACK.
 //! An ECN echo is answered like duplicate ACKs; the papers do not know ECN. Westwood+ does not say how its filter starts: here its first
 //! sample is its first estimate, while the original's starts from zero.
+//!
+//! The listing of Hong, Wu & Ding (*An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013) sets cwnd to
+//! ssthresh at duplicate ACKs in avoidance, also upwards: `rule = "listing"`. It says "cwnd > ssthresh" and "cwnd < ssthresh" and nothing of
+//! their being equal, as they are after every such cut; to the letter the window would then stand still for ever. Equal is avoidance here.
 //! ## Parameters
 //! `filter`: `original`, a sample per ACK with a low pass of varying coefficients, or `plus`, Westwood+: a sample per round trip. `tau`: 0.5 s
-//! and `m`: 2, the paper's, for the original filter. `pole`: 0.9, the paper's, for Westwood+.
+//! and `m`: 2, the paper's, for the original filter. `pole`: 0.9, the paper's, for Westwood+. `rule`:
+//! `at_most`, that of 2001.
 
-use crate::cc::bandwidth::{Bandwidth, PARAMS};
+use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::{LossResponse, Window};
 use crate::events::{Ack, CongestionEvent};
 use crate::registry::Entry;
@@ -24,14 +29,15 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
     name: "westwood",
     summary: "TCP Westwood: the estimated bandwidth times the smallest round-trip time",
     reference: "Mascolo et al., TCP Westwood: bandwidth estimation for enhanced transport over wireless links, §3",
-    params: &PARAMS,
-    build: |params| Ok(Box::new(Westwood { bandwidth: Bandwidth::new(params) })),
+    params: &PARAMS_AND_RULE,
+    build: |params| Ok(Box::new(Westwood { bandwidth: Bandwidth::new(params), rule: Rule::new(params) })),
 };
 
 /// TCP Westwood's response to congestion.
 #[derive(Debug)]
 pub struct Westwood {
     bandwidth: Bandwidth,
+    rule: Rule,
 }
 
 impl LossResponse for Westwood {
@@ -40,7 +46,7 @@ impl LossResponse for Westwood {
     }
 
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
-        self.bandwidth.respond(event, window)
+        self.bandwidth.respond(event, window, self.rule)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -55,6 +61,27 @@ mod tests {
     use crate::registry::Value;
     use crate::testing::{ACK, build, congestion, window};
     use crate::units::{Duration, Instant};
+
+    #[test]
+    fn the_listing_sets_the_window_in_avoidance_and_only_there() {
+        let respond = |rule: &str, cause: Cause, window: Window| {
+            let settings = [("filter", Value::Word("plus".to_owned())), ("rule", Value::Word(rule.to_owned()))];
+            let mut part = build(&ENTRY, &settings).unwrap();
+            let rtt = Some(Duration::from_millis(50));
+            for millis in 0..=50 {
+                part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window);
+            }
+            // 500 segments a second in 30 ms: 15.
+            let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(cause, window.cwnd) };
+            part.respond(&event, &window).cwnd
+        };
+        let (avoidance, slow_start) = (Window { cwnd: 10.0, ssthresh: 8.0 }, Window { cwnd: 10.0, ssthresh: 40.0 });
+        assert_eq!(["at_most", "listing"].map(|rule| respond(rule, Cause::DupAck, avoidance)), [10.0, 15.0]);
+        assert_eq!(["at_most", "listing"].map(|rule| respond(rule, Cause::DupAck, slow_start)), [10.0, 10.0]);
+        assert_eq!(respond("listing", Cause::DupAck, Window { cwnd: 20.0, ssthresh: 8.0 }), 15.0);
+        assert_eq!(respond("listing", Cause::DupAck, Window { cwnd: 15.0, ssthresh: 15.0 }), 15.0, "equal is avoidance");
+        assert_eq!(respond("listing", Cause::Timeout, avoidance), 10.0, "the listing is about duplicate ACKs");
+    }
 
     #[test]
     fn the_window_falls_to_what_the_acks_carry() {
