@@ -1,4 +1,4 @@
-//! Round-trip time and retransmission timeout, in nanoseconds.
+//! Round-trip time and retransmission timeout.
 //!
 //! ## References
 //! RFC 6298.
@@ -26,7 +26,7 @@ const MAX_BACKOFF: u32 = 32;
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
     bounds: RtoBounds,
-    /// Smoothed round-trip time and its deviation, in nanoseconds.
+    /// Smoothed round-trip time and its deviation, in seconds.
     smoothed: Option<(f64, f64)>,
     latest: Option<Duration>,
     min: Option<Duration>,
@@ -44,7 +44,7 @@ impl Rtt {
     pub(super) fn measure(&mut self, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
-        let sample = rtt.as_nanos() as f64;
+        let sample = rtt.as_secs_f64();
         self.smoothed = Some(match self.smoothed {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),
@@ -59,10 +59,10 @@ impl Rtt {
             // RFC 6298 §2.1.
             None => self.bounds.initial,
             // RFC 6298 §2.3 and §2.4.
-            Some((srtt, rttvar)) => nanos(srtt + (K * rttvar).max(self.bounds.margin.as_nanos() as f64)).max(self.bounds.min),
+            Some((srtt, rttvar)) => Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64())).max(self.bounds.min),
         };
         // RFC 6298 §5.5 and §2.5.
-        base.saturating_mul(1 << self.backoff).min(self.bounds.max)
+        (base * (1_u64 << self.backoff) as f64).min(self.bounds.max)
     }
 
     /// RFC 6298 §5.5: doubles the timeout after it has expired.
@@ -83,7 +83,7 @@ impl Rtt {
 
     /// Smoothed round-trip time, once there is one.
     pub(super) fn srtt(&self) -> Option<Duration> {
-        self.smoothed.map(|(srtt, _)| nanos(srtt))
+        self.smoothed.map(|(srtt, _)| Duration::from_secs_f64(srtt))
     }
 
     /// The last measurement.
@@ -95,10 +95,6 @@ impl Rtt {
     pub(super) fn min(&self) -> Option<Duration> {
         self.min
     }
-}
-
-fn nanos(value: f64) -> Duration {
-    Duration::from_nanos(value.round() as u64)
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl ReceiveWindow {
     /// A round trip took `rtt`.
     pub(super) fn measure(&mut self, rtt: Duration) {
         if let Some(tuning) = &mut self.tuning {
-            let smooth = |srtt: Duration| Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
+            let smooth = |srtt: Duration| (srtt * 7.0 + rtt) * 0.125;
             tuning.rtt = Some(tuning.rtt.map_or(rtt, smooth));
         }
     }
