@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A window or an amount of data in segments: a real number, as in the papers and in ns-2. A transport sends its floor.
 pub type Segments = f64;
@@ -188,6 +188,14 @@ impl Mul<f64> for Duration {
     /// The span so many times; no time for a factor below zero.
     fn mul(self, factor: f64) -> Self {
         Self(non_negative(self.0 * factor))
+    }
+}
+
+impl Div<f64> for Duration {
+    type Output = Self;
+    /// The span divided by `divisor`; no time for one below zero.
+    fn div(self, divisor: f64) -> Self {
+        Self(non_negative(self.0 / divisor))
     }
 }
 

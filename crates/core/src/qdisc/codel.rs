@@ -81,7 +81,7 @@ impl Settings {
 
     /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to the square root of their number.
     fn spacing(&self, count: u32) -> Duration {
-        self.interval * (1.0 / libm::sqrt(f64::from(count.max(1))))
+        self.interval / libm::sqrt(f64::from(count.max(1)))
     }
 
     /// RFC 3168 §7: only packets of a transport that understands marks are marked.

@@ -30,15 +30,20 @@ impl Script {
         Self(Client::new(&ApplicationSpec { name: "a".to_owned(), start: at(1), stop: None, flows, kind }, rules, 1))
     }
 
-    /// Lets the next time come, which has to be `millis`.
+    /// Lets the next time come, which has to be `millis`, to the nanosecond.
     fn wake(&mut self, millis: u64) -> Vec<Action> {
-        assert_eq!(self.0.poll_timeout(), Some(at(millis)));
-        self.tell(millis, Event::Wake)
+        let next = self.0.poll_timeout().unwrap_or_default();
+        assert_eq!(next.as_nanos(), at(millis).as_nanos());
+        self.handle(next, Event::Wake)
     }
 
     fn tell(&mut self, millis: u64, event: Event) -> Vec<Action> {
+        self.handle(at(millis), event)
+    }
+
+    fn handle(&mut self, now: Instant, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.0.handle(at(millis), event, &mut actions);
+        self.0.handle(now, event, &mut actions);
         actions
     }
 

@@ -82,7 +82,7 @@ mod tests {
         let mut source = Datagrams::new(&spec, &kind, 1);
         let (mut times, mut actions) = (Vec::new(), Vec::new());
         while let Some(next) = source.poll_timeout() {
-            times.push(next.as_secs_f64() * 1000.0);
+            times.push(next.as_nanos() as f64 / 1e6);
             source.handle(next, &mut actions);
         }
         assert_eq!(actions.len(), times.len());

@@ -433,11 +433,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             drops_by_reason: counters.drops,
             marks: counters.marks,
             losses: counters.losses,
-            // The sum of many times may exceed the whole by its rounding.
+            // Sums of many times may exceed the whole by their rounding.
             utilisation: (counters.busy.as_secs_f64() / seconds).min(1.0),
-            queue_mean: counters.waited.as_secs_f64() / seconds,
+            queue_mean: (counters.waited.as_secs_f64() / seconds).min(counters.queue_max as f64),
             queue_max: counters.queue_max,
-            sojourn_mean: counters.sojourn * (1.0 / counters.departures.max(1) as f64),
+            sojourn_mean: counters.sojourn / counters.departures.max(1) as f64,
             sojourn_max: counters.sojourn_max,
             first_drop: counters.first_drop,
         };

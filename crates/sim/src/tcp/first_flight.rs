@@ -127,7 +127,7 @@ impl FirstFlight {
 
 /// Time between two of `segments` that are spread over a round trip.
 fn gap(spread: Option<Duration>, segments: u64) -> Option<Duration> {
-    spread.filter(|_| segments > 1).map(|rtt| rtt * (1.0 / segments as f64))
+    spread.filter(|_| segments > 1).map(|rtt| rtt / segments as f64)
 }
 
 #[cfg(test)]

@@ -106,6 +106,11 @@ mod tests {
         Duration::from_millis(millis)
     }
 
+    /// Smoothed round-trip time and timeout in nanoseconds.
+    fn nanos(rtt: &Rtt) -> (Option<u64>, u64) {
+        (rtt.srtt().map(Duration::as_nanos), rtt.timeout().as_nanos())
+    }
+
     fn rtt(margin: u64) -> Rtt {
         Rtt::new(RtoBounds { margin: millis(margin), ..Config::default().rto })
     }
@@ -116,10 +121,10 @@ mod tests {
         assert_eq!(rtt.timeout(), millis(1000), "§2.1");
         rtt.measure(millis(100));
         // §2.2: srtt = 100, rttvar = 50, RTO = 100 + 4 · 50.
-        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(100)), millis(300)));
+        assert_eq!(nanos(&rtt), (Some(100_000_000), 300_000_000));
         rtt.measure(millis(180));
         // §2.3: rttvar = 3/4 · 50 + 1/4 · 80 = 57.5; srtt = 7/8 · 100 + 1/8 · 180 = 110; RTO = 110 + 230.
-        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(110)), millis(340)));
+        assert_eq!(nanos(&rtt), (Some(110_000_000), 340_000_000));
         assert_eq!((rtt.min(), rtt.latest()), (Some(millis(100)), Some(millis(180))));
     }
 
@@ -127,12 +132,12 @@ mod tests {
     fn bounds_and_margin() {
         let mut bounded = rtt(1);
         bounded.measure(millis(10));
-        assert_eq!(bounded.timeout(), millis(200), "§2.4: 10 + 4 · 5 is below the least");
+        assert_eq!(nanos(&bounded).1, 200_000_000, "§2.4: 10 + 4 · 5 is below the least");
         let mut steady = rtt(200);
         for _ in 0..200 {
             steady.measure(millis(300));
         }
-        assert_eq!(steady.timeout(), millis(500), "the deviation has vanished, the margin remains");
+        assert_eq!(nanos(&steady).1, 500_000_000, "the deviation has vanished, the margin remains");
     }
 
     #[test]
@@ -148,8 +153,8 @@ mod tests {
         for _ in 0..100 {
             rtt.back_off();
         }
-        assert_eq!(rtt.timeout(), millis(60_000));
+        assert_eq!(nanos(&rtt).1, 60_000_000_000);
         rtt.end_backoff();
-        assert_eq!(rtt.timeout(), millis(300));
+        assert_eq!(nanos(&rtt).1, 300_000_000);
     }
 }
