@@ -136,19 +136,26 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 return Err(RunError::Interrupted);
             }
             self.processed += 1;
-            let (now, subject) = (key.time(), self.subjects.decode(key.number()));
-            if let Subject::Pipe(pipe) = subject {
-                self.packet_event(now, pipe);
-                continue;
-            }
-            self.events.pop();
-            match subject {
-                // It has taken its own event out.
-                Subject::Pipe(_) => {}
-                Subject::Link(link) => self.link_event(key, link),
-                Subject::Timer { flow, side } => self.timer_event(now, flow, side),
-                Subject::Application(application) => self.application_event(now, application),
-                Subject::Notice => self.notice_event(now),
+            let now = key.time();
+            match self.subjects.decode(key.number()) {
+                // The next packet of the pipe takes the event's place.
+                Subject::Pipe(pipe) => self.packet_event(now, pipe),
+                Subject::Link(link) => {
+                    self.events.pop();
+                    self.link_event(key, link);
+                }
+                Subject::Timer { flow, side } => {
+                    self.events.pop();
+                    self.timer_event(now, flow, side);
+                }
+                Subject::Application(application) => {
+                    self.events.pop();
+                    self.application_event(now, application);
+                }
+                Subject::Notice => {
+                    self.events.pop();
+                    self.notice_event(now);
+                }
             }
         }
         Ok(())
