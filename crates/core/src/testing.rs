@@ -5,7 +5,7 @@ use crate::events::{Ack, Cause, CongestionEvent, Established};
 use crate::qdisc::{Admission, Arrival, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Entry, Params, Value};
 use crate::rng::Generator;
-use crate::units::{Bytes, Duration, Instant, Rate, Segments};
+use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
 
 /// An ACK of one segment at which the window may grow.
 pub(crate) const ACK: Ack = Ack {
@@ -61,7 +61,7 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
 /// A packet of `size` bytes that arrives at a busy link, `millis` into the run.
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
-    Arrival { now, clock: now.as_secs_f64(), size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
+    Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
 }
 
 /// Checks that `actual` is within `tolerance` of `expected`.
@@ -147,8 +147,7 @@ impl Bench {
     pub(crate) fn arrive(&mut self, now: u64, packet: Packet) -> bool {
         let arrived = Instant::from_nanos(1000 * now);
         let before = self.outcomes.len();
-        self.queue.set_clock(arrived.as_secs_f64());
-        self.queue.enqueue(Packet { arrived, ..packet }, &mut self.random, &mut self.outcomes);
+        self.queue.enqueue(Moment::now(arrived), Packet { arrived, ..packet }, &mut self.random, &mut self.outcomes);
         !self.outcomes[before..].iter().any(|(it, outcome)| it.handle == packet.handle && matches!(outcome, Outcome::Dropped(_)))
     }
 
@@ -166,9 +165,8 @@ impl Bench {
 
     /// The link is free.
     pub(crate) fn depart(&mut self, now: u64) -> Option<Packet> {
-        let now = Instant::from_nanos(1000 * now);
-        self.queue.set_clock(now.as_secs_f64());
-        self.queue.dequeue(now, &mut self.random, &mut self.outcomes)
+        let now = Moment::now(Instant::from_nanos(1000 * now));
+        self.queue.dequeue(now, &mut self.random, &mut self.outcomes).packet()
     }
 
     /// The packets that leave one behind the other from `now` on, until none waits.

@@ -1,9 +1,14 @@
-//! Quantities with their units in the type: times in integer nanoseconds, rates in bits per second, sizes in bytes.
+//! Quantities with their units in the type: times in seconds, rates in bits per second, sizes in bytes.
 //!
 //! Prefixes are decimal: k, M and G are 10³, 10⁶ and 10⁹.
+//!
+//! Times are doubles, as in ns-2, so that sums made in its order of operations come out to the same bit. Whole nanoseconds are for the
+//! edges: files, traces and captured packets.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub};
+use std::hash::{Hash, Hasher};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A window or an amount of data in segments: a real number, as in the papers and in ns-2. A transport sends its floor.
 pub type Segments = f64;
@@ -11,13 +16,27 @@ pub type Segments = f64;
 /// Nanoseconds in one second.
 pub const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// A point in simulated time: nanoseconds since the start of the run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Instant(u64);
+/// A point in simulated time: seconds since the start of the run.
+///
+/// Never negative, −0.0 or NaN, so that the order of the bits is the order of the times.
+#[derive(Clone, Copy, PartialEq, Default)]
+pub struct Instant(f64);
 
-/// A span of time in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Duration(u64);
+/// A span of time in seconds, in the same range as an [`Instant`].
+#[derive(Clone, Copy, PartialEq, Default)]
+pub struct Duration(f64);
+
+/// A place in the order of events: what happens at the same time happens in the order in which it was determined.
+///
+/// An arrival is determined when its transmission starts, a timer when it is set, the start of a transmission when the one before it
+/// starts. That is the order in which ns-2 puts events into its queue.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Moment {
+    /// When it happens.
+    pub at: Instant,
+    /// When it was determined.
+    pub since: Instant,
+}
 
 /// A data rate in bits per second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -29,64 +48,82 @@ pub struct Bytes(pub u64);
 
 impl Instant {
     /// The start of the run.
-    pub const ZERO: Self = Self(0);
+    pub const ZERO: Self = Self(0.0);
     /// Later than every event.
-    pub const MAX: Self = Self(u64::MAX);
+    pub const MAX: Self = Self(f64::INFINITY);
 
-    /// The instant `nanos` nanoseconds after the start.
+    /// The instant `nanos` nanoseconds after the start: the double nearest to the decimal.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self(nanos as f64 / NANOS_PER_SEC as f64)
     }
 
-    /// Nanoseconds since the start.
-    pub const fn as_nanos(self) -> u64 {
-        self.0
+    /// Nanoseconds since the start, rounded.
+    pub fn as_nanos(self) -> u64 {
+        (self.0 * NANOS_PER_SEC as f64).round() as u64
     }
 
     /// Seconds since the start.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / NANOS_PER_SEC as f64
+    pub const fn as_secs_f64(self) -> f64 {
+        self.0
+    }
+
+    /// The bits of the double, which order as the times do.
+    pub const fn to_bits(self) -> u64 {
+        self.0.to_bits()
+    }
+
+    /// The instant of these bits; bits of no instant become the start of the run.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(non_negative(f64::from_bits(bits)))
     }
 
     /// The time since `earlier`, or zero if `earlier` is later.
-    pub fn since(self, earlier: Self) -> Duration {
-        Duration(self.0.saturating_sub(earlier.0))
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(non_negative(self.0 - earlier.0))
     }
 }
 
 impl Duration {
     /// No time.
-    pub const ZERO: Self = Self(0);
+    pub const ZERO: Self = Self(0.0);
+    /// One nanosecond: what times that were written as decimals may be apart after sums.
+    pub const NANOSECOND: Self = Self(1e-9);
 
-    /// A span of `nanos` nanoseconds.
+    /// A span of `nanos` nanoseconds: the double nearest to the decimal.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self(nanos as f64 / NANOS_PER_SEC as f64)
     }
 
-    /// A span of `millis` milliseconds.
+    /// A span of `millis` milliseconds: the double nearest to the decimal.
     pub const fn from_millis(millis: u64) -> Self {
-        Self(millis * 1_000_000)
+        Self(millis as f64 / 1e3)
     }
 
-    /// A span of `secs` seconds, rounded to the nearest nanosecond; negative values and NaN become zero, too large ones the maximum.
-    pub fn from_secs_f64(secs: f64) -> Self {
-        Self((secs * NANOS_PER_SEC as f64).round() as u64)
+    /// A span of `secs` seconds; negative values and NaN become zero.
+    pub const fn from_secs_f64(secs: f64) -> Self {
+        Self(non_negative(secs))
     }
 
-    /// The span in nanoseconds.
-    pub const fn as_nanos(self) -> u64 {
-        self.0
+    /// The span in nanoseconds, rounded.
+    pub fn as_nanos(self) -> u64 {
+        (self.0 * NANOS_PER_SEC as f64).round() as u64
     }
 
     /// The span in seconds.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / NANOS_PER_SEC as f64
+    pub const fn as_secs_f64(self) -> f64 {
+        self.0
     }
+}
 
-    /// The span times `factor`, at most the largest span.
-    #[must_use]
-    pub const fn saturating_mul(self, factor: u64) -> Self {
-        Self(self.0.saturating_mul(factor))
+/// `value`, or zero for what is no time: negative values, −0.0 and NaN.
+const fn non_negative(value: f64) -> f64 {
+    if value > 0.0 { value } else { 0.0 }
+}
+
+impl Moment {
+    /// What happens by itself at `now`: it is determined then and there.
+    pub const fn now(now: Instant) -> Self {
+        Self { at: now, since: now }
     }
 }
 
@@ -101,13 +138,9 @@ impl Rate {
         self.0
     }
 
-    /// The time `size` takes at this rate: whole nanoseconds, and the remainder in units of 1/rate nanoseconds.
-    ///
-    /// The remainder lets a busy link add up exact transmission times instead of rounded ones.
-    pub const fn transmission(self, size: Bytes) -> (u64, u64) {
-        let bits = size.0 as u128 * 8 * NANOS_PER_SEC as u128;
-        let rate = self.0 as u128;
-        ((bits / rate) as u64, (bits % rate) as u64)
+    /// The time `size` takes at this rate.
+    pub const fn transmission(self, size: Bytes) -> Duration {
+        Duration(8.0 * size.0 as f64 / self.0 as f64)
     }
 
     /// The bytes this rate delivers in `time`: rate × time / 8, the bandwidth-delay product when `time` is a round-trip time.
@@ -119,7 +152,7 @@ impl Rate {
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(span.0))
+        Self(self.0 + span.0)
     }
 }
 
@@ -132,14 +165,77 @@ impl AddAssign<Duration> for Instant {
 impl Add for Duration {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
     }
 }
 
 impl Sub for Duration {
     type Output = Self;
+    /// The difference, or zero if `other` is longer.
     fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
+        Self(non_negative(self.0 - other.0))
+    }
+}
+
+impl Mul<f64> for Duration {
+    type Output = Self;
+    /// The span so many times; no time for a factor below zero.
+    fn mul(self, factor: f64) -> Self {
+        Self(non_negative(self.0 * factor))
+    }
+}
+
+impl Div<f64> for Duration {
+    type Output = Self;
+    /// The span divided by `divisor`; no time for one below zero.
+    fn div(self, divisor: f64) -> Self {
+        Self(non_negative(self.0 / divisor))
+    }
+}
+
+impl Eq for Instant {}
+
+impl Ord for Instant {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.to_bits().cmp(&other.0.to_bits())
+    }
+}
+
+impl PartialOrd for Instant {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Instant {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl Eq for Duration {}
+
+impl Ord for Duration {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.to_bits().cmp(&other.0.to_bits())
+    }
+}
+
+impl PartialOrd for Duration {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Duration {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
     }
 }
 
@@ -160,10 +256,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transmission_time_is_exact_with_its_remainder() {
+    fn transmission_time_is_the_nearest_double() {
         let rate = Rate::from_bits_per_sec(300_000).unwrap();
-        // 1040 B at 0.3 Mbit/s take 27.7333… ms.
-        assert_eq!(rate.transmission(Bytes(1040)), (27_733_333, 100_000));
+        assert_eq!(rate.transmission(Bytes(1040)), Duration::from_secs_f64(8320.0 / 300_000.0));
+    }
+
+    #[test]
+    fn nanoseconds_are_the_nearest_double_of_the_decimal_and_come_back() {
+        for (nanos, secs) in [(0, 0.0), (1, 1e-9), (418_089_733, 0.418_089_733), (60_000_000_001, 60.000_000_001)] {
+            assert_eq!(Instant::from_nanos(nanos).as_secs_f64().to_bits(), f64::to_bits(secs));
+            assert_eq!((Instant::from_nanos(nanos).as_nanos(), Duration::from_nanos(nanos).as_nanos()), (nanos, nanos));
+        }
+        assert_eq!(Instant::MAX.as_nanos(), u64::MAX);
+    }
+
+    #[test]
+    fn the_order_of_the_bits_is_that_of_the_times() {
+        let times = [0.0, 1e-300, 1e-9, 0.1, 0.1 + 0.2, 1e9, f64::INFINITY].map(|secs| Instant::ZERO + Duration::from_secs_f64(secs));
+        assert!(times.is_sorted_by(|a, b| a < b && a.to_bits() < b.to_bits()));
+        assert_eq!(times.map(|time| Instant::from_bits(time.to_bits())), times);
+        assert_eq!([-0.0, -1.0, f64::NAN].map(|value| Instant::from_bits(f64::to_bits(value)).to_bits()), [0; 3]);
+    }
+
+    #[test]
+    fn no_sum_is_negative_or_no_number() {
+        let max = Duration::from_secs_f64(f64::INFINITY);
+        let zero = [max - max, max * 0.0, Duration::from_millis(1) * -1.0, Duration::from_secs_f64(-0.0), Instant::MAX.since(Instant::MAX)];
+        assert!(zero.iter().all(|span| span.as_secs_f64().to_bits() == 0));
+    }
+
+    #[test]
+    fn at_equal_times_what_was_determined_first_is_first() {
+        let moment = |at, since| Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) };
+        assert!(moment(5, 1) < moment(5, 2) && moment(5, 2) < moment(6, 0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use ackclock_core::qdisc::{self, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Scheduler};
 use ackclock_core::registry::{Entry, Kind, Params, Value};
 use ackclock_core::rng::Generator;
-use ackclock_core::units::{Bytes, Duration, Instant, Rate};
+use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 use common::buildable;
 use proptest::prelude::*;
 
@@ -61,8 +61,7 @@ impl<'a> Line<'a> {
             let arrived = Instant::from_nanos(1000 * now);
             let packet = Packet { handle: handle as u32, flow, ends: (2 * flow, 2 * flow + 1), size: Bytes(size), ecn, arrived };
             self.held.insert(packet.handle, packet);
-            self.queue.set_clock(arrived.as_secs_f64());
-            self.queue.enqueue(packet, &mut self.random, &mut self.outcomes);
+            self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
             self.settle();
             if self.free_at.is_none() {
                 self.serve(now);
@@ -83,8 +82,7 @@ impl<'a> Line<'a> {
     /// The link is free: it takes a packet unless none waits.
     fn serve(&mut self, at: u64) {
         let name = self.entry.name;
-        self.queue.set_clock(1e-6 * at as f64);
-        let packet = self.queue.dequeue(Instant::from_nanos(1000 * at), &mut self.random, &mut self.outcomes);
+        let packet = self.queue.dequeue(Moment::now(Instant::from_nanos(1000 * at)), &mut self.random, &mut self.outcomes).packet();
         if let Some(packet) = packet {
             let before = self.held.remove(&packet.handle).unwrap_or_else(|| panic!("{name} sent {packet:?}, which did not wait"));
             let unchanged = Packet { ecn: before.ecn, ..packet };

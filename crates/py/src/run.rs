@@ -123,6 +123,16 @@ fn texts<T>(rows: &[T], read: impl Fn(&T) -> String) -> ArrayRef {
     Arc::new(rows.iter().map(|row| Some(read(row))).collect::<StringArray>())
 }
 
+/// A time as tables have it: to the nanosecond, like those of traces.
+fn seconds_at(at: Instant) -> f64 {
+    Instant::from_nanos(at.as_nanos()).as_secs_f64()
+}
+
+/// A span as tables have it.
+fn seconds_of(span: Duration) -> f64 {
+    Duration::from_nanos(span.as_nanos()).as_secs_f64()
+}
+
 fn times(nanos: &[u64]) -> ArrayRef {
     Arc::new(nanos.iter().map(|&nanos| Instant::from_nanos(nanos).as_secs_f64()).collect::<Float64Array>())
 }
@@ -133,12 +143,12 @@ fn optional_times(nanos: &[Option<u64>]) -> ArrayRef {
 
 /// Seconds from when a transfer was needed to its last byte.
 fn completion_time(transfer: &Transfer) -> Option<f64> {
-    Some(transfer.completed?.since(transfer.queued).as_secs_f64())
+    Some(seconds_of(transfer.completed?.since(transfer.queued)))
 }
 
 /// Seconds from when a page was begun to its last byte.
 fn load_time(page: &Page) -> Option<f64> {
-    Some(page.completed?.since(page.started).as_secs_f64())
+    Some(seconds_of(page.completed?.since(page.started)))
 }
 
 /// The parts of a flow's control in a few words.
@@ -183,7 +193,7 @@ impl PyRunResult {
             ("to", texts(specs, |flow| node(flow.to))),
             ("control", texts(specs, control_label)),
             ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
-            ("start_s", maybe_numbers(&self.result.flows, |flow| flow.started.map(Instant::as_secs_f64))),
+            ("start_s", maybe_numbers(&self.result.flows, |flow| flow.started.map(seconds_at))),
             ("size_packets", maybe_counts(specs, |flow: &FlowSpec| flow.packets)),
         ]
     }
@@ -203,7 +213,7 @@ impl PyRunResult {
             ("cwnd_max", maybe_numbers(flows, |flow| some_number(flow.cwnd_max))),
             ("cwnd_final", maybe_numbers(flows, |flow| some_number(flow.cwnd_final))),
             ("ssthresh_final", maybe_numbers(flows, |flow| some_number(flow.ssthresh_final))),
-            ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(Duration::as_secs_f64))),
+            ("min_rtt", maybe_numbers(flows, |flow| flow.min_rtt.map(seconds_of))),
         ]
     }
 
@@ -216,7 +226,7 @@ impl PyRunResult {
         let reasons: StringArray = flows.iter().map(|flow| flow.slow_start_exit.map(|(reason, _, _)| reason.name())).collect();
         vec![
             ("slow_start_exit_reason", Arc::new(reasons)),
-            ("slow_start_exit_time", maybe_numbers(flows, |flow| flow.slow_start_exit.map(|(_, at, _)| at.as_secs_f64()))),
+            ("slow_start_exit_time", maybe_numbers(flows, |flow| flow.slow_start_exit.map(|(_, at, _)| seconds_at(at)))),
             ("slow_start_exit_cwnd", maybe_numbers(flows, |flow| flow.slow_start_exit.map(|(_, _, cwnd)| cwnd))),
             ("slow_start_exit_ratio", maybe_numbers(flows, ratio)),
             ("bdp_packets", numbers(flows, |flow| flow.bdp_packets)),
@@ -226,7 +236,7 @@ impl PyRunResult {
             ("delivered_2s", maybe_counts(flows, |flow| flow.delivered_after[1])),
             ("delivered_5s", maybe_counts(flows, |flow| flow.delivered_after[2])),
             ("delivered_10s", maybe_counts(flows, |flow| flow.delivered_after[3])),
-            ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(Duration::as_secs_f64))),
+            ("completion_time", maybe_numbers(flows, |flow| flow.completion_time.map(seconds_of))),
         ]
     }
 
@@ -238,7 +248,7 @@ impl PyRunResult {
 
     fn completion(&self, classes: &[u64]) -> PyResult<Table> {
         let flows = self.scenario.flows.iter().zip(&self.result.flows);
-        let sized = |(spec, flow): (&FlowSpec, &FlowResult)| Some((spec.packets?, flow.completion_time.map(Duration::as_secs_f64)));
+        let sized = |(spec, flow): (&FlowSpec, &FlowResult)| Some((spec.packets?, flow.completion_time.map(seconds_of)));
         completion_table(&flows.filter_map(sized).collect::<Vec<_>>(), classes, "packets")
     }
 
@@ -342,7 +352,7 @@ impl PyRunResult {
         Table::new(vec![
             ("name", texts(specs, |link| link.name.clone())),
             ("rate_bps", counts(specs, |link| link.rate.as_bits_per_sec())),
-            ("delay_s", numbers(specs, |link| link.delay.as_secs_f64())),
+            ("delay_s", numbers(specs, |link| seconds_of(link.delay))),
             ("queue", texts(specs, discipline)),
             ("arrivals", counts(links, |link: &LinkResult| link.arrivals)),
             ("delivered_packets", counts(links, |link| link.delivered)),
@@ -357,9 +367,9 @@ impl PyRunResult {
             ("utilisation", numbers(links, |link| link.utilisation)),
             ("queue_mean", numbers(links, |link| link.queue_mean)),
             ("queue_max", counts(links, |link| link.queue_max)),
-            ("sojourn_mean", numbers(links, |link| link.sojourn_mean.as_secs_f64())),
-            ("sojourn_max", numbers(links, |link| link.sojourn_max.as_secs_f64())),
-            ("first_drop_time", maybe_numbers(links, |link| link.first_drop.map(Instant::as_secs_f64))),
+            ("sojourn_mean", numbers(links, |link| seconds_of(link.sojourn_mean))),
+            ("sojourn_max", numbers(links, |link| seconds_of(link.sojourn_max))),
+            ("first_drop_time", maybe_numbers(links, |link| link.first_drop.map(seconds_at))),
         ])
     }
 
@@ -367,9 +377,7 @@ impl PyRunResult {
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
         let transfers = self.of_applications(|result| &result.transfers);
-        let time = |read: fn(&Transfer) -> Option<Instant>| {
-            maybe_numbers(&transfers, move |(_, transfer)| read(transfer).map(Instant::as_secs_f64))
-        };
+        let time = |read: fn(&Transfer) -> Option<Instant>| maybe_numbers(&transfers, move |(_, transfer)| read(transfer).map(seconds_at));
         let flow = |(index, transfer): &(usize, Transfer)| {
             let first = self.scenario.applications[*index].flows.start;
             Some(self.scenario.flows[first + transfer.connection? as usize].name.clone())
@@ -397,8 +405,8 @@ impl PyRunResult {
             ("page", counts(&pages, |(_, page)| page.page.into())),
             ("objects", counts(&pages, |(_, page)| page.objects.into())),
             ("bytes", counts(&pages, |(_, page)| page.bytes)),
-            ("start_s", numbers(&pages, |(_, page)| page.started.as_secs_f64())),
-            ("completed_s", maybe_numbers(&pages, |(_, page)| page.completed.map(Instant::as_secs_f64))),
+            ("start_s", numbers(&pages, |(_, page)| seconds_at(page.started))),
+            ("completed_s", maybe_numbers(&pages, |(_, page)| page.completed.map(seconds_at))),
             ("load_time", maybe_numbers(&pages, |(_, page)| load_time(page))),
         ])
     }

@@ -5,6 +5,7 @@ mod common;
 use std::fmt::Write;
 
 use ackclock_core::rng::Mrg32k3a;
+use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 use common::{Row, rows};
@@ -72,7 +73,8 @@ impl Dumbbell<'_> {
         // ns-2 starts its flows at the first numbers of this seed, with seven digits: for small ones that is finer than a nanosecond.
         let mut starts = Mrg32k3a::new(self.seed, 0);
         for flow in &mut scenario.flows {
-            flow.start_tiebreak = format!("{:.6e}", starts.uniform()).parse().unwrap();
+            let seconds = format!("{:.6e}", starts.uniform()).parse().unwrap();
+            flow.start = Instant::ZERO + Duration::from_secs_f64(seconds);
         }
         run(&scenario, &mut || false).unwrap()
     }

@@ -139,7 +139,7 @@ impl Bandwidth {
         let gap = ack.now.since(sampled);
         match &mut self.filter {
             Filter::Original { .. } if gap > Duration::ZERO => self.sample(ack.now, gap),
-            Filter::Plus { pole, begun } if gap > Duration::ZERO && gap >= ack.rtt.unwrap_or(gap) => {
+            Filter::Plus { pole, begun } if gap > Duration::ZERO && gap + Duration::NANOSECOND >= ack.rtt.unwrap_or(gap) => {
                 // Grieco & Mascolo §2: a sample is what a round trip has brought. The first stands for itself.
                 let sample = self.acked / gap.as_secs_f64();
                 let pole = if std::mem::replace(begun, true) { *pole } else { 0.0 };
@@ -191,12 +191,14 @@ impl Bandwidth {
     /// Takes the null samples before `now`: Mascolo et al. §2.2, one whenever tau/m passes without an ACK.
     fn idle_until(&mut self, now: Instant) {
         let (Filter::Original { tau, patience, last, filtered }, Some(_)) = (&mut self.filter, self.sampled) else { return };
-        let nulls = now.since(*filtered).as_nanos().saturating_sub(1) / patience.as_nanos();
-        if nulls > 0 {
+        // A sample at the very end of a pause is the next one's, to the nanosecond.
+        let pauses = (now.since(*filtered) - Duration::NANOSECOND * 0.5).as_secs_f64() / patience.as_secs_f64();
+        let nulls = libm::floor(pauses);
+        if nulls > 0.0 {
             self.estimate = tustin(self.estimate, *tau, *patience, *last);
-            self.estimate *= libm::pow(weight(*tau, *patience), (nulls - 1) as f64);
+            self.estimate *= libm::pow(weight(*tau, *patience), nulls - 1.0);
             *last = 0.0;
-            *filtered += patience.saturating_mul(nulls);
+            *filtered += *patience * nulls;
         }
     }
 
@@ -422,7 +424,9 @@ mod tests {
     fn westwoods_response() {
         let mut bandwidth = begun("plus");
         stream(&mut bandwidth, 0, 1_000_000, 1000);
-        let event = |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt)), ..congestion(cause, 50.0) };
+        // A nanosecond more, so that rounding takes no segment from the whole number.
+        let event =
+            |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt) + Duration::NANOSECOND), ..congestion(cause, 50.0) };
         assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0), Rule::AtMost), Window { cwnd: 20.0, ssthresh: 20.0 });
         assert_eq!(bandwidth.respond(&event(Cause::DupAck, 80), &window(50.0), Rule::AtMost), Window { cwnd: 50.0, ssthresh: 80.0 });
         let limited = CongestionEvent { window: 15.0, ..event(Cause::DupAck, 20) };

@@ -19,10 +19,10 @@
 use std::collections::VecDeque;
 
 use crate::qdisc::params::{ECN, limit};
-use crate::qdisc::{Backlog, Discipline, Ecn, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Ecn, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -81,7 +81,7 @@ impl Settings {
 
     /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to the square root of their number.
     fn spacing(&self, count: u32) -> Duration {
-        Duration::from_nanos((self.interval.as_nanos() as f64 / libm::sqrt(f64::from(count.max(1)))) as u64)
+        self.interval / libm::sqrt(f64::from(count.max(1)))
     }
 
     /// RFC 3168 §7: only packets of a transport that understands marks are marked.
@@ -133,7 +133,8 @@ impl CodelQueue {
             return None;
         };
         self.sojourn = now.since(packet.arrived);
-        if self.sojourn < settings.target || self.backlog.bytes <= settings.maxpacket {
+        // To the nanosecond: the sojourn is the difference of two sums.
+        if self.sojourn + Duration::NANOSECOND < settings.target || self.backlog.bytes <= settings.maxpacket {
             self.first_above_time = None;
             return Some((packet, false));
         }
@@ -153,7 +154,7 @@ impl CodelQueue {
             let next = self.signal(settings, now, head?, outcomes)?;
             // Close to the last dropping state, the frequency at which that one ended is a good one to start with.
             let delta = self.count - self.lastcount;
-            let recently = now.since(self.drop_next) < settings.interval.saturating_mul(16);
+            let recently = now.since(self.drop_next) < settings.interval * 16.0;
             self.count = if delta > 1 && recently { delta } else { 1 };
             self.drop_next = settings.control_law(now, self.count);
             self.lastcount = self.count;
@@ -214,7 +215,7 @@ pub struct Codel {
 }
 
 impl Scheduler for Codel {
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         if self.limit.is_reached(self.queue.backlog()) {
             outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         } else {
@@ -222,8 +223,8 @@ impl Scheduler for Codel {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
-        self.queue.dequeue(&self.settings, now, outcomes)
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
+        self.queue.dequeue(&self.settings, now.at, outcomes).into()
     }
 
     fn backlog(&self) -> Backlog {
@@ -426,7 +427,7 @@ mod tests {
     #[test]
     fn it_forgets_after_sixteen_intervals() {
         let (mut bench, _) = after_an_overload();
-        drop_again(&mut bench, 1600 * MILLISECOND);
+        drop_again(&mut bench, 1600 * MILLISECOND + 1);
         assert_eq!((bench.queue.count, bench.queue.lastcount), (1, 1));
     }
 
@@ -466,7 +467,7 @@ mod tests {
         let (mut random, mut outcomes) = (Generator::derived(1, ""), Outcomes::new());
         let mut codel = Codel { limit: Limit::Packets(3), settings: SETTINGS, queue: CodelQueue::default() };
         let packet = |handle| Packet { handle, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn: Ecn::Capable, arrived: Instant::ZERO };
-        (0..4).for_each(|handle| codel.enqueue(packet(handle), &mut random, &mut outcomes));
+        (0..4).for_each(|handle| codel.enqueue(Moment::default(), packet(handle), &mut random, &mut outcomes));
         assert_eq!(outcomes, [(packet(3), Outcome::Dropped(Reason::Overflow))]);
         assert_eq!(codel.backlog(), Backlog { packets: 3, bytes: 3000 });
     }

@@ -14,10 +14,10 @@
 //! `classify`: what is hashed: the sender's `address`, as in ns-2, or the `flow`; address.
 
 use crate::qdisc::bands::{Bands, ns2_bucket};
-use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::Moment;
 
 /// Modulus and offset of ns-2's hash for DRR.
 const HASH: (i64, i64) = ((2 << 23) - 1, 1);
@@ -170,7 +170,7 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         self.rounds.push(self.bucket(&packet), packet);
         // A packet alone stays, however small the limit.
         while self.rounds.total().bytes > self.limit && self.rounds.total().packets > 1 {
@@ -179,11 +179,11 @@ impl Scheduler for Drr {
         }
     }
 
-    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        let packet = self.rounds.pop()?;
+    fn dequeue(&mut self, _now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+        let Some(packet) = self.rounds.pop() else { return Dequeued::Empty };
         // The bucket of a packet of ours is that of its queue.
         self.rounds.leave_if_empty(self.bucket(&packet));
-        Some(packet)
+        Dequeued::Send(packet)
     }
 
     fn backlog(&self) -> Backlog {

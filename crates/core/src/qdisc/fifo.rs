@@ -2,44 +2,42 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Arrival, Backlog, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict};
+use super::{Admission, Arrival, Backlog, Dequeued, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Updated, Verdict};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::{Instant, Moment};
 
 /// A first-in, first-out queue.
 #[derive(Debug)]
 pub struct Fifo<A> {
-    pub(crate) admission: A,
+    updated: Updated<A>,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
     idle_since: Option<Instant>,
-    next_update: Instant,
 }
 
 impl<A: Admission> Fifo<A> {
     /// An empty queue behind `admission`, before a link that is idle.
     pub fn new(admission: A) -> Self {
-        let next_update = admission.first_update().unwrap_or(Instant::MAX);
-        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(Instant::ZERO), next_update }
+        let updated = Updated::new(admission);
+        Self { updated, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(Instant::ZERO) }
     }
 
-    fn update_until(&mut self, now: Instant) {
-        while self.next_update <= now {
-            self.next_update = self.admission.update(self.next_update, self.backlog);
-        }
+    /// What decides on arrival.
+    pub(crate) const fn admission(&self) -> &A {
+        &self.updated.admission
     }
 }
 
 impl<A: Admission> Scheduler for Fifo<A> {
     fn attach(&mut self, outlet: &Outlet) {
-        self.admission.attach(outlet);
+        self.updated.admission.attach(outlet);
     }
 
-    fn enqueue(&mut self, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
-        self.update_until(packet.arrived);
-        let Packet { arrived, flow, size, ecn, .. } = packet;
-        let arrival = Arrival { now: arrived, clock: arrived.as_secs_f64(), size, flow, ecn, idle_since: self.idle_since };
-        match self.admission.admit(&arrival, self.backlog, random) {
+    fn enqueue(&mut self, now: Moment, mut packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        self.updated.update_until(now, self.backlog);
+        let Packet { flow, size, ecn, .. } = packet;
+        let arrival = Arrival { now: now.at, size, flow, ecn, idle_since: self.idle_since };
+        match self.updated.admission.admit(&arrival, self.backlog, random) {
             Verdict::Accept => {}
             Verdict::Mark(reason) => {
                 packet.ecn = Ecn::Marked;
@@ -52,14 +50,14 @@ impl<A: Admission> Scheduler for Fifo<A> {
         self.waiting.push_back(packet);
     }
 
-    fn dequeue(&mut self, now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        self.update_until(now);
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+        self.updated.update_until(now, self.backlog);
         let Some(packet) = self.waiting.pop_front() else {
-            self.idle_since.get_or_insert(now);
-            return None;
+            self.idle_since.get_or_insert(now.at);
+            return Dequeued::Empty;
         };
         self.backlog = self.backlog.without(packet.size);
-        Some(packet)
+        Dequeued::Send(packet)
     }
 
     fn backlog(&self) -> Backlog {
@@ -67,11 +65,11 @@ impl<A: Admission> Scheduler for Fifo<A> {
     }
 
     fn notice(&self, reason: Reason) -> Option<Notice> {
-        self.admission.notice(reason)
+        self.updated.admission.notice(reason)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.admission.internals(out);
+        self.updated.admission.internals(out);
     }
 }
 
@@ -94,7 +92,7 @@ mod tests {
         idle_since: Vec<Option<u64>>,
     }
 
-    const fn millis(instant: Instant) -> u64 {
+    fn millis(instant: Instant) -> u64 {
         instant.as_nanos() / 1_000_000
     }
 
@@ -136,11 +134,11 @@ mod tests {
         }
 
         fn arrive(&mut self, millis: u64, packet: Packet) {
-            self.queue.enqueue(Packet { arrived: at(millis), ..packet }, &mut self.random, &mut self.outcomes);
+            self.queue.enqueue(Moment::now(at(millis)), Packet { arrived: at(millis), ..packet }, &mut self.random, &mut self.outcomes);
         }
 
         fn depart(&mut self, millis: u64) -> Option<u32> {
-            self.queue.dequeue(at(millis), &mut self.random, &mut self.outcomes).map(|packet| packet.handle)
+            self.queue.dequeue(Moment::now(at(millis)), &mut self.random, &mut self.outcomes).packet().map(|packet| packet.handle)
         }
     }
 
@@ -154,7 +152,7 @@ mod tests {
         assert_eq!(bench.depart(9), None);
         let (update, admit) = (Call::Update, Call::Admit);
         let expected = [admit(0, 0), update(1, 1), update(3, 1), admit(3, 1), update(5, 2), update(7, 0), update(9, 0)];
-        assert_eq!(bench.queue.admission.calls, expected);
+        assert_eq!(bench.queue.admission().calls, expected);
     }
 
     #[test]
@@ -168,7 +166,7 @@ mod tests {
         assert_eq!([4, 6].map(|now| bench.depart(now)), [None, None]);
         bench.arrive(7, packet(3, 0, 100));
         bench.arrive(8, packet(4, 0, 100));
-        assert_eq!(bench.queue.admission.idle_since, [Some(0), Some(0), None, Some(4), None]);
+        assert_eq!(bench.queue.admission().idle_since, [Some(0), Some(0), None, Some(4), None]);
     }
 
     #[test]

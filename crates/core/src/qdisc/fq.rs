@@ -13,10 +13,10 @@
 
 use crate::qdisc::bands::Bands;
 use crate::qdisc::params::limit;
-use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::Entry;
 use crate::rng::Generator;
-use crate::units::{Bytes, Instant};
+use crate::units::{Bytes, Instant, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -33,7 +33,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
             alone: Vec::new(),
             finish: Vec::new(),
             seconds_per_byte: 0.0,
-            clock: 0.0,
         }))
     },
 };
@@ -50,14 +49,12 @@ pub struct Fq {
     alone: Vec<f64>,
     finish: Vec<f64>,
     seconds_per_byte: f64,
-    /// The present time in seconds.
-    clock: f64,
 }
 
 impl Fq {
-    /// A packet of `size` bytes has become the first of queue `index` now.
-    fn start(&mut self, index: usize, size: u64) {
-        self.start[index] = self.finish[index].max(self.clock);
+    /// A packet of `size` bytes has become the first of queue `index` at `now`.
+    fn start(&mut self, now: Instant, index: usize, size: u64) {
+        self.start[index] = self.finish[index].max(now.as_secs_f64());
         self.alone[index] = size as f64 * self.seconds_per_byte;
     }
 }
@@ -67,11 +64,7 @@ impl Scheduler for Fq {
         self.seconds_per_byte = 8.0 / outlet.rate.as_bits_per_sec() as f64;
     }
 
-    fn set_clock(&mut self, seconds: f64) {
-        self.clock = seconds;
-    }
-
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let index = packet.flow as usize;
         if index >= self.start.len() {
             self.start.resize(index + 1, 0.0);
@@ -80,7 +73,7 @@ impl Scheduler for Fq {
         }
         let band = self.bands.band(index);
         if band.backlog.packets == 0 {
-            self.start(index, packet.size.0);
+            self.start(now.at, index, packet.size.0);
             self.active.push(index);
         } else if self.flow_limit.is_reached(band.backlog.without(Bytes(band.head)).with(packet.size)) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
@@ -88,12 +81,13 @@ impl Scheduler for Fq {
         self.bands.push(index, packet);
     }
 
-    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
         // When each first packet would be sent if the link were shared by all queues that wait now.
         let shares = self.active.len() as f64;
         let finish = |(place, &index): (usize, &usize)| (self.start[index] + self.alone[index] * shares, index, place);
         let waiting = self.active.iter().enumerate().map(finish);
-        let (finish, index, place) = waiting.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        let first = waiting.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let Some((finish, index, place)) = first else { return Dequeued::Empty };
         self.finish[index] = finish;
         let packet = self.bands.pop(index);
         let next = self.bands.band(index);
@@ -101,9 +95,9 @@ impl Scheduler for Fq {
             self.active.swap_remove(place);
         } else {
             let size = next.head;
-            self.start(index, size);
+            self.start(now.at, index, size);
         }
-        packet
+        packet.into()
     }
 
     fn backlog(&self) -> Backlog {

@@ -26,10 +26,10 @@ use std::collections::VecDeque;
 
 use super::codel::{CodelQueue, INTERVAL, MAXPACKET, Settings, TARGET};
 use crate::qdisc::params::{ECN, limit};
-use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::Moment;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -174,7 +174,7 @@ impl FqCodel {
 }
 
 impl Scheduler for FqCodel {
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let index = self.queue_of(&packet);
         let flow = &mut self.flows[index];
         flow.queue.push(packet);
@@ -190,11 +190,11 @@ impl Scheduler for FqCodel {
     }
 
     /// RFC 8290 §4.2.
-    fn dequeue(&mut self, now: Instant, _random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
         loop {
             let is_new = !self.new_flows.is_empty();
             let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
-            let index = *list.front()?;
+            let Some(&index) = list.front() else { return Dequeued::Empty };
             let flow = &mut self.flows[index];
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
@@ -203,13 +203,13 @@ impl Scheduler for FqCodel {
                 continue;
             }
             let before = flow.queue.backlog();
-            let packet = flow.queue.dequeue(&self.settings, now, outcomes);
+            let packet = flow.queue.dequeue(&self.settings, now.at, outcomes);
             let after = flow.queue.backlog();
             self.backlog.packets -= before.packets - after.packets;
             self.backlog.bytes -= before.bytes - after.bytes;
             if let Some(packet) = packet {
                 flow.deficit -= packet.size.0.cast_signed();
-                return Some(packet);
+                return Dequeued::Send(packet);
             }
             list.pop_front();
             if is_new {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::qdisc::Ecn;
     use crate::registry::Value;
-    use crate::units::Bytes;
+    use crate::units::{Bytes, Instant};
 
     const QUANTUM: u64 = 1514;
 
@@ -261,11 +261,11 @@ mod tests {
             let arrived = Instant::from_nanos(1000 * micros);
             let packet = Packet { handle: self.handle, flow, ends: (flow / 2, 9), size: Bytes(size), ecn: Ecn::Incapable, arrived };
             self.handle += 1;
-            self.queue.enqueue(packet, &mut self.random, &mut self.outcomes);
+            self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
         }
 
         fn dequeue(&mut self, micros: u64) -> Option<Packet> {
-            self.queue.dequeue(Instant::from_nanos(1000 * micros), &mut self.random, &mut self.outcomes)
+            self.queue.dequeue(Moment::now(Instant::from_nanos(1000 * micros)), &mut self.random, &mut self.outcomes).packet()
         }
 
         /// The flows of the next packets.

@@ -15,10 +15,10 @@
 
 use crate::qdisc::droptail::DropTail;
 use crate::qdisc::params::{limit, mean_packet};
-use crate::qdisc::{Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::{Instant, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -78,7 +78,7 @@ impl Gk {
 
     /// Room of the virtual queue in packets.
     fn room(&self) -> f64 {
-        match self.queue.admission.limit {
+        match self.queue.admission().limit {
             Limit::Packets(packets) => self.share * packets as f64,
             Limit::Bytes(bytes) => self.share * bytes as f64 / self.mean_packet,
         }
@@ -90,24 +90,24 @@ impl Scheduler for Gk {
         self.capacity = self.share * outlet.rate.as_bits_per_sec() as f64 / (8.0 * self.mean_packet);
     }
 
-    fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
-        self.serve_virtual_queue(packet.arrived);
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        self.serve_virtual_queue(now.at);
         if self.virtual_queue + 1.0 > self.room() {
             self.marking = true;
         } else {
             self.virtual_queue += 1.0;
         }
-        self.queue.enqueue(packet, random, outcomes);
+        self.queue.enqueue(now, packet, random, outcomes);
     }
 
-    fn dequeue(&mut self, now: Instant, random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
-        self.serve_virtual_queue(now);
-        let mut packet = self.queue.dequeue(now, random, outcomes)?;
+    fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
+        self.serve_virtual_queue(now.at);
+        let Dequeued::Send(mut packet) = self.queue.dequeue(now, random, outcomes) else { return Dequeued::Empty };
         if self.marking && packet.ecn == Ecn::Capable {
             packet.ecn = Ecn::Marked;
             outcomes.push((packet, Outcome::Marked(Reason::Virtual)));
         }
-        Some(packet)
+        Dequeued::Send(packet)
     }
 
     fn backlog(&self) -> Backlog {

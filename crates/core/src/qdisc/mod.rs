@@ -7,14 +7,16 @@
 pub(crate) mod bands;
 mod fifo;
 pub(crate) mod params;
+mod updated;
 
 pub use crate::registry::qdisc::*;
 pub use fifo::Fifo;
+pub use updated::Updated;
 
 use std::fmt::Debug;
 
 use crate::rng::Generator;
-use crate::units::{Bytes, Duration, Instant, Rate};
+use crate::units::{Bytes, Duration, Instant, Moment, Rate};
 
 /// The capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +86,6 @@ pub struct Outlet {
 pub struct Arrival {
     /// When it arrives.
     pub now: Instant,
-    /// The same in seconds, with what a nanosecond cannot tell: for disciplines that add up times over a whole run.
-    pub clock: f64,
     /// Its size, headers included.
     pub size: Bytes,
     /// The flow it belongs to.
@@ -236,19 +236,42 @@ pub enum Outcome {
     Dropped(Reason),
 }
 
+/// What a scheduler has for a link that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dequeued {
+    /// This packet leaves.
+    Send(Packet),
+    /// Packets wait, but none may leave before this time, which lies ahead: the discipline shapes.
+    NotBefore(Instant),
+    /// No packet waits.
+    Empty,
+}
+
+impl Dequeued {
+    /// The packet that leaves, if one does.
+    pub const fn packet(self) -> Option<Packet> {
+        if let Self::Send(packet) = self { Some(packet) } else { None }
+    }
+}
+
+impl From<Option<Packet>> for Dequeued {
+    /// The answer of a discipline that does not shape.
+    fn from(packet: Option<Packet>) -> Self {
+        packet.map_or(Self::Empty, Self::Send)
+    }
+}
+
 /// A discipline that chooses, whenever the link is free, which packet leaves.
 pub trait Scheduler: Debug + Send + Sync {
     /// Tells the discipline which link it feeds, before the first packet.
     fn attach(&mut self, _outlet: &Outlet) {}
 
-    /// Tells the time of the next call in seconds, with what a nanosecond cannot tell: for disciplines that compare sums of times.
-    fn set_clock(&mut self, _seconds: f64) {}
-
     /// Takes `packet`, which arrives now. Packets dropped for it, itself perhaps, and marks are added to `outcomes`.
-    fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes);
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes);
 
-    /// Gives the packet to send at `now`; `None` if none waits. To be called whenever the link becomes free, also in vain.
-    fn dequeue(&mut self, now: Instant, random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet>;
+    /// Gives the packet to send at `now`, if there is one. To be called whenever the link becomes free, also in vain; and after
+    /// [`Dequeued::NotBefore`] at the time it names, and on every arrival before.
+    fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued;
 
     /// What waits.
     fn backlog(&self) -> Backlog;

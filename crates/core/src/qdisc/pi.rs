@@ -68,7 +68,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
             ecn: params.flag("ecn"),
             probability: 0.0,
             last: 0.0,
-            steps: 0,
         }))
     },
 };
@@ -85,7 +84,6 @@ pub struct Pi {
     probability: f64,
     /// The queue at the last step.
     last: f64,
-    steps: u64,
 }
 
 /// Bytes that count as a packet where the reference is in bytes.
@@ -112,7 +110,7 @@ impl Admission for Pi {
         Some(Instant::ZERO)
     }
 
-    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+    fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
         let length = match self.reference {
             Limit::Packets(_) => backlog.packets as f64,
             Limit::Bytes(_) => backlog.bytes as f64 / MEAN_PACKET,
@@ -121,8 +119,7 @@ impl Admission for Pi {
         let step = self.a * self.distance(length) - self.b * self.distance(self.last);
         self.probability = (self.probability + step).clamp(0.0, 1.0);
         self.last = length;
-        self.steps += 1;
-        Instant::ZERO + Duration::from_secs_f64(self.steps as f64 / self.frequency)
+        now + Duration::from_secs_f64(1.0 / self.frequency)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -153,8 +150,10 @@ mod tests {
         let mut pi = pi(Limit::Packets(10), true);
         assert_eq!(pi.first_update(), Some(Instant::ZERO));
         // The queue before the first step was empty: 0.02·20 + 0.01·10; then + 0.02·15 − 0.01·20; then − 0.02·10 − 0.01·15.
+        let mut now = Instant::ZERO;
         for (step, (waiting, expected)) in (1..).zip([(30, 0.5), (25, 0.6), (0, 0.25)]) {
-            assert_eq!(pi.update(Instant::ZERO, packets(waiting)), Instant::from_nanos(step * 5_000_000));
+            now = pi.update(now, packets(waiting));
+            assert_eq!(now.as_nanos(), step * 5_000_000);
             assert_close(internal(|out| pi.internals(out), "probability"), expected, 1e-12);
         }
         pi.update(Instant::ZERO, packets(1000));

@@ -120,7 +120,6 @@ pub struct Pie {
     /// Time for which nothing is dropped.
     burst_allowance: Duration,
     accu_prob: f64,
-    steps: u64,
 }
 
 impl Pie {
@@ -142,7 +141,6 @@ impl Pie {
             qdelay_old: 0.0,
             burst_allowance: Duration::ZERO,
             accu_prob: 0.0,
-            steps: 0,
         }
     }
 
@@ -212,11 +210,10 @@ impl Admission for Pie {
         Some(Instant::ZERO + Duration::from_secs_f64(self.t_update))
     }
 
-    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+    fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
         self.calculate_drop_prob(self.qdelay(backlog));
         self.burst_allowance = self.burst_allowance - Duration::from_secs_f64(self.t_update);
-        self.steps += 1;
-        Instant::ZERO + Duration::from_secs_f64((self.steps + 1) as f64 * self.t_update)
+        now + Duration::from_secs_f64(self.t_update)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -233,7 +230,7 @@ mod tests {
     use crate::qdisc::{Ecn, Fifo, Outcome, Outcomes, Packet, Scheduler};
     use crate::registry::Value;
     use crate::testing::{arrival, assert_close};
-    use crate::units::Bytes;
+    use crate::units::{Bytes, Moment};
 
     /// 1 B/µs: a backlog of 1000 B is a delay of 1 ms.
     const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::ZERO };
@@ -394,15 +391,16 @@ mod tests {
         let mut queue = Fifo::new(pie(&[("limit", Value::Limit(Limit::Packets(100_000)))]));
         queue.attach(&OUTLET);
         let (mut random, mut outcomes) = (Generator::derived(3, "pie"), Outcomes::new());
-        let (end, mut free_at, mut steps, mut first_drop) = (1_000_000 * seconds, 0, 0, None);
+        let (end, mut free_at, mut last, mut first_drop) = (1_000_000 * seconds, 0, (0.0, 0.0), None);
         let (mut drops, mut arrivals, mut samples) = (0, 0, Vec::new());
         for now in (0..end).step_by(gap as usize) {
             while free_at <= now {
-                let packet = queue.dequeue(Instant::from_nanos(1000 * free_at), &mut random, &mut outcomes);
+                let packet = queue.dequeue(Moment::now(Instant::from_nanos(1000 * free_at)), &mut random, &mut outcomes).packet();
                 free_at = if packet.is_some() { free_at + 100 } else { now + 1 };
             }
             let arrived = Instant::from_nanos(1000 * now);
             queue.enqueue(
+                Moment::now(arrived),
                 Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(100), ecn: Ecn::Incapable, arrived },
                 &mut random,
                 &mut outcomes,
@@ -413,9 +411,10 @@ mod tests {
                 drops += usize::from(now >= end / 2);
             }
             arrivals += usize::from(now >= end / 2);
-            if now >= end / 2 && queue.admission.steps != steps {
-                steps = queue.admission.steps;
-                samples.push((queue.admission.qdelay_old, queue.admission.drop_prob));
+            let state = (queue.admission().qdelay_old, queue.admission().drop_prob);
+            if now >= end / 2 && state != last {
+                last = state;
+                samples.push(state);
             }
         }
         let count = samples.len() as f64;

@@ -97,7 +97,7 @@ mod tests {
     use crate::qdisc::{Outcome, Outcomes, Packet, Scheduler};
     use crate::registry::Value;
     use crate::testing::{build, packet};
-    use crate::units::{Duration, Instant, Rate};
+    use crate::units::{Duration, Instant, Moment, Rate};
 
     fn scheduler(entry: &Entry<Discipline>, set: &[(&str, &str)]) -> Box<dyn Scheduler> {
         let set: Vec<(&str, Value)> = set.iter().map(|(name, word)| (*name, Value::Word((*word).to_owned()))).collect();
@@ -133,9 +133,9 @@ mod tests {
             for index in 0..3000 {
                 let arrived = Instant::from_nanos(2_000_000 * u64::from(index));
                 if index % 5 != 0 {
-                    scheduler.dequeue(arrived, &mut random, &mut outcomes);
+                    scheduler.dequeue(Moment::now(arrived), &mut random, &mut outcomes);
                 }
-                scheduler.enqueue(Packet { arrived, ..packet(index, 0, 500) }, &mut random, &mut outcomes);
+                scheduler.enqueue(Moment::now(arrived), Packet { arrived, ..packet(index, 0, 500) }, &mut random, &mut outcomes);
             }
             outcomes
         };

@@ -18,12 +18,10 @@
 //! be marked are dropped then.
 
 use crate::qdisc::params::{limit, mean_packet};
-use crate::qdisc::{
-    Admission, Arrival, Backlog, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
-};
+use crate::qdisc::{Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -78,7 +76,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
             price: 0.0,
             probability: 0.0,
             input: 0.0,
-            steps: 0,
         };
         Ok(if rem.marks { Discipline::scheduled(Marking(Fifo::new(rem))) } else { Discipline::fifo(rem) })
     },
@@ -102,7 +99,6 @@ pub struct Rem {
     probability: f64,
     /// Packets that have arrived since the last step.
     input: f64,
-    steps: u64,
 }
 
 impl Admission for Rem {
@@ -122,15 +118,14 @@ impl Admission for Rem {
         Some(Instant::ZERO)
     }
 
-    fn update(&mut self, _now: Instant, backlog: Backlog) -> Instant {
+    fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
         // Athuraliya et al., eq. 1: the price of the queue and of the rate.
         let mismatch = self.input + self.alpha * (backlog.packets as f64 - self.reference) - self.capacity;
         self.price = (self.price + self.gamma * mismatch).max(0.0);
         // Eq. 2: the probability that no link of the path marks is φ to the sum of their prices.
         self.probability = 1.0 - libm::pow(self.phi, -self.price);
         self.input = 0.0;
-        self.steps += 1;
-        Instant::ZERO + Duration::from_secs_f64(self.steps as f64 * self.interval)
+        now + Duration::from_secs_f64(self.interval)
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -148,22 +143,22 @@ impl Scheduler for Marking {
         self.0.attach(outlet);
     }
 
-    fn enqueue(&mut self, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
-        self.0.enqueue(packet, random, outcomes);
+    fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes) {
+        self.0.enqueue(now, packet, random, outcomes);
     }
 
-    fn dequeue(&mut self, now: Instant, random: &mut Generator, outcomes: &mut Outcomes) -> Option<Packet> {
+    fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
         loop {
             let head = self.0.dequeue(now, random, outcomes);
-            let chosen = random.uniform() <= self.0.admission.probability;
-            let mut packet = head?;
+            let chosen = random.uniform() <= self.0.admission().probability;
+            let Dequeued::Send(mut packet) = head else { return Dequeued::Empty };
             match packet.ecn {
-                _ if !chosen => return Some(packet),
+                _ if !chosen => return Dequeued::Send(packet),
                 Ecn::Incapable => outcomes.push((packet, Outcome::Dropped(Reason::Early))),
                 Ecn::Capable | Ecn::Marked => {
                     packet.ecn = Ecn::Marked;
                     outcomes.push((packet, Outcome::Marked(Reason::Early)));
-                    return Some(packet);
+                    return Dequeued::Send(packet);
                 }
             }
         }
@@ -200,10 +195,12 @@ mod tests {
         // The link sends two packets in 2 ms. Three arrivals, one in vain, and six packets too many: 3 + 0.5·6 − 2 = 4 raise the price by 1.
         let verdicts = [0, 0, 49].map(|waiting| rem.admit(&arrival(0, 1000), packets(waiting), &mut random));
         assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Drop(Reason::Overflow)]);
+        let mut now = Instant::ZERO;
         for (step, (waiting, price, probability)) in
             (1..).zip([(10, 1.0, 0.5), (16, 2.0, 0.75), (0, 1.0, 0.5), (0, 0.0, 0.0), (0, 0.0, 0.0)])
         {
-            assert_eq!(rem.update(Instant::ZERO, packets(waiting)), Instant::from_nanos(step * 2_000_000));
+            now = rem.update(now, packets(waiting));
+            assert_eq!(now.as_nanos(), step * 2_000_000);
             assert_close(internal(|out| rem.internals(out), "price"), price, 1e-12);
             assert_close(internal(|out| rem.internals(out), "probability"), probability, 1e-12);
         }

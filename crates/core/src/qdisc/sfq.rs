@@ -12,10 +12,10 @@
 //! `classify`: what is hashed: `addresses`, the sum of the numbers of the end nodes, as in ns-2, or the `flow`; addresses.
 
 use crate::qdisc::bands::{Bands, ns2_bucket};
-use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::Moment;
 
 /// Modulus and offset of ns-2's hash for SFQ.
 const HASH: (i64, i64) = ((2 << 19) - 1, 0);
@@ -77,7 +77,7 @@ impl Sfq {
 }
 
 impl Scheduler for Sfq {
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let bucket = self.bucket(&packet);
         let buckets = self.bands.count() as u64;
         let used = self.bands.band(bucket).backlog.packets;
@@ -90,13 +90,13 @@ impl Scheduler for Sfq {
         self.bands.push(bucket, packet);
     }
 
-    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
-        let bucket = self.bands.current()?;
+    fn dequeue(&mut self, _now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+        let Some(bucket) = self.bands.current() else { return Dequeued::Empty };
         let packet = self.bands.pop(bucket);
         if !self.bands.leave_if_empty(bucket) {
             self.bands.rotate();
         }
-        packet
+        packet.into()
     }
 
     fn backlog(&self) -> Backlog {

@@ -14,10 +14,10 @@
 
 use crate::qdisc::drr::DeficitRounds;
 use crate::qdisc::params::limit;
-use crate::qdisc::{Backlog, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::Moment;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -53,7 +53,7 @@ pub struct Srr {
 }
 
 impl Scheduler for Srr {
-    fn enqueue(&mut self, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+    fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let flow = packet.flow as usize;
         let mut backlog = self.rounds.backlog(flow);
         if let Some(sent) = self.in_service.filter(|sent| sent.flow == packet.flow) {
@@ -65,12 +65,12 @@ impl Scheduler for Srr {
         self.rounds.push(flow, packet);
     }
 
-    fn dequeue(&mut self, _now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
+    fn dequeue(&mut self, _now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
         if let Some(sent) = self.in_service.take() {
             self.rounds.leave_if_empty(sent.flow as usize);
         }
         self.in_service = self.rounds.pop();
-        self.in_service
+        self.in_service.into()
     }
 
     fn backlog(&self) -> Backlog {

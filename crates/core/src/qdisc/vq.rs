@@ -22,6 +22,7 @@ use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
+use crate::units::Instant;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -107,8 +108,8 @@ pub struct Vq {
     virtual_capacity: f64,
     virtual_queue: f64,
     /// When the virtual queue was last brought up to date, and when the virtual capacity was.
-    served: Option<f64>,
-    adapted: Option<f64>,
+    served: Option<Instant>,
+    adapted: Option<Instant>,
 }
 
 impl Admission for Vq {
@@ -121,10 +122,10 @@ impl Admission for Vq {
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
         let size = self.measure.packet(arrival.size);
         // Both clocks start with the first packet.
-        let since = |last: Option<f64>| (arrival.clock - last.unwrap_or(arrival.clock)).max(0.0);
+        let since = |last: Option<Instant>| arrival.now.since(last.unwrap_or(arrival.now)).as_secs_f64();
         self.virtual_queue = (self.virtual_queue - self.virtual_capacity * since(self.served)).max(0.0);
-        self.served = Some(arrival.clock);
-        self.adapted.get_or_insert(arrival.clock);
+        self.served = Some(arrival.now);
+        self.adapted.get_or_insert(arrival.now);
         let mut verdict = Verdict::Accept;
         if self.virtual_queue + size > self.virtual_limit {
             let passes = self.ecn && !self.drop_incapable && arrival.ecn == Ecn::Incapable;
@@ -136,7 +137,7 @@ impl Admission for Vq {
             // Kunniyur & Srikant, figure 1: the virtual capacity follows the room that the arrivals leave.
             let room = self.alpha * self.gamma * self.capacity * since(self.adapted);
             self.virtual_capacity = (self.virtual_capacity + room - self.alpha * size).clamp(0.0, self.capacity);
-            self.adapted = Some(arrival.clock);
+            self.adapted = Some(arrival.now);
         }
         let length = self.measure.backlog(backlog.with(arrival.size));
         if length > self.limit { Verdict::Drop(Reason::Overflow) } else { verdict }
@@ -153,6 +154,7 @@ mod tests {
     use super::*;
     use crate::registry::Value;
     use crate::testing::{admission, arrival, assert_close, internal};
+    use crate::units::Duration;
 
     /// Room for 4000 B, before a link of 1 MB/s.
     fn vq(set: &[(&str, Value)]) -> Box<dyn Admission> {
@@ -162,7 +164,7 @@ mod tests {
 
     /// What becomes of a packet that arrives `millis` into the run at an empty queue.
     fn admit(vq: &mut Box<dyn Admission>, ecn: Ecn, millis: f64, size: u64) -> Verdict {
-        vq.admit(&Arrival { ecn, clock: millis / 1000.0, ..arrival(0, size) }, Backlog::default(), &mut Generator::derived(1, ""))
+        vq.admit(&Arrival { ecn, now: Instant::ZERO + Duration::from_secs_f64(millis / 1000.0), ..arrival(0, size) }, Backlog::default(), &mut Generator::derived(1, ""))
     }
 
     /// Checks the virtual queue in bytes, and the virtual capacity in bytes a second.

@@ -30,15 +30,20 @@ impl Script {
         Self(Client::new(&ApplicationSpec { name: "a".to_owned(), start: at(1), stop: None, flows, kind }, rules, 1))
     }
 
-    /// Lets the next time come, which has to be `millis`.
+    /// Lets the next time come, which has to be `millis`, to the nanosecond.
     fn wake(&mut self, millis: u64) -> Vec<Action> {
-        assert_eq!(self.0.poll_timeout(), Some(at(millis)));
-        self.tell(millis, Event::Wake)
+        let next = self.0.poll_timeout().unwrap_or_default();
+        assert_eq!(next.as_nanos(), at(millis).as_nanos());
+        self.handle(next, Event::Wake)
     }
 
     fn tell(&mut self, millis: u64, event: Event) -> Vec<Action> {
+        self.handle(at(millis), event)
+    }
+
+    fn handle(&mut self, now: Instant, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.0.handle(at(millis), event, &mut actions);
+        self.0.handle(now, event, &mut actions);
         actions
     }
 
@@ -93,7 +98,8 @@ fn a_page_over_two_persistent_connections() {
     let page = |page, started, completed| Page { page, started: at(started), completed: Some(at(completed)), objects: 4, bytes: 10_000 };
     assert_eq!(pages, [page(0, 1, 120), page(1, 620, 720)]);
     let third = transfers[3];
-    assert_eq!((third.object, third.queued, third.requested, third.first_byte), (3, at(51), Some(at(90)), Some(at(120))));
+    let times = [Some(third.queued), third.requested, third.first_byte].map(|time| time.map(Instant::as_nanos));
+    assert_eq!((third.object, times), (3, [51, 90, 120].map(|millis| Some(at(millis).as_nanos()))));
     assert_eq!((transfers[0].first_byte, transfers[0].completed), (Some(at(40)), Some(at(41))));
 }
 

@@ -2,7 +2,7 @@
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
-use ackclock_core::units::{Bytes, Duration, Instant, NANOS_PER_SEC, Rate};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 
 use super::Action;
 use crate::scenario::{ApplicationSpec, Stream};
@@ -43,7 +43,7 @@ impl Datagrams {
             && let Some([on, off]) = &mut self.periods
         {
             // However short the periods are, one datagram goes in each, and none before the one in front of it has had its time.
-            next = next.max(now + Duration::from_nanos(1)).max(self.ends + draw(off));
+            next = next.max(now + Duration::NANOSECOND).max(self.ends + draw(off));
             (self.began, self.ends, self.sent) = (next, next + draw(on), 0);
         }
         self.next = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
@@ -56,9 +56,7 @@ impl Datagrams {
 
     /// What so many datagrams take at the rate.
     fn time(&self, datagrams: u64) -> Duration {
-        let bits = u128::from(datagrams) * u128::from(self.size.0) * 8;
-        let nanos = bits * u128::from(NANOS_PER_SEC) / u128::from(self.rate.as_bits_per_sec());
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+        self.rate.transmission(Bytes(datagrams * self.size.0))
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -84,7 +82,7 @@ mod tests {
         let mut source = Datagrams::new(&spec, &kind, 1);
         let (mut times, mut actions) = (Vec::new(), Vec::new());
         while let Some(next) = source.poll_timeout() {
-            times.push(next.as_secs_f64() * 1000.0);
+            times.push(next.as_nanos() as f64 / 1e6);
             source.handle(next, &mut actions);
         }
         assert_eq!(actions.len(), times.len());

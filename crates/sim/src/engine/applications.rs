@@ -1,10 +1,10 @@
 //! Drives the applications: tells them what was delivered and when their time has come, and does what they ask for.
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Instant, Moment};
 
-use super::events::Key;
+use super::events::Subject;
 use super::flow::Hosts;
-use super::simulation::{Arrival, Simulation};
+use super::simulation::Simulation;
 use crate::app::{Action, Application, Event, Side};
 use crate::scenario::Scenario;
 use crate::trace::{Recorder, SequenceKind};
@@ -38,21 +38,20 @@ impl<R: Recorder> Simulation<'_, R> {
         let Some(next) = driven.application.poll_timeout() else { return };
         if driven.armed.is_none_or(|armed| next < armed) {
             driven.armed = Some(next);
-            let subject = self.first_application() + index;
-            self.events.push(Key::new(next, now, subject));
+            self.schedule(Moment { at: next, since: now }, Subject::Application(index));
         }
     }
 
     /// The time of an application has come, unless the event is stale.
     pub(super) fn application_event(&mut self, now: Instant, index: usize) {
         if self.applications[index].armed.take_if(|armed| *armed == now).is_some() {
-            let here = Arrival::local(now);
+            let here = Moment::now(now);
             self.tell(here, index, Event::Wake);
         }
     }
 
     /// Data was delivered at one end of `flow`.
-    pub(super) fn tell_delivered(&mut self, here: Arrival, flow: usize, side: Side) {
+    pub(super) fn tell_delivered(&mut self, here: Moment, flow: usize, side: Side) {
         let Some(index) = self.flows[flow].application else { return };
         let total = match &self.flows[flow].hosts {
             Hosts::Ns2 { receiver, .. } => receiver.delivered_packets() * self.scenario.flows[flow].host.packet_size.0,
@@ -63,7 +62,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.tell(here, index, Event::Delivered { connection, side, total });
     }
 
-    fn tell(&mut self, here: Arrival, index: usize, event: Event) {
+    fn tell(&mut self, here: Moment, index: usize, event: Event) {
         let mut actions = std::mem::take(&mut self.actions);
         let Driven { application, first, .. } = &mut self.applications[index];
         let first = *first;
@@ -76,7 +75,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Does what the application whose first flow is `first` asks for.
-    fn act(&mut self, here: Arrival, first: usize, action: Action) {
+    fn act(&mut self, here: Moment, first: usize, action: Action) {
         let flow = match action {
             Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, _) => first + connection as usize,
             Action::Offer(_) | Action::Datagram => first,

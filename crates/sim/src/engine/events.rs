@@ -1,39 +1,112 @@
 //! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, subject).
 //!
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
-//! determined first comes first: an arrival is determined when its transmission starts, a timer when it is set. That is the order in which
-//! ns-2 inserts them, but for what the rounding of its clock makes of it.
+//! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Instant, Moment};
 
 /// Bits of a key that say what an event is for.
 const SUBJECT_BITS: u32 = 26;
-/// Longest span between the determination of an event and its time that is told from longer ones, in nanoseconds.
+/// Parts of a second in which the span between the determination of an event and its time is counted: 1/8 ns.
+const SPAN_UNITS: f64 = 8e9;
+/// Longest such span that is told from longer ones: 34 s.
 const MAX_SPAN: u64 = (1 << (64 - SUBJECT_BITS)) - 1;
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
+
+/// What an event is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The link whose queue chooses a packet to send.
+    Link(usize),
+    /// The pipe whose first packet arrives.
+    Pipe(usize),
+    /// The timer of one end of a flow: 0 its sender, 1 its receiver.
+    Timer {
+        /// The flow.
+        flow: usize,
+        /// Its end.
+        side: usize,
+    },
+    /// The application whose time has come.
+    Application(usize),
+    /// The first notice that is under way.
+    Notice,
+}
+
+/// The numbers of subjects in keys. Of events at the same time that were determined at the same time, those with the lower number come
+/// first: links before arrivals, as where a queue is first in, first out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subjects {
+    /// The first number of pipes, timers and applications, and that of notices.
+    pipes: usize,
+    timers: usize,
+    applications: usize,
+    notice: usize,
+}
+
+impl Subjects {
+    /// Numbers for so many of each; `Err`: there are too many, so many.
+    pub(crate) fn new(links: usize, pipes: usize, flows: usize, applications: usize) -> Result<Self, usize> {
+        let (timers, notice) = (links + pipes, links + pipes + 2 * flows + applications);
+        let subjects = Self { pipes: links, timers, applications: timers + 2 * flows, notice };
+        if notice < MAX_SUBJECTS { Ok(subjects) } else { Err(notice + 1) }
+    }
+
+    /// The number of a subject.
+    pub(crate) const fn encode(&self, subject: Subject) -> usize {
+        match subject {
+            Subject::Link(link) => link,
+            Subject::Pipe(pipe) => self.pipes + pipe,
+            Subject::Timer { flow, side } => self.timers + 2 * flow + side,
+            Subject::Application(application) => self.applications + application,
+            Subject::Notice => self.notice,
+        }
+    }
+
+    /// The subject with this number.
+    pub(crate) const fn decode(&self, number: usize) -> Subject {
+        if number < self.pipes {
+            Subject::Link(number)
+        } else if number < self.timers {
+            Subject::Pipe(number - self.pipes)
+        } else if number < self.applications {
+            let timer = number - self.timers;
+            Subject::Timer { flow: timer / 2, side: timer % 2 }
+        } else if number < self.notice {
+            Subject::Application(number - self.applications)
+        } else {
+            Subject::Notice
+        }
+    }
+
+    /// The key of an event.
+    pub(crate) fn key(&self, moment: Moment, subject: Subject) -> Key {
+        Key::new(moment, self.encode(subject))
+    }
+}
 
 /// An event's place in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u128);
 
 impl Key {
-    /// An event at `time` that was determined at `since`, for `subject`.
-    pub(crate) fn new(time: Instant, since: Instant, subject: usize) -> Self {
-        debug_assert!(subject < MAX_SUBJECTS, "subject {subject} does not fit");
-        // The longer ago it was determined, the sooner it comes; spans of more than 274 s count alike.
-        let order = MAX_SPAN - time.since(since).as_nanos().min(MAX_SPAN);
-        Self(u128::from(time.as_nanos()) << 64 | u128::from(order << SUBJECT_BITS | subject as u64))
+    /// An event at this moment for the subject with this number.
+    fn new(moment: Moment, number: usize) -> Self {
+        // The longer ago it was determined, the sooner it comes.
+        let span = (moment.at.since(moment.since).as_secs_f64() * SPAN_UNITS) as u64;
+        let order = MAX_SPAN - span.min(MAX_SPAN);
+        Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
     }
 
     /// When the event happens.
     pub(crate) const fn time(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
+        Instant::from_bits((self.0 >> 64) as u64)
     }
 
-    /// What it is for: a number below [`MAX_SUBJECTS`] that the engine assigns.
-    pub(crate) const fn subject(self) -> usize {
+    /// The number of its subject.
+    pub(crate) const fn number(self) -> usize {
         (self.0 as u64 & ((1 << SUBJECT_BITS) - 1)) as usize
     }
 }
@@ -104,22 +177,52 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn moment(at: u64, since: u64) -> Moment {
+        Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) }
+    }
+
     fn key(time: u64) -> Key {
-        Key::new(Instant::from_nanos(time), Instant::ZERO, 0)
+        Key::new(moment(time, 0), 0)
     }
 
     #[test]
     fn at_equal_times_what_was_determined_first_comes_first() {
         let mut queue = EventQueue::default();
-        for (since, subject) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
-            queue.push(Key::new(Instant::from_nanos(7), Instant::from_nanos(since), subject));
+        for (since, number) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
+            queue.push(Key::new(moment(7, since), number));
         }
         let mut order = Vec::new();
         while let Some(key) = queue.peek() {
-            order.push(key.subject());
+            order.push(key.number());
             queue.pop();
         }
         assert_eq!(order, [3, 9, 5, 1]);
+    }
+
+    #[test]
+    fn a_key_keeps_every_bit_of_the_time() {
+        for secs in [0.0, 0.1 + 0.2, 12_345.678_9, f64::INFINITY] {
+            let at = Instant::ZERO + ackclock_core::units::Duration::from_secs_f64(secs);
+            assert_eq!(Key::new(Moment { at, since: Instant::ZERO }, 7).time(), at);
+        }
+    }
+
+    #[test]
+    fn numbers_become_the_subjects_that_they_were_made_of() {
+        let subjects = Subjects::new(3, 5, 2, 2).unwrap();
+        let timers = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(flow, side)| Subject::Timer { flow, side });
+        let all = (0..3).map(Subject::Link).chain((0..5).map(Subject::Pipe)).chain(timers).chain((0..2).map(Subject::Application));
+        let all: Vec<Subject> = all.chain([Subject::Notice]).collect();
+        let numbers: Vec<usize> = all.iter().map(|&subject| subjects.encode(subject)).collect();
+        assert_eq!(numbers, (0..all.len()).collect::<Vec<usize>>());
+        assert_eq!(numbers.iter().map(|&number| subjects.decode(number)).collect::<Vec<Subject>>(), all);
+        assert_eq!(subjects.key(moment(9, 4), Subject::Pipe(2)).number(), subjects.encode(Subject::Pipe(2)));
+    }
+
+    #[test]
+    fn too_many_subjects_have_no_numbers() {
+        assert!(Subjects::new(0, MAX_SUBJECTS - 1, 0, 0).is_ok());
+        assert_eq!(Subjects::new(0, MAX_SUBJECTS, 0, 0).unwrap_err(), MAX_SUBJECTS + 1);
     }
 
     proptest! {

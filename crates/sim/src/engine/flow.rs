@@ -3,29 +3,19 @@
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::qdisc::Limit;
 use ackclock_core::registry::{self, Entry, Value};
-use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+use ackclock_core::units::{Bytes, Duration, Instant, Moment, Segments};
 
 use super::prepared::RunError;
 use super::result::FlowResult;
 use super::stream::Stream;
 use crate::app::Bulk;
+use crate::net::packet::{HEADER, Packet};
 use crate::net::route::Routes;
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario, Traffic};
 use crate::tcp::checkpoints::CHECKPOINTS;
 use crate::tcp::modern::connection::Connection;
 use crate::tcp::ns2::{Counters, ExitReason, Sender};
-use crate::tcp::packet::{HEADER, Packet};
 use crate::tcp::receiver::Receiver;
-
-/// When a timer is due.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Due {
-    pub(super) deadline: Option<Instant>,
-    /// The same by ns-2's clock.
-    pub(super) tiebreak: f64,
-    /// When it was set.
-    pub(super) set_at: Instant,
-}
 
 /// The end hosts of a flow.
 #[derive(Debug)]
@@ -54,8 +44,8 @@ pub(super) struct Flow {
     pub(super) started: Option<Instant>,
     /// Time of the timer event of sender and receiver that is in the event queue.
     pub(super) armed: [Option<Instant>; 2],
-    /// When these timers are due.
-    pub(super) due: [Due; 2],
+    /// When these timers are due; they were determined when they were set.
+    pub(super) due: [Option<Moment>; 2],
     dropped: u64,
     /// Notices of drops that reached the sender.
     pub(super) notices: u64,
@@ -92,7 +82,7 @@ impl Flow {
             Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
         };
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
-        let (armed, due) = ([None; 2], [Due::default(); 2]);
+        let (armed, due) = ([None; 2], [None; 2]);
         let application = spec.traffic.application();
         Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
@@ -239,7 +229,7 @@ impl Path {
         let wire = scenario.flows[index].wire_size();
         let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
         let unloaded = |route, size| {
-            let crossing = |link: &LinkSpec| link.delay + Duration::from_nanos(link.rate.transmission(size).0);
+            let crossing = |link: &LinkSpec| link.delay + link.rate.transmission(size);
             links(route).fold(Duration::ZERO, |sum, link| sum + crossing(link))
         };
         let round_trip = unloaded(2 * index, wire) + unloaded(2 * index + 1, Bytes(u64::from(HEADER)));

@@ -8,6 +8,8 @@ mod modern;
 mod notices;
 mod prepared;
 mod result;
+#[cfg(test)]
+mod shaping_tests;
 mod simulation;
 mod stream;
 

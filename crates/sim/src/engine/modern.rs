@@ -1,12 +1,12 @@
 //! Flows whose hosts are of profile `modern`: their segments wait in a store while their packets travel.
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Instant, Moment};
 
 use super::flow::Hosts;
-use super::simulation::{Arrival, Simulation};
+use super::simulation::Simulation;
 use crate::app::Side;
+use crate::net::packet::Packet;
 use crate::tcp::modern::connection::Connection;
-use crate::tcp::packet::Packet;
 use crate::trace::{Recorder, SequenceKind};
 
 impl<R: Recorder> Simulation<'_, R> {
@@ -18,7 +18,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// A segment reaches its end host.
-    pub(super) fn deliver_segment(&mut self, here: Arrival, packet: &Packet) {
+    pub(super) fn deliver_segment(&mut self, here: Moment, packet: &Packet) {
         let (flow, now) = (packet.flow(), here.at);
         let Some(mut segment) = self.segments.take(packet.kept) else { return };
         segment.ecn = packet.ecn();
@@ -54,7 +54,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// A timer of the host `side` of `flow` has expired.
-    pub(super) fn expire(&mut self, here: Arrival, flow: usize, side: usize) {
+    pub(super) fn expire(&mut self, here: Moment, flow: usize, side: usize) {
         let Some(connection) = self.connection(flow) else { return };
         connection.handle_timeout(here.at, side);
         let window = connection.sender().window();
@@ -65,7 +65,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Sends what the host `side` of `flow` has to send, and sets its timers.
-    pub(super) fn transmit_segments(&mut self, here: Arrival, flow: usize, side: usize) {
+    pub(super) fn transmit_segments(&mut self, here: Moment, flow: usize, side: usize) {
         let now = here.at;
         self.learn(flow);
         while let Some((segment, numbers)) = self.connection(flow).and_then(|connection| connection.poll_transmit(now, side)) {

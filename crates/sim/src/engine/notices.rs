@@ -7,12 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Moment};
 
-use super::events::Key;
+use super::events::Subject;
 use super::flow::Hosts;
-use super::simulation::{Arrival, Simulation};
-use crate::tcp::packet::{DropNotice, Packet};
+use super::simulation::Simulation;
+use crate::net::packet::Packet;
+use crate::tcp::packet::DropNotice;
 use crate::trace::Recorder;
 
 /// A notice on its way to one end of a flow.
@@ -36,20 +37,20 @@ impl<R: Recorder> Simulation<'_, R> {
         let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
         let link = |link: u32| &self.scenario.links[link as usize];
         let back = crossed.iter().fold(Duration::ZERO, |sum, &crossed| sum + link(crossed).delay);
-        let slot = ahead.first().map_or(0, |&next| link(next).rate.transmission(packet.size()).0);
-        let at = dropped_at + back.max(Duration::from_nanos(slot.max(1)));
+        let slot = ahead.first().map_or(Duration::ZERO, |&next| link(next).rate.transmission(packet.size()));
+        let at = dropped_at + back.max(slot.max(Duration::NANOSECOND));
         if at < self.end {
             let (flow, side) = (packet.flow(), usize::from(packet.is_ack()));
             self.notices.count += 1;
             self.notices.pending.insert((at, self.notices.count), Pending { flow, side, dropped });
-            self.events.push(Key::new(at, dropped_at, self.notice_subject()));
+            self.schedule(Moment { at, since: dropped_at }, Subject::Notice);
         }
     }
 
     /// A notice arrives.
     pub(super) fn notice_event(&mut self, now: Instant) {
         let Some((_, Pending { flow, side, dropped })) = self.notices.pending.pop_first() else { return };
-        let here = Arrival::local(now);
+        let here = Moment::now(now);
         let state = &mut self.flows[flow];
         state.notices += 1;
         match &mut state.hosts {
@@ -128,15 +129,15 @@ mod tests {
             let state = |sender: &Sender| (sender.window().cwnd, sender.window().ssthresh, sender.timing().1);
             assert_eq!(tell(&mut sender, 150, (5, 100)), [5], "{recovery}");
             // RFC 5681 §3.1: half of ten, and one segment. RFC 6298 §5.5.
-            assert_eq!(state(&sender), (1.0, 5.0, timeout.saturating_mul(2)), "{recovery}");
-            assert_eq!(sender.poll_timeout(), Some(at(150) + timeout.saturating_mul(2)), "{recovery}");
+            assert_eq!(state(&sender), (1.0, 5.0, timeout * 2.0), "{recovery}");
+            assert_eq!(sender.poll_timeout(), Some(at(150) + timeout * 2.0), "{recovery}");
             // The same congestion: no second reduction. And what was sent again since is awaited.
             assert_eq!(tell(&mut sender, 155, (7, 100)), [7], "{recovery}");
             assert_eq!(tell(&mut sender, 156, (5, 100)), NONE, "{recovery}");
-            assert_eq!((state(&sender), sender.counters().reductions), ((1.0, 5.0, timeout.saturating_mul(2)), 1), "{recovery}");
+            assert_eq!((state(&sender), sender.counters().reductions), ((1.0, 5.0, timeout * 2.0), 1), "{recovery}");
             // A dropped retransmission is a timer that expires again.
             assert_eq!(tell(&mut sender, 160, (5, 150)), [5], "{recovery}");
-            assert_eq!(state(&sender), (1.0, 5.0, timeout.saturating_mul(4)), "{recovery}");
+            assert_eq!(state(&sender), (1.0, 5.0, timeout * 4.0), "{recovery}");
             // Slow start from one to five with ACKs of segments 1 to 4; with 5 to 10 outstanding that lets nothing go. The ACKs of 6, 8, 9
             // and 10 are duplicates of what the sender knows to be lost.
             let acks = [2, 3, 4, 5, 5, 5, 5, 5];
@@ -160,7 +161,7 @@ mod tests {
             // RFC 6298 §5.4: the first unacknowledged segment, and from there on all, as the window opens.
             assert_eq!(tell(&mut sender, 150, (5, 100), Notice::Connection), [1], "{recovery}");
             assert_eq!((sender.window().cwnd, sender.window().ssthresh), (1.0, 5.0), "{recovery}");
-            assert_eq!(sender.timing().1, timeout.saturating_mul(2), "{recovery}");
+            assert_eq!(sender.timing().1, timeout * 2.0, "{recovery}");
             assert_eq!(tell(&mut sender, 155, (7, 100), Notice::Connection), NONE, "{recovery}: it is sent again anyway");
             assert_eq!(acknowledge(&mut sender, 200, 2), [2, 3], "{recovery}");
             assert_eq!(acknowledge(&mut sender, 201, 3), [4, 5], "{recovery}");

@@ -1,5 +1,6 @@
 //! Setting a run up, and running it with or without a recorder.
 
+use ackclock_core::units::Instant;
 use thiserror::Error;
 
 use super::events::MAX_SUBJECTS;
@@ -102,15 +103,28 @@ impl<'a> Prepared<'a> {
         Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }
 
-    /// Runs to the end.
+    /// Lets everything happen that happens before `until`, so that the run can be looked at and go on. However a run is divided, its
+    /// result is the same.
     ///
     /// # Errors
     /// If `interrupted` asked to stop.
-    pub fn run(self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
+    pub fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        match &mut self.0 {
+            Kind::Off(simulation) => simulation.advance(until, interrupted),
+            Kind::On(simulation) => simulation.advance(until, interrupted),
+        }
+    }
+
+    /// Runs on to the end.
+    ///
+    /// # Errors
+    /// If `interrupted` asked to stop.
+    pub fn run(mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
+        self.advance(Instant::MAX, interrupted)?;
         match self.0 {
-            Kind::Off(simulation) => Ok(simulation.run(interrupted)?.0),
+            Kind::Off(simulation) => Ok(simulation.finish().0),
             Kind::On(simulation) => {
-                let (result, Recording { mut traces, capture }) = simulation.run(interrupted)?;
+                let (result, Recording { mut traces, capture }) = simulation.finish();
                 traces.sort();
                 Ok(RunResult { traces, capture, ..result })
             }

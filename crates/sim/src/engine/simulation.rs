@@ -7,22 +7,28 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_core::units::{Instant, Moment, Segments};
+#[cfg(test)]
+use ackclock_core::{qdisc::Scheduler, rng::Generator};
 
 use super::applications::Driven;
-use super::events::{EventQueue, Key, MAX_SUBJECTS};
-use super::flow::{Due, Flow, Hosts, Path};
+use super::events::{EventQueue, Key, Subject, Subjects};
+use super::flow::{Flow, Hosts, Path};
 use super::notices::Notices;
 use super::prepared::{RunError, routes};
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use crate::app::{Action, Side};
+use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
-use crate::net::link::{Crossing, Entering, Link, LinkKind, Loss};
+use crate::net::link::{Entering, Link, LinkCounters, LinkKind, Loss, Queue};
+use crate::net::packet::{Packet, Store};
 use crate::net::route::Routes;
+#[cfg(test)]
+use crate::net::scheduled::Scheduled;
 use crate::net::scheduled::Served;
-use crate::scenario::Scenario;
+use crate::scenario::{FlowSpec, Scenario};
 use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::{DropNotice, Packet, SackBlocks, Store};
+use crate::tcp::packet::{DropNotice, SackBlocks};
 use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
@@ -33,30 +39,16 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     key: Key,
-    /// Its arrival by ns-2's clock.
-    tiebreak: f64,
+    /// When its transmission began, which determined its arrival.
+    since: Instant,
     packet: Packet,
-}
-
-/// Where in time a packet is: see [`Entering`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) at: Instant,
-    tiebreak: f64,
-    scheduled: Instant,
-}
-
-impl Arrival {
-    /// What happens at a host by itself at `now`.
-    pub(super) fn local(now: Instant) -> Self {
-        Self { at: now, tiebreak: now.as_secs_f64(), scheduled: now }
-    }
 }
 
 pub(super) struct Simulation<'a, R> {
     pub(super) scenario: &'a Scenario,
     pub(super) end: Instant,
-    pub(super) events: EventQueue,
+    events: EventQueue,
+    subjects: Subjects,
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     lanes: Lanes,
@@ -89,17 +81,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
         let lanes = Lanes::new(scenario, &links, &routes);
-        // The last is for notices.
-        let subjects = lanes.count() + 2 * scenario.links.len() + 2 * scenario.flows.len() + scenario.applications.len() + 1;
-        if subjects > MAX_SUBJECTS {
-            return Err(RunError::TooLarge(subjects));
-        }
+        let pipes = lanes.count() + links.len();
+        let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,
             events: EventQueue::default(),
-            pipes: vec![VecDeque::new(); lanes.count() + links.len()],
+            subjects,
+            pipes: vec![VecDeque::new(); pipes],
             kinds: lanes.kinds(scenario),
             lanes,
             links,
@@ -119,9 +109,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if simulation.flows[flow].poll_timeouts()[0].is_none() {
                 continue;
             }
-            let start = Due { deadline: Some(spec.start), tiebreak: spec.start_tiebreak, set_at: Instant::ZERO };
-            simulation.flows[flow].due[0] = start;
-            simulation.arm(Arrival::local(Instant::ZERO), flow);
+            simulation.flows[flow].due[0] = Some(Moment { at: spec.start, since: Instant::ZERO });
+            simulation.arm(Moment::default(), flow);
         }
         for application in 0..scenario.applications.len() {
             simulation.arm_application(Instant::ZERO, application);
@@ -129,32 +118,51 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(simulation)
     }
 
-    pub(super) fn run(mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(RunResult, R), RunError> {
+    /// Puts a queue before a link, in place of the scenario's.
+    #[cfg(test)]
+    pub(super) fn set_scheduler(&mut self, link: usize, scheduler: Box<dyn Scheduler>) {
+        let random = Generator::derived(self.scenario.seed, "test");
+        self.links[link].queue = Queue::Scheduled(Box::new(Scheduled::new(scheduler, random)));
+    }
+
+    /// Lets everything happen that happens before `until`, and before the end of the run.
+    pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        let until = until.min(self.end);
         while let Some(key) = self.events.peek() {
-            if key.time() >= self.end {
+            if key.time() >= until {
                 break;
             }
             if self.processed.is_multiple_of(EVENTS_PER_CHECK) && interrupted() {
                 return Err(RunError::Interrupted);
             }
             self.processed += 1;
-            let (now, subject) = (key.time(), key.subject());
-            if subject < self.pipes.len() {
-                self.packet_event(now, subject);
-                continue;
-            }
-            self.events.pop();
-            let timer = subject - self.pipes.len();
-            if timer < 2 * self.flows.len() {
-                self.timer_event(now, timer / 2, timer % 2);
-            } else if subject == self.notice_subject() {
-                self.notice_event(now);
-            } else if subject < self.first_application() {
-                self.free_event(now, timer - 2 * self.flows.len());
-            } else {
-                self.application_event(now, subject - self.first_application());
+            let now = key.time();
+            match self.subjects.decode(key.number()) {
+                // The next packet of the pipe takes the event's place.
+                Subject::Pipe(pipe) => self.packet_event(now, pipe),
+                Subject::Link(link) => {
+                    self.events.pop();
+                    self.link_event(key, link);
+                }
+                Subject::Timer { flow, side } => {
+                    self.events.pop();
+                    self.timer_event(now, flow, side);
+                }
+                Subject::Application(application) => {
+                    self.events.pop();
+                    self.application_event(now, application);
+                }
+                Subject::Notice => {
+                    self.events.pop();
+                    self.notice_event(now);
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Ends the run: what it gives, and the recorder.
+    pub(super) fn finish(mut self) -> (RunResult, R) {
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
@@ -162,27 +170,24 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let (events, traces) = (self.processed, Traces::default());
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
         let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
-        Ok((RunResult { flows, links, applications, traces, capture: None, events }, self.recorder))
+        (RunResult { flows, links, applications, traces, capture: None, events }, self.recorder)
     }
 
-    /// The first subject of events that are an application's.
-    pub(super) fn first_application(&self) -> usize {
-        self.pipes.len() + 2 * self.flows.len() + self.links.len()
+    /// Puts an event into the queue.
+    pub(super) fn schedule(&mut self, moment: Moment, subject: Subject) {
+        self.events.push(self.subjects.key(moment, subject));
     }
 
     /// The first packet in flight in `pipe` arrives.
     fn packet_event(&mut self, now: Instant, pipe: usize) {
         let pipe = &mut self.pipes[pipe];
-        let Some(InFlight { packet, tiebreak, .. }) = pipe.pop_front() else { return };
+        let Some(InFlight { packet, since, .. }) = pipe.pop_front() else { return };
         match pipe.front() {
             Some(next) => self.events.replace(next.key),
             None => self.events.pop(),
         }
-        let hops = self.routes.hops(packet.route());
-        let last = hops[usize::from(packet.hop) - 1] as usize;
-        let scheduled = self.kinds[self.lanes.kind(last)].began(now, packet.size());
-        let here = Arrival { at: now, tiebreak, scheduled };
-        if usize::from(packet.hop) < hops.len() {
+        let here = Moment { at: now, since };
+        if usize::from(packet.hop) < self.routes.hops(packet.route()).len() {
             return self.forward(packet, here);
         }
         self.observe(now, Point::Received, &packet);
@@ -194,7 +199,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends a packet on from where it is, as far as its way is certain.
-    pub(super) fn forward(&mut self, mut packet: Packet, mut here: Arrival) {
+    pub(super) fn forward(&mut self, mut packet: Packet, mut here: Moment) {
         let flow = packet.flow();
         if packet.hop == 0 {
             self.observe(here.at, Point::Sent, &packet);
@@ -203,20 +208,25 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let hops = self.routes.hops(packet.route());
             let link = hops[usize::from(packet.hop)] as usize;
             let next = hops.get(usize::from(packet.hop) + 1).copied();
-            let Arrival { at, tiebreak, scheduled } = here;
-            self.observe(at, Point::Link(link as u32), &packet);
-            let (size, ecn) = (packet.size(), packet.ecn());
-            let entering = Entering { at, tiebreak, scheduled, size, flow: flow as u32, seq: packet.seq, ecn };
-            if self.links[link].is_scheduled() {
-                return self.offer(link, packet, &entering);
-            }
+            self.observe(here.at, Point::Link(link as u32), &packet);
+            let entering = Entering { now: here, size: packet.size(), flow: flow as u32, seq: packet.seq, ecn: packet.ecn() };
             let kind = &mut self.kinds[self.lanes.kind(link)];
-            here = match self.links[link].cross(kind, &entering, &mut self.recorder) {
-                Crossing::Through { arrival, tiebreak, start, marked } => {
+            let Link { port, queue } = &mut self.links[link];
+            let crossing = match queue {
+                Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
+                Queue::Scheduled(queue) => {
+                    let FlowSpec { from, to, .. } = self.scenario.flows[flow];
+                    let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
+                    let served = queue.offer((port, kind), (packet, ends), &entering, &mut self.lost, &mut self.recorder);
+                    return self.follow(link, served);
+                }
+            };
+            here = match crossing {
+                Crossing::Through { arrival, marked } => {
                     if marked {
                         packet.set_ecn(Ecn::Marked);
                     }
-                    Arrival { at: arrival, tiebreak, scheduled: start }
+                    arrival
                 }
                 Crossing::Lost(loss) => return self.lose(&packet, loss),
             };
@@ -234,44 +244,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Hands a packet to a link whose queue schedules.
-    fn offer(&mut self, link: usize, packet: Packet, entering: &Entering) {
-        while self.links[link].is_due_before(entering) {
-            self.serve(link, None);
-        }
-        let flow = &self.scenario.flows[packet.flow()];
-        let (from, to) = (flow.from as u32, flow.to as u32);
-        let ends = if packet.is_ack() { (to, from) } else { (from, to) };
-        if self.links[link].offer((packet, ends), entering, &mut self.lost, &mut self.recorder) {
-            self.serve(link, Some(entering));
-        } else {
-            self.lose_all();
+    /// The queue of a link wants to be asked, unless that has been overtaken by a packet's arrival.
+    fn link_event(&mut self, key: Key, link: usize) {
+        let kind = &mut self.kinds[self.lanes.kind(link)];
+        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let due = queue.due().filter(|&due| self.subjects.key(due, Subject::Link(link)) == key);
+        if let Some(due) = due {
+            let served = queue.serve((port, kind), due, &mut self.lost, &mut self.recorder);
+            self.follow(link, served);
         }
     }
 
-    /// Lets a link whose queue schedules send its next packet: because its transmitter is free, or at the arrival of a packet that found
-    /// it free.
-    fn serve(&mut self, link: usize, found_free: Option<&Entering>) {
-        let kind = &mut self.kinds[self.lanes.kind(link)];
-        let served = self.links[link].serve(kind, found_free, &mut self.lost, &mut self.recorder);
+    /// Does what follows from serving a link.
+    fn follow(&mut self, link: usize, Served { sent, next }: Served) {
         self.lose_all();
-        let Served::Busy { sent, next, start } = served else { return };
-        self.events.push(Key::new(next, start, self.pipes.len() + 2 * self.flows.len() + link));
-        let Some((mut packet, arrival, tiebreak)) = sent else { return };
-        let here = Arrival { at: arrival, tiebreak, scheduled: start };
+        if let Some(next) = next {
+            self.schedule(next, Subject::Link(link));
+        }
+        let Some((mut packet, arrival)) = sent else { return };
         packet.hop += 1;
         let hops = self.routes.hops(packet.route());
         if hops.get(usize::from(packet.hop)).is_some_and(|&next| self.lanes.follows(next)) {
-            self.forward(packet, here);
+            self.forward(packet, arrival);
         } else {
-            self.launch(link, here, packet);
-        }
-    }
-
-    /// The transmitter of a link whose queue schedules was free a moment ago, unless it has been served since.
-    fn free_event(&mut self, now: Instant, link: usize) {
-        if self.links[link].next_service() == Some(now) {
-            self.serve(link, None);
+            self.launch(link, arrival, packet);
         }
     }
 
@@ -282,17 +278,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
-    fn launch(&mut self, link: usize, arrival: Arrival, packet: Packet) {
-        let Arrival { at, tiebreak, scheduled } = arrival;
-        let lane = self.lanes.lane(link);
-        let overtakes = self.pipes[lane].back().is_some_and(|last| last.key.time() > at);
-        let index = if overtakes { self.lanes.count() + link } else { lane };
-        let key = Key::new(at, scheduled, index);
+    fn launch(&mut self, link: usize, arrival: Moment, packet: Packet) {
+        let mut index = self.lanes.lane(link);
+        let mut key = self.subjects.key(arrival, Subject::Pipe(index));
+        if self.pipes[index].back().is_some_and(|last| last.key > key) {
+            index = self.lanes.count() + link;
+            key = self.subjects.key(arrival, Subject::Pipe(index));
+        }
         let pipe = &mut self.pipes[index];
         if pipe.is_empty() {
             self.events.push(key);
         }
-        pipe.push_back(InFlight { key, tiebreak, packet });
+        pipe.push_back(InFlight { key, since: arrival.since, packet });
     }
 
     fn lose(&mut self, packet: &Packet, loss: Loss) {
@@ -313,12 +310,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// The subject of events at which a notice arrives.
-    pub(super) fn notice_subject(&self) -> usize {
-        self.first_application() + self.applications.len()
-    }
-
-    fn deliver_data(&mut self, here: Arrival, packet: &Packet) {
+    fn deliver_data(&mut self, here: Moment, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
         let receiver = match &mut self.flows[flow].hosts {
@@ -350,13 +342,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    fn send_ack(&mut self, here: Arrival, flow: usize, ack: Acknowledgement) {
+    fn send_ack(&mut self, here: Moment, flow: usize, ack: Acknowledgement) {
         let blocks = ack.sack.as_slice().len() as u16;
         let sack = if blocks > 0 { self.sack.keep(ack.sack) } else { None };
         self.forward(Packet::ack(flow as u32, ack.seq, blocks, sack, ack.echo).with_echo(ack.ecn_echo), here);
     }
 
-    fn deliver_ack(&mut self, here: Arrival, packet: &Packet) {
+    fn deliver_ack(&mut self, here: Moment, packet: &Packet) {
         let now = here.at;
         let flow = packet.flow();
         let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
@@ -372,7 +364,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends what the sender of `flow` may send, and sets its timer.
-    pub(super) fn transmit(&mut self, here: Arrival, flow: usize) {
+    pub(super) fn transmit(&mut self, here: Moment, flow: usize) {
         let now = here.at;
         self.learn(flow);
         while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
@@ -388,22 +380,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Makes sure that the timers of a flow are in the event queue no later than they are due.
-    pub(super) fn arm(&mut self, here: Arrival, flow: usize) {
+    pub(super) fn arm(&mut self, here: Moment, flow: usize) {
         let state = &mut self.flows[flow];
         let deadlines = state.poll_timeouts();
         for (side, deadline) in deadlines.into_iter().enumerate() {
-            if deadline != state.due[side].deadline {
-                // ns-2 multiplies whole ticks by the length of one.
-                let tick = self.scenario.flows[flow].host.clock_granularity;
-                let ticks = deadline.map_or(0.0, |deadline| deadline.since(here.at).as_nanos() as f64 / tick.as_nanos() as f64);
-                state.due[side] = Due { deadline, tiebreak: here.tiebreak + ticks * tick.as_secs_f64(), set_at: here.at };
+            if deadline != state.due[side].map(|due| due.at) {
+                state.due[side] = deadline.map(|at| Moment { at, since: here.at });
             }
-            if let Some(deadline) = deadline
-                && state.armed[side].is_none_or(|armed| deadline < armed)
+            if let Some(due) = state.due[side]
+                && state.armed[side].is_none_or(|armed| due.at < armed)
             {
-                state.armed[side] = Some(deadline);
-                let key = Key::new(deadline, here.at, self.pipes.len() + 2 * flow + side);
-                self.events.push(key);
+                state.armed[side] = Some(due.at);
+                self.events.push(self.subjects.key(due, Subject::Timer { flow, side }));
             }
         }
     }
@@ -415,11 +403,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             return;
         }
         state.armed[side] = None;
-        let Due { deadline, tiebreak, set_at } = state.due[side];
-        let here = Arrival { at: now, tiebreak, scheduled: set_at };
-        if deadline.is_none_or(|deadline| deadline > now) {
-            return self.arm(here, flow);
-        }
+        let Some(here) = state.due[side].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow) };
         if side == 0 && !self.learned.is_empty() {
             self.recall(flow);
         }
@@ -448,21 +432,22 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn link_results(&self) -> Vec<LinkResult> {
-        let nanos = self.scenario.duration.as_nanos() as f64;
-        let result = |link: &Link| LinkResult {
-            arrivals: link.counters.arrivals,
-            delivered: link.counters.delivered,
-            drops: link.counters.drops.iter().sum(),
-            drops_by_reason: link.counters.drops,
-            marks: link.counters.marks,
-            losses: link.counters.losses,
-            utilisation: link.counters.busy as f64 / nanos,
-            queue_mean: link.counters.waited as f64 / nanos,
-            queue_max: link.counters.queue_max,
-            sojourn_mean: Duration::from_nanos((link.counters.sojourn / u128::from(link.counters.departures.max(1))) as u64),
-            sojourn_max: link.counters.sojourn_max,
-            first_drop: link.counters.first_drop,
+        let seconds = self.scenario.duration.as_secs_f64();
+        let result = |counters: &LinkCounters| LinkResult {
+            arrivals: counters.arrivals,
+            delivered: counters.delivered,
+            drops: counters.drops.iter().sum(),
+            drops_by_reason: counters.drops,
+            marks: counters.marks,
+            losses: counters.losses,
+            // Sums of many times may exceed the whole by their rounding.
+            utilisation: (counters.busy.as_secs_f64() / seconds).min(1.0),
+            queue_mean: (counters.waited.as_secs_f64() / seconds).min(counters.queue_max as f64),
+            queue_max: counters.queue_max,
+            sojourn_mean: counters.sojourn / counters.departures.max(1) as f64,
+            sojourn_max: counters.sojourn_max,
+            first_drop: counters.first_drop,
         };
-        self.links.iter().map(result).collect()
+        self.links.iter().map(|link| result(&link.port.counters)).collect()
     }
 }

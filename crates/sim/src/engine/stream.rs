@@ -2,8 +2,8 @@
 
 use ackclock_core::units::Instant;
 
+use crate::net::packet::Packet;
 use crate::tcp::checkpoints::Checkpoints;
-use crate::tcp::packet::Packet;
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]

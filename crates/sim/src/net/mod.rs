@@ -1,6 +1,8 @@
-//! The network: links and routes.
+//! The network: packets, links and routes.
 
+pub(crate) mod immediate;
 pub(crate) mod lanes;
 pub(crate) mod link;
+pub(crate) mod packet;
 pub(crate) mod route;
 pub(crate) mod scheduled;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ackclock_core::units::{Bytes, Duration};
 
+use crate::net::packet::HEADER;
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
@@ -21,7 +22,6 @@ use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, NS2_KEYS, ROOT};
 use crate::scenario::topology::{self, Network, part};
 use crate::scenario::unit::Quantity;
 use crate::scenario::value::Node;
-use crate::tcp::packet::HEADER;
 
 /// Largest data in a packet of a `modern` host, in bytes.
 const MODERN_PACKET: u64 = 65_443;

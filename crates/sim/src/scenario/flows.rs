@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ackclock_core::rng::Generator;
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::Instant;
 
 use crate::scenario::app_keys::{self, DATAGRAM_HEADER};
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, ClientSpec, Traffic};
@@ -101,7 +101,7 @@ impl Expanded {
     /// Adds a flow of the table `index`, or the flows of its application.
     fn add(&mut self, (index, like): (usize, &FlowSpec), member: Member, application: Option<(&ApplicationKind, u64)>) {
         let Member { name, from, to, start, packets } = member;
-        let flow = FlowSpec { name, from, to, start, start_tiebreak: start.as_secs_f64(), packets, ..like.clone() };
+        let flow = FlowSpec { name, from, to, start, packets, ..like.clone() };
         let Some((kind, connections)) = application else {
             self.flows.push((index, flow));
             return;
@@ -138,7 +138,8 @@ fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str))
         0 => 0,
         jitter => (Generator::derived(seed, &format!("flow/{name}/start")).uniform() * jitter as f64) as u64,
     };
-    Instant::from_nanos(nanos("start")) + Duration::from_nanos(spread as u64) + Duration::from_nanos(jitter)
+    // Summed before they become seconds, so that a start is the double nearest to its decimal.
+    Instant::from_nanos(nanos("start").saturating_add(spread as u64).saturating_add(jitter))
 }
 
 /// The flow of `table` without name, nodes and start.
@@ -155,7 +156,6 @@ fn prototype(table: &Record) -> FlowSpec {
         from: 0,
         to: 0,
         start: Instant::ZERO,
-        start_tiebreak: 0.0,
         stop: table.whole("stop").map(Instant::from_nanos),
         packets,
         traffic: Traffic::Bulk,

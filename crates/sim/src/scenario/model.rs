@@ -6,8 +6,8 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::registry::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
+use crate::net::packet::HEADER;
 use crate::scenario::application::{ApplicationSpec, Traffic};
-use crate::tcp::packet::HEADER;
 
 pub use crate::tcp::modern::config::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
 
@@ -116,8 +116,6 @@ pub struct FlowSpec {
     pub to: usize,
     /// When the application starts.
     pub start: Instant,
-    /// The same in seconds by ns-2's clock, which may be finer: it decides between events at the same time, and nothing else.
-    pub start_tiebreak: f64,
     /// When a bulk transfer stops handing over data; what is outstanding is still delivered.
     pub stop: Option<Instant>,
     /// How many data packets a bulk transfer has; `None` is without end.

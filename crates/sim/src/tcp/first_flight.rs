@@ -127,7 +127,7 @@ impl FirstFlight {
 
 /// Time between two of `segments` that are spread over a round trip.
 fn gap(spread: Option<Duration>, segments: u64) -> Option<Duration> {
-    spread.filter(|_| segments > 1).map(|rtt| Duration::from_nanos(rtt.as_nanos() / segments))
+    spread.filter(|_| segments > 1).map(|rtt| rtt / segments as f64)
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
+use crate::net::packet::Packet;
 use crate::tcp::checkpoints::{CHECKPOINTS, Checkpoints};
-use crate::tcp::packet::{MAX_SACK_BLOCKS, Packet, SackBlocks};
+use crate::tcp::packet::{MAX_SACK_BLOCKS, SackBlocks};
 
 /// An ACK the receiver wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

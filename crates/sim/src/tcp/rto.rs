@@ -10,7 +10,7 @@ const SRTT_BITS: u32 = 3;
 /// `rttvar` is kept in quarters of a tick.
 const RTTVAR_BITS: u32 = 2;
 /// Longest round-trip time that is told from longer ones, in ticks: more than any clock needs, and its multiples fit.
-const MAX_TICKS: u64 = 1 << 48;
+const MAX_TICKS: i64 = 1 << 48;
 /// From this backoff on the round-trip estimate is thought to be wrong and is started over.
 const FORGET_BACKOFF: u64 = 8;
 /// Up to this backoff every timeout doubles it, however long the timeout already is.
@@ -52,9 +52,10 @@ impl Rto {
 
     /// Takes a round-trip time measured from a segment sent at `sent` and acknowledged at `now`.
     pub(crate) fn measure(&mut self, sent: Instant, now: Instant) {
-        let tick = self.config.granularity.as_nanos();
-        let offset = (sent + self.config.phase).as_nanos() % tick;
-        let ticks = ((now.since(sent).as_nanos() + offset) / tick).clamp(1, MAX_TICKS).cast_signed();
+        let (tick, elapsed) = (self.config.granularity.as_secs_f64(), now.since(sent).as_secs_f64());
+        // The order of operations is ns-2's: it has the time that has passed, and not when the segment was sent.
+        let offset = ((now.as_secs_f64() - elapsed) + self.config.phase.as_secs_f64()) % tick;
+        let ticks = (((elapsed + offset) / tick) as i64).clamp(1, MAX_TICKS);
         if self.srtt == 0 {
             self.srtt = ticks << SRTT_BITS;
             self.rttvar = ticks << (RTTVAR_BITS - 1);
@@ -65,13 +66,13 @@ impl Rto {
         }
         // RFC 6298 §2.3: srtt + 4·rttvar, both brought to eighths of a tick.
         let scaled = (self.rttvar << (2 + SRTT_BITS - RTTVAR_BITS)) + self.srtt;
-        self.current = self.config.granularity.saturating_mul((scaled >> SRTT_BITS).cast_unsigned());
+        self.current = self.config.granularity * (scaled >> SRTT_BITS) as f64;
     }
 
     /// The timeout now.
     pub(crate) fn timeout(&self) -> Duration {
-        let bounded = self.current.max(self.config.min).saturating_mul(self.backoff).min(self.config.max);
-        bounded.max(self.config.granularity.saturating_mul(2))
+        let bounded = (self.current.max(self.config.min) * self.backoff as f64).min(self.config.max);
+        bounded.max(self.config.granularity * 2.0)
     }
 
     /// Doubles the timeout after it has expired.
@@ -92,8 +93,7 @@ impl Rto {
 
     /// Smoothed round-trip time, once there is one.
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        (self.srtt > 0)
-            .then(|| Duration::from_nanos(self.config.granularity.as_nanos().saturating_mul(self.srtt.cast_unsigned()) >> SRTT_BITS))
+        (self.srtt > 0).then(|| self.config.granularity * (self.srtt as f64 / f64::from(1 << SRTT_BITS)))
     }
 }
 

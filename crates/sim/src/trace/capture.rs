@@ -9,10 +9,10 @@ use ackclock_core::units::{Duration, Instant};
 use super::pcapng::{self, Direction, Writer};
 use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, datagram, headers};
 use super::{Entering, Kept, Point};
+use crate::net::packet::Packet;
 use crate::scenario::error::unknown;
 use crate::scenario::{Scenario, Traffic};
 use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::Packet;
 
 /// Port of those who wait for a connection, which the other end opens.
 const SERVER_PORT: u16 = 5001;
@@ -156,7 +156,7 @@ impl Capture {
     /// A packet that entered `link` is lost at `at`.
     pub(super) fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
         if let Some(place) = self.links[link as usize] {
-            self.fates.push(((packet.at.as_nanos(), place, packet.flow, packet.seq), (reason, at.as_nanos())));
+            self.fates.push(((packet.now.at.as_nanos(), place, packet.flow, packet.seq), (reason, at.as_nanos())));
         }
     }
 

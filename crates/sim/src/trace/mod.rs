@@ -18,8 +18,9 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 pub(crate) use crate::net::link::Entering;
+use crate::net::packet::{Packet, Store};
 use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::{Packet, SackBlocks, Store};
+use crate::tcp::packet::SackBlocks;
 
 /// Where a packet is when it may be captured.
 #[derive(Clone, Copy, Debug)]

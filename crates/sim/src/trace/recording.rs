@@ -5,7 +5,7 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 use super::{Capture, Entering, Kept, Point, Recorder, SequenceKind, Traces};
-use crate::tcp::packet::Packet;
+use crate::net::packet::Packet;
 
 /// Tables and perhaps a capture.
 #[derive(Debug)]

@@ -10,9 +10,10 @@
 
 use ackclock_core::qdisc::Ecn;
 
+use crate::net::packet::{HEADER, Packet};
 use crate::scenario::{Ns2Host, Recovery};
 use crate::tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
-use crate::tcp::packet::{HEADER, Packet, SackBlocks};
+use crate::tcp::packet::SackBlocks;
 
 /// Most bytes of IPv4 and TCP headers.
 pub(super) const MOST_HEADERS: u32 = 80;

@@ -110,7 +110,6 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         from: 0,
         to: 3,
         start: Instant::ZERO,
-        start_tiebreak: 0.0,
         stop: None,
         packets: None,
         traffic: Traffic::Bulk,

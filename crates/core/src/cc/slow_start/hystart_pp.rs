@@ -126,17 +126,18 @@ impl HystartPp {
         share.min(self.max_rtt_thresh).max(self.min_rtt_thresh)
     }
 
-    /// RFC 9406 §4.2: from slow start to CSS when delay has increased, and back when it has not.
+    /// RFC 9406 §4.2: from slow start to CSS when delay has increased, and back when it has not. Measured times are differences of sums, so
+    /// that equal ones may differ by their rounding: they are compared to the nanosecond.
     fn change_phase(&mut self, current_round_min_rtt: Duration) {
         match self.phase {
             Phase::SlowStart => {
-                let rises = |last| current_round_min_rtt >= last + self.rtt_thresh(last);
+                let rises = |last| current_round_min_rtt + Duration::NANOSECOND >= last + self.rtt_thresh(last);
                 if self.last_round_min_rtt.is_some_and(rises) {
                     self.phase = Phase::Css { css_baseline_min_rtt: current_round_min_rtt, rounds: 0 };
                 }
             }
             Phase::Css { css_baseline_min_rtt, .. } => {
-                if current_round_min_rtt < css_baseline_min_rtt {
+                if current_round_min_rtt + Duration::NANOSECOND < css_baseline_min_rtt {
                     self.phase = Phase::SlowStart;
                 }
             }

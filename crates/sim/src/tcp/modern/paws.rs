@@ -6,19 +6,20 @@
 use ackclock_core::units::{Duration, Instant};
 
 /// A tick of the timestamp clock.
-const TICK: Duration = Duration::from_millis(1);
+const TICK: Duration = Duration::from_nanos(TICK_NANOS);
+const TICK_NANOS: u64 = 1_000_000;
 /// From this age on the remembered timestamp is void (RFC 7323 §5.5).
 const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
 
 /// The value of a clock that began at `initial`.
 pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
-    initial.wrapping_add((now.as_nanos() / TICK.as_nanos()) as u32)
+    initial.wrapping_add((now.as_nanos() / TICK_NANOS) as u32)
 }
 
 /// The time since `echo` was the value of the clock, a tick at least; `None`: it lies in the future.
 pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
     let ticks = timestamp(now, initial).wrapping_sub(echo).cast_signed();
-    (ticks >= 0).then(|| TICK.saturating_mul(u64::from(ticks.cast_unsigned().max(1))))
+    (ticks >= 0).then(|| TICK * f64::from(ticks.max(1)))
 }
 
 /// The peer's timestamps.

@@ -39,6 +39,11 @@ pub(super) struct Rack {
     dsack_round: Option<u64>,
 }
 
+/// Whether `deadline` has come. It is a sum of a time and the difference of two others, so that rounding may move it: to the nanosecond.
+fn has_come(now: Instant, deadline: Instant) -> bool {
+    deadline <= now + Duration::NANOSECOND
+}
+
 impl Default for Rack {
     fn default() -> Self {
         Self {
@@ -94,7 +99,7 @@ impl Rack {
             return Duration::ZERO;
         }
         let Some(min_rtt) = at.min_rtt else { return Duration::ZERO };
-        let window = Duration::from_nanos(min_rtt.saturating_mul(u64::from(self.reo_wnd_mult)).as_nanos() / 4);
+        let window = min_rtt * (f64::from(self.reo_wnd_mult) / 4.0);
         at.srtt.map_or(window, |srtt| window.min(srtt))
     }
 
@@ -102,7 +107,7 @@ impl Rack {
     pub(super) fn detect(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) -> (bool, Option<Instant>) {
         let Some(newest) = self.newest else { return (false, None) };
         let patience = self.rtt + self.reo_wnd(board, at);
-        let (marked, last) = board.expire(newest, |sent_at| sent_at + patience <= now);
+        let (marked, last) = board.expire(newest, |sent_at| has_come(now, sent_at + patience));
         (marked, last.map(|sent_at| sent_at + patience))
     }
 
@@ -110,7 +115,7 @@ impl Rack {
     pub(super) fn mark_on_timeout(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) {
         let patience = self.rtt + self.reo_wnd(board, at);
         board.mark_first_lost();
-        board.expire((Instant::MAX, u64::MAX), |sent_at| sent_at + patience <= now);
+        board.expire((Instant::MAX, u64::MAX), |sent_at| has_come(now, sent_at + patience));
     }
 
     #[cfg(test)]

@@ -3,7 +3,7 @@
 //! ## References
 //! draft-cheng-iccrg-delivery-rate-estimation-02 §3; draft-cardwell-iccrg-bbr-congestion-control-02 §4.5.1 (rounds).
 
-use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC, Rate};
+use ackclock_core::units::{Duration, Instant, Rate};
 
 use super::scoreboard::SentSegment;
 
@@ -72,11 +72,11 @@ impl DeliveryRate {
         let acknowledging = now.since(newest.stamp.delivered_at);
         let interval = sending.max(acknowledging);
         // Draft §3.3: what took less than any round trip is no sample.
-        if interval.as_nanos() == 0 || min_rtt.is_some_and(|min| interval < min) {
+        if interval < Duration::NANOSECOND || min_rtt.is_some_and(|min| interval + Duration::NANOSECOND < min) {
             return None;
         }
-        let bits = u128::from(self.now.delivered - newest.stamp.delivered) * 8 * u128::from(NANOS_PER_SEC);
-        Rate::from_bits_per_sec((bits / u128::from(interval.as_nanos())) as u64)
+        let bits = 8.0 * (self.now.delivered - newest.stamp.delivered) as f64;
+        Rate::from_bits_per_sec((bits / interval.as_secs_f64()).round() as u64)
     }
 
     /// Bytes delivered so far.

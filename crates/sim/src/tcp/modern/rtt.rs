@@ -1,4 +1,4 @@
-//! Round-trip time and retransmission timeout, in nanoseconds.
+//! Round-trip time and retransmission timeout.
 //!
 //! ## References
 //! RFC 6298.
@@ -26,7 +26,7 @@ const MAX_BACKOFF: u32 = 32;
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
     bounds: RtoBounds,
-    /// Smoothed round-trip time and its deviation, in nanoseconds.
+    /// Smoothed round-trip time and its deviation, in seconds.
     smoothed: Option<(f64, f64)>,
     latest: Option<Duration>,
     min: Option<Duration>,
@@ -44,7 +44,7 @@ impl Rtt {
     pub(super) fn measure(&mut self, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
-        let sample = rtt.as_nanos() as f64;
+        let sample = rtt.as_secs_f64();
         self.smoothed = Some(match self.smoothed {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),
@@ -59,10 +59,10 @@ impl Rtt {
             // RFC 6298 §2.1.
             None => self.bounds.initial,
             // RFC 6298 §2.3 and §2.4.
-            Some((srtt, rttvar)) => nanos(srtt + (K * rttvar).max(self.bounds.margin.as_nanos() as f64)).max(self.bounds.min),
+            Some((srtt, rttvar)) => Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64())).max(self.bounds.min),
         };
         // RFC 6298 §5.5 and §2.5.
-        base.saturating_mul(1 << self.backoff).min(self.bounds.max)
+        (base * (1_u64 << self.backoff) as f64).min(self.bounds.max)
     }
 
     /// RFC 6298 §5.5: doubles the timeout after it has expired.
@@ -83,7 +83,7 @@ impl Rtt {
 
     /// Smoothed round-trip time, once there is one.
     pub(super) fn srtt(&self) -> Option<Duration> {
-        self.smoothed.map(|(srtt, _)| nanos(srtt))
+        self.smoothed.map(|(srtt, _)| Duration::from_secs_f64(srtt))
     }
 
     /// The last measurement.
@@ -97,10 +97,6 @@ impl Rtt {
     }
 }
 
-fn nanos(value: f64) -> Duration {
-    Duration::from_nanos(value.round() as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::config::Config;
@@ -108,6 +104,11 @@ mod tests {
 
     fn millis(millis: u64) -> Duration {
         Duration::from_millis(millis)
+    }
+
+    /// Smoothed round-trip time and timeout in nanoseconds.
+    fn nanos(rtt: &Rtt) -> (Option<u64>, u64) {
+        (rtt.srtt().map(Duration::as_nanos), rtt.timeout().as_nanos())
     }
 
     fn rtt(margin: u64) -> Rtt {
@@ -120,10 +121,10 @@ mod tests {
         assert_eq!(rtt.timeout(), millis(1000), "§2.1");
         rtt.measure(millis(100));
         // §2.2: srtt = 100, rttvar = 50, RTO = 100 + 4 · 50.
-        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(100)), millis(300)));
+        assert_eq!(nanos(&rtt), (Some(100_000_000), 300_000_000));
         rtt.measure(millis(180));
         // §2.3: rttvar = 3/4 · 50 + 1/4 · 80 = 57.5; srtt = 7/8 · 100 + 1/8 · 180 = 110; RTO = 110 + 230.
-        assert_eq!((rtt.srtt(), rtt.timeout()), (Some(millis(110)), millis(340)));
+        assert_eq!(nanos(&rtt), (Some(110_000_000), 340_000_000));
         assert_eq!((rtt.min(), rtt.latest()), (Some(millis(100)), Some(millis(180))));
     }
 
@@ -131,12 +132,12 @@ mod tests {
     fn bounds_and_margin() {
         let mut bounded = rtt(1);
         bounded.measure(millis(10));
-        assert_eq!(bounded.timeout(), millis(200), "§2.4: 10 + 4 · 5 is below the least");
+        assert_eq!(nanos(&bounded).1, 200_000_000, "§2.4: 10 + 4 · 5 is below the least");
         let mut steady = rtt(200);
         for _ in 0..200 {
             steady.measure(millis(300));
         }
-        assert_eq!(steady.timeout(), millis(500), "the deviation has vanished, the margin remains");
+        assert_eq!(nanos(&steady).1, 500_000_000, "the deviation has vanished, the margin remains");
     }
 
     #[test]
@@ -152,8 +153,8 @@ mod tests {
         for _ in 0..100 {
             rtt.back_off();
         }
-        assert_eq!(rtt.timeout(), millis(60_000));
+        assert_eq!(nanos(&rtt).1, 60_000_000_000);
         rtt.end_backoff();
-        assert_eq!(rtt.timeout(), millis(300));
+        assert_eq!(nanos(&rtt).1, 300_000_000);
     }
 }

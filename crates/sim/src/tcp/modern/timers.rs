@@ -119,7 +119,7 @@ impl Sender {
         if !blocked {
             (self.timers.persist, self.timers.persist_backoff) = (None, 0);
         } else if self.timers.persist.is_none() && self.force == Force::Nothing {
-            let wait = self.rtt.timeout().saturating_mul(1 << self.timers.persist_backoff).min(self.config.rto.max);
+            let wait = (self.rtt.timeout() * f64::from(1 << self.timers.persist_backoff)).min(self.config.rto.max);
             self.timers.persist = Some(now + wait.max(Duration::from_millis(1)));
         }
     }

@@ -40,8 +40,8 @@ impl Tlp {
     /// RFC 8985 §7.2: the probe timeout. `single`: only one segment is in flight, so that its ACK may be delayed by `max_ack_delay`.
     pub(super) fn timeout(srtt: Option<Duration>, single: bool, max_ack_delay: Duration) -> Duration {
         match srtt {
-            Some(srtt) if single => srtt.saturating_mul(2) + max_ack_delay,
-            Some(srtt) => srtt.saturating_mul(2),
+            Some(srtt) if single => srtt * 2.0 + max_ack_delay,
+            Some(srtt) => srtt * 2.0,
             None => PTO_WITHOUT_RTT,
         }
     }

@@ -104,7 +104,7 @@ impl ReceiveWindow {
     /// A round trip took `rtt`.
     pub(super) fn measure(&mut self, rtt: Duration) {
         if let Some(tuning) = &mut self.tuning {
-            let smooth = |srtt: Duration| Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
+            let smooth = |srtt: Duration| (srtt * 7.0 + rtt) / 8.0;
             tuning.rtt = Some(tuning.rtt.map_or(rtt, smooth));
         }
     }
@@ -190,6 +190,6 @@ mod tests {
         window.advance(at(60), 5001);
         assert_eq!(window.tuning.as_ref().unwrap().rtt, None);
         window.advance(at(90), 10_001);
-        assert_eq!(window.tuning.as_ref().unwrap().rtt, Some(Duration::from_millis(40)));
+        assert_eq!(window.tuning.as_ref().unwrap().rtt.map(Duration::as_nanos), Some(40_000_000));
     }
 }

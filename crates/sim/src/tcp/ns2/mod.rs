@@ -24,9 +24,10 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
 use crate::app::Bulk;
+use crate::net::packet::Packet;
 use crate::scenario::{Ns2Host, Recovery};
 use crate::tcp::first_flight::FirstFlight;
-use crate::tcp::packet::{Packet, SackBlocks};
+use crate::tcp::packet::SackBlocks;
 use crate::tcp::rto::{Rto, RtoConfig};
 
 use marking::Marking;

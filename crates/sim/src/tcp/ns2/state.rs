@@ -6,7 +6,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
 use super::{ExitReason, Permit, Segment, State, Timed};
-use crate::tcp::packet::Packet;
+use crate::net::packet::Packet;
 
 impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.

@@ -143,15 +143,15 @@ impl Script {
         if found == wanted { Ok(()) } else { Err(format!("{verb} is {found}")) }
     }
 
-    /// Lets timers expire up to `at`.
+    /// Lets timers expire up to `at`, which is a decimal: to the nanosecond.
     fn advance(&mut self, at: Instant) {
         self.transmit();
-        while let Some(due) = self.endpoint.poll_timeout().filter(|due| *due <= at) {
+        while let Some(due) = self.endpoint.poll_timeout().filter(|due| *due <= at + Duration::NANOSECOND) {
             self.now = self.now.max(due);
             self.endpoint.handle_timeout(self.now);
             self.transmit();
         }
-        self.now = at;
+        self.now = self.now.max(at);
     }
 
     fn transmit(&mut self) {

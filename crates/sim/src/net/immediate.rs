@@ -1,0 +1,146 @@
+//! A queue that decides on arrival and serves first in, first out: the departure of a packet is known when it arrives.
+
+use std::collections::VecDeque;
+
+use ackclock_core::qdisc::{Admission, Arrival, Backlog, Updated, Verdict};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Bytes, Instant, Moment};
+
+use super::link::{Entering, LinkKind, Loss, Port};
+use crate::trace::Recorder;
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// When its transmission starts.
+    start: Instant,
+    size: Bytes,
+}
+
+/// A discipline with its random numbers.
+#[derive(Debug)]
+struct Disciplined {
+    updated: Updated<Box<dyn Admission>>,
+    random: Generator,
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(crate) struct Immediate {
+    waiting: VecDeque<Waiting>,
+    backlog: Backlog,
+    /// A queue without limit has none.
+    discipline: Option<Box<Disciplined>>,
+}
+
+/// What a link does with a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Crossing {
+    /// It reaches the other end.
+    Through {
+        /// When it arrives there.
+        arrival: Moment,
+        /// Whether the queue marked it.
+        marked: bool,
+    },
+    /// It is lost.
+    Lost(Loss),
+}
+
+impl Immediate {
+    /// An empty queue behind `discipline`.
+    pub(super) fn new(discipline: Box<dyn Admission>, random: Generator) -> Self {
+        let discipline = Some(Box::new(Disciplined { updated: Updated::new(discipline), random }));
+        Self { discipline, ..Self::default() }
+    }
+
+    /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
+    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
+        let now = packet.now;
+        if let Some(at) = port.lost_before(packet, recorder) {
+            return Crossing::Lost(Loss::silent(at));
+        }
+        while let Some(first) = self.waiting.front()
+            && !port.transmitter.precedes(now, first.start)
+        {
+            self.start_first(port, recorder);
+        }
+        port.counters.arrivals += 1;
+        let busy = port.transmitter.is_busy(now);
+        let mut marked = false;
+        match self.admit(port, packet, busy, recorder) {
+            Verdict::Accept => {}
+            Verdict::Mark(reason) => {
+                marked = true;
+                port.counters.marks += 1;
+                if R::ON {
+                    recorder.marked(now.at, port.index, packet, reason);
+                }
+            }
+            Verdict::Drop(reason) => {
+                port.counters.drop(now.at, reason);
+                recorder.dropped(now.at, port.index, packet, reason);
+                let notice = self.discipline.as_ref().and_then(|discipline| discipline.updated.admission.notice(reason));
+                return Crossing::Lost(Loss { at: now.at, notice });
+            }
+        }
+        let start = if busy { port.transmitter.free_at } else { now.at };
+        let departure = port.transmitter.send(kind, packet.size, start);
+        if busy {
+            self.wait(port, packet, start, recorder);
+        } else {
+            port.transmitter.in_service_since = start;
+        }
+        port.leave(packet, start, recorder);
+        if let Some(at) = port.lost_after(packet, departure.arrival, recorder) {
+            return Crossing::Lost(Loss::silent(at));
+        }
+        Crossing::Through { arrival: departure.arrives(), marked }
+    }
+
+    /// Asks the discipline, which a queue without limit does not have.
+    fn admit<R: Recorder>(&mut self, port: &Port, packet: &Entering, busy: bool, recorder: &mut R) -> Verdict {
+        let Some(discipline) = &mut self.discipline else { return Verdict::Accept };
+        let Disciplined { updated, random } = &mut **discipline;
+        updated.update_until(packet.now, self.backlog);
+        let idle_since = (!busy).then_some(port.transmitter.free_at);
+        let arrival = Arrival { now: packet.now.at, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
+        let verdict = updated.admission.admit(&arrival, self.backlog, random);
+        if R::ON {
+            recorder.discipline(packet.now.at, port.index, |out| updated.admission.internals(out));
+        }
+        verdict
+    }
+
+    /// The transmission of the first waiting packet starts.
+    fn start_first<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
+        let Some(Waiting { start, size }) = self.waiting.pop_front() else { return };
+        if let Some(discipline) = &mut self.discipline {
+            let now = Moment { at: start, since: port.transmitter.in_service_since };
+            discipline.updated.update_until(now, self.backlog);
+        }
+        port.transmitter.in_service_since = start;
+        self.backlog = self.backlog.without(size);
+        if R::ON {
+            recorder.queue(start, port.index, self.backlog);
+        }
+    }
+
+    /// Appends a packet whose transmission will start at `start`.
+    fn wait<R: Recorder>(&mut self, port: &mut Port, packet: &Entering, start: Instant, recorder: &mut R) {
+        self.waiting.push_back(Waiting { start, size: packet.size });
+        self.backlog = self.backlog.with(packet.size);
+        port.counters.waited += start.min(port.end).since(packet.now.at);
+        port.counters.queue_max = port.counters.queue_max.max(self.backlog.packets);
+        if R::ON {
+            recorder.queue(packet.now.at, port.index, self.backlog);
+        }
+    }
+
+    /// Lets the queue run on to the end of the run, for the recorder.
+    pub(super) fn finish<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
+        while R::ON && self.waiting.front().is_some_and(|first| first.start < port.end) {
+            self.start_first(port, recorder);
+        }
+    }
+}
