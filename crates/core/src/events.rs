@@ -55,6 +55,7 @@ pub struct Sent {
 
 /// An acknowledgement of new data arrived.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
