@@ -70,9 +70,9 @@ def read_text(path: Path, most: int = LARGEST) -> str:
                 size += len(chunk)
                 if size > most:
                     raise ValueError(f"{path}: larger than {most / 1e6:,.0f} MB, the most that is read of a text file")
-                if b"\0" in chunk:
-                    raise ValueError(f"{path}: not a text file: it holds a NUL character")
                 parts.append(decoder.decode(chunk))
+                if "\0" in parts[-1]:
+                    raise ValueError(f"{path}: not a text file: it holds a NUL character")
         parts.append(decoder.decode(b"", final=True))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
