@@ -217,7 +217,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Queue::Scheduled(queue) => {
                     let FlowSpec { from, to, .. } = self.scenario.flows[flow];
                     let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
-                    let served = queue.offer((port, kind), (packet, ends), &entering, &mut self.lost, &mut self.recorder);
+                    let served = queue.offer((port, kind), (packet, ends, &entering), &mut self.lost, &mut self.recorder);
                     return self.follow(link, served);
                 }
             };

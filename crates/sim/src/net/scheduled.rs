@@ -94,8 +94,7 @@ impl Scheduled {
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
-        (packet, ends): (Packet, (u32, u32)),
-        entering: &Entering,
+        (packet, ends, entering): (Packet, (u32, u32), &Entering),
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
