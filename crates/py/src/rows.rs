@@ -55,13 +55,16 @@ pub(crate) fn dictionaries<'py>(py: Python<'py>, batch: &RecordBatch, most: usiz
     Ok(rows)
 }
 
+/// Keys and columns.
+type Columns<'a> = Vec<(&'a str, &'a dyn Array)>;
+
 /// All rows of a table as JSON objects.
 pub(crate) struct Rows<'a> {
     batch: &'a RecordBatch,
     /// Key and column of what stands in each object.
-    plain: Vec<(&'a str, &'a dyn Array)>,
+    plain: Columns<'a>,
     /// The same of an object in the object, and its key; it is null where its first column is.
-    nested: Option<(&'static str, Vec<(&'a str, &'a dyn Array)>)>,
+    nested: Option<(&'static str, Columns<'a>)>,
 }
 
 impl<'a> Rows<'a> {

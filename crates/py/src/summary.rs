@@ -63,8 +63,9 @@ pub(crate) fn page_table(rows: &[(&str, Option<f64>)]) -> PyResult<Table> {
 }
 
 fn columns(what: &'static str, rows: &[Times]) -> Vec<(&'static str, ArrayRef)> {
-    let counts =
-        |read: fn(&Times) -> usize| -> ArrayRef { Arc::new(rows.iter().map(|times| Some(read(times) as i64)).collect::<Int64Array>()) };
+    let counts = |read: fn(&Times) -> usize| -> ArrayRef {
+        Arc::new(rows.iter().map(|times| i64::try_from(read(times)).ok()).collect::<Int64Array>())
+    };
     let seconds = |read: fn(Statistics) -> f64| -> ArrayRef {
         Arc::new(rows.iter().map(|times| times.statistics.map(read)).collect::<Float64Array>())
     };
@@ -92,7 +93,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
