@@ -46,7 +46,6 @@ only = { recovery = ["reno", "sack"] }
 x = "queue"
 series = "recovery"
 metric = "delivered_bytes"
-bottom = 10
 
 [[chart]]
 kind = "time"
