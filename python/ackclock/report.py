@@ -401,7 +401,9 @@ def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str
         polars.col(column).cast(polars.Float64).mean() for column in START_COLUMNS.values() if column in table.columns
     ]
     reason = polars.col("slow_start_exit_reason").drop_nulls().mode().sort().first().fill_null("none")
-    grouped = table.group_by(list(labels), maintain_order=True).agg(reason.alias("exit"), *means)
+    # The exact path stands beside verdicts only.
+    drawn = table.filter(polars.col("paths").cast(polars.String).ne_missing("exact"))
+    grouped = drawn.group_by(list(labels), maintain_order=True).agg(reason.alias("exit"), *means)
     return [
         [number(value) if isinstance(value, float) else "–" if value is None else str(value) for value in row]
         for row in grouped.iter_rows()
