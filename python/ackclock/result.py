@@ -419,7 +419,7 @@ class StoredResult(Summaries):
     def summary(self) -> dict[str, Any]:
         """What `Result.summary` gives, but ``events`` and ``cpu_seconds``, and with the labels."""
         # Written only if there was any.
-        transfers, pages = ((self.directory / f"{name}.parquet").exists() for name in ("transfers", "pages"))
+        transfers, pages = (self._has(name) for name in ("transfers", "pages"))
         return {
             "scenario": str(self.manifest["scenario"]),
             "labels": self.labels,
