@@ -55,6 +55,7 @@ pub struct Sent {
 
 /// An acknowledgement of new data arrived.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about one ACK")]
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
