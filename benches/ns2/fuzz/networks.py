@@ -177,7 +177,7 @@ def _seed(draw: random.Random) -> int:
 def _rate(draw: random.Random, low: float, high: float) -> int:
     rate = math.exp(draw.uniform(math.log(low), math.log(high)))
     # Some are round, so that times coincide.
-    return round(rate, -5 if rate > 1e6 else -4) if draw.random() < 0.1 else round(rate)
+    return round(rate / 1e5) * 10**5 if rate > 1e6 and draw.random() < 0.1 else round(rate)
 
 
 def _faster(draw: random.Random, rate: int) -> int:

@@ -12,7 +12,7 @@ pub struct Fifo<A> {
     pub(crate) admission: A,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
-    idle_since: Option<Instant>,
+    idle_since: Option<f64>,
     next_update: Instant,
 }
 
@@ -20,7 +20,7 @@ impl<A: Admission> Fifo<A> {
     /// An empty queue behind `admission`, before a link that is idle.
     pub fn new(admission: A) -> Self {
         let next_update = admission.first_update().unwrap_or(Instant::MAX);
-        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(Instant::ZERO), next_update }
+        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(0.0), next_update }
     }
 
     fn update_until(&mut self, now: Instant) {
@@ -55,7 +55,7 @@ impl<A: Admission> Scheduler for Fifo<A> {
     fn dequeue(&mut self, now: Instant, _random: &mut Generator, _outcomes: &mut Outcomes) -> Option<Packet> {
         self.update_until(now);
         let Some(packet) = self.waiting.pop_front() else {
-            self.idle_since.get_or_insert(now);
+            self.idle_since.get_or_insert(now.as_secs_f64());
             return None;
         };
         self.backlog = self.backlog.without(packet.size);
@@ -91,7 +91,7 @@ mod tests {
     #[derive(Debug, Default)]
     struct Witness {
         calls: Vec<Call>,
-        idle_since: Vec<Option<u64>>,
+        idle_since: Vec<Option<f64>>,
     }
 
     const fn millis(instant: Instant) -> u64 {
@@ -105,7 +105,7 @@ mod tests {
     impl Admission for Witness {
         fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
             self.calls.push(Call::Admit(millis(arrival.now), backlog.packets));
-            self.idle_since.push(arrival.idle_since.map(millis));
+            self.idle_since.push(arrival.idle_since);
             match arrival.size.0 {
                 13 => Verdict::Drop(Reason::Early),
                 5 => Verdict::Mark(Reason::Virtual),
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!([4, 6].map(|now| bench.depart(now)), [None, None]);
         bench.arrive(7, packet(3, 0, 100));
         bench.arrive(8, packet(4, 0, 100));
-        assert_eq!(bench.queue.admission.idle_since, [Some(0), Some(0), None, Some(4), None]);
+        assert_eq!(bench.queue.admission.idle_since, [Some(0.0), Some(0.0), None, Some(0.004), None]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub struct Outlet {
 pub struct Arrival {
     /// When it arrives.
     pub now: Instant,
-    /// The same in seconds, with what a nanosecond cannot tell: for disciplines that add up times over a whole run.
+    /// The same in seconds, with what a nanosecond cannot tell: for disciplines that add up times, or cut them to whole packets.
     pub clock: f64,
     /// Its size, headers included.
     pub size: Bytes,
@@ -92,8 +92,8 @@ pub struct Arrival {
     pub flow: u32,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Since when the link has had nothing to send; `None` while it transmits.
-    pub idle_since: Option<Instant>,
+    /// Since when the link has had nothing to send, by the same clock; `None` while it transmits.
+    pub idle_since: Option<f64>,
 }
 
 impl Arrival {

@@ -398,7 +398,7 @@ impl Link {
     fn admit<R: Recorder>(&mut self, packet: &Entering, busy: bool, recorder: &mut R) -> Verdict {
         let Some(queue) = &mut self.queue else { return Verdict::Accept };
         queue.update_until(packet.at, self.backlog);
-        let idle_since = (!busy).then_some(self.transmitter.free_at);
+        let idle_since = (!busy).then_some(self.transmitter.free_tiebreak);
         let arrival = Arrival { now: packet.at, clock: packet.tiebreak, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
         let verdict = queue.discipline.admit(&arrival, self.backlog, &mut queue.random);
         if R::ON {
