@@ -97,7 +97,7 @@ impl Vegas {
         let segment = Segment { rtt: self.measure(now, segment.seq - 1), ..*segment };
         if before == 0 {
             // The SYN's ACK opens no window; after a lost SYN there is one to grow.
-            let lost = state.syn_lost;
+            let lost = state.lost_syns > 0;
             state.acknowledge(now, &segment);
             if lost {
                 state.grow(now, 1, &segment);
