@@ -9,10 +9,10 @@ RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help core demo test check format lint types pages fuzz bench docs clean
+.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
 
 $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit("ackclock needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
@@ -59,6 +59,9 @@ docs: core  ## generate the reference pages from the program, and the Rust docum
 
 fuzz:  ## a short fuzz run over scenario text
 	bash fuzz/run.sh 20
+
+fuzz-ns2: core  ## compare with ns-2 on 600 random networks, where it is installed
+	$(BIN)/python benches/ns2/fuzz/fuzz.py --count 600
 
 bench: core  ## measure speed, against ns-2 where it is installed; writes target/bench.json
 	$(BIN)/python benches/bench.py

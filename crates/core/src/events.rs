@@ -9,8 +9,8 @@ pub struct Established {
     pub now: Instant,
     /// Sender maximum segment size (RFC 5681 §2), headers excluded.
     pub smss: Bytes,
-    /// Whether the SYN had to be sent again.
-    pub syn_lost: bool,
+    /// How often the SYN had to be sent again.
+    pub lost_syns: u32,
     /// Round-trip time of the handshake, where it could be measured.
     pub rtt: Option<Duration>,
     /// The receiver's window, in segments, where it is known.
@@ -24,7 +24,12 @@ pub struct Established {
 impl Established {
     /// A handshake of which nothing is known but the segment size.
     pub const fn new(now: Instant, smss: Bytes) -> Self {
-        Self { now, smss, syn_lost: false, rtt: None, rwnd: None, available: None, learned: None }
+        Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None }
+    }
+
+    /// Whether the SYN had to be sent again.
+    pub const fn syn_lost(&self) -> bool {
+        self.lost_syns > 0
     }
 }
 
@@ -100,6 +105,10 @@ pub enum Cause {
     EcnCe,
 }
 
+/// Smallest window of a host that halves windows of one segment too: what is less than a segment lets nothing new go until an ACK makes it
+/// grow or the timer expires. RFC 3168 §6.1.2 has the sender wait so after a mark; ns-2 does after a loss too.
+pub const PART_OF_A_SEGMENT: Segments = 1.0 / 1024.0;
+
 /// A sign of congestion: at most one in a recovery period.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
@@ -115,6 +124,8 @@ pub struct CongestionEvent {
     pub restart: bool,
     /// Window from which it starts over, in segments: the loss window of RFC 5681 §3.1, which is 1; Vegas' 2.
     pub loss_window: Segments,
+    /// Smallest window that the reduction may leave, in segments: 1, or [`PART_OF_A_SEGMENT`].
+    pub least: Segments,
     /// Whether the missing segment had already been sent again: its retransmission was lost too.
     pub resent: bool,
     /// Smallest round-trip time so far.

@@ -34,6 +34,7 @@ pub(crate) fn congestion(cause: Cause, window: Segments) -> CongestionEvent {
         flight_size: window as u32,
         restart,
         loss_window: 1.0,
+        least: 1.0,
         resent: false,
         min_rtt: None,
     }

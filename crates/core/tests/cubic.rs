@@ -28,6 +28,7 @@ const LOSS: CongestionEvent = CongestionEvent {
     flight_size: 0,
     restart: false,
     loss_window: 1.0,
+    least: 1.0,
     resent: false,
     min_rtt: None,
 };

@@ -130,7 +130,7 @@ impl CongestionControl for PythonControl {
         let event = PyEstablished {
             now_s: event.now.as_secs_f64(),
             smss: event.smss.0,
-            syn_lost: event.syn_lost,
+            syn_lost: event.syn_lost(),
             rtt_s: event.rtt.map(Duration::as_secs_f64),
             rwnd: event.rwnd,
             available: event.available,

@@ -6,9 +6,6 @@ use crate::units::{Instant, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
 const LOSS_WINDOW: Segments = 1.0;
-/// Smallest window after a mark. RFC 3168 §6.1.2: with a window of one segment the sender waits for its timer; ns-2 halves the window, and
-/// what is less than a segment lets nothing new go until an ACK makes it grow or the timer expires.
-const MARKED_WINDOW: Segments = 1.0 / 1024.0;
 /// Smallest slow start threshold (RFC 5681 equation 4).
 const MIN_SSTHRESH: Segments = 2.0;
 
@@ -110,15 +107,20 @@ impl CongestionControl for Composed {
             let restart = self.loss_response.as_ref().map_or(event.loss_window, |part| part.restart(event, &response));
             restart.max(LOSS_WINDOW)
         } else {
-            response.cwnd.max(if event.cause == Cause::EcnCe { MARKED_WINDOW } else { LOSS_WINDOW })
+            response.cwnd.max(event.least)
         };
         self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
         self.avoidance.on_reduction(event, &self.window);
     }
 
+    fn on_restart(&mut self) {
+        self.slow_start.on_restart();
+        self.window.cwnd = LOSS_WINDOW;
+    }
+
     fn on_recovery_end(&mut self, _now: Instant) {
         let window = self.avoidance.on_recovery_end(&self.window);
-        // A mark may have left less than a segment, which recovery does not change.
+        // The reduction may have left less than a segment, which recovery does not change.
         let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
         self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
     }
@@ -175,6 +177,7 @@ impl CongestionControl for Composed {
 mod tests {
     use super::*;
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
+    use crate::events::PART_OF_A_SEGMENT;
     use crate::registry::{Params, Value};
     use crate::testing::{ACK, build, congestion, established, internal};
     use crate::units::Duration;
@@ -261,8 +264,8 @@ mod tests {
         assert_eq!(control.window(), Window { cwnd: 4.5, ssthresh: 4.0 });
         control.on_congestion(&congestion(Cause::DupAck, 1.0));
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
-        // A mark may leave less than a segment.
-        control.on_congestion(&congestion(Cause::EcnCe, 1.0));
+        // Where the host allows it, less than a segment is left.
+        control.on_congestion(&CongestionEvent { least: PART_OF_A_SEGMENT, ..congestion(Cause::DupAck, 1.0) });
         assert_eq!(control.window(), Window { cwnd: 0.5, ssthresh: 2.0 });
     }
 

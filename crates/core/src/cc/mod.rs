@@ -69,6 +69,10 @@ pub trait CongestionControl: Debug + Send + Sync {
     fn on_ack_in_recovery(&mut self, _ack: &Ack) {}
     /// Congestion was noticed: once per recovery period.
     fn on_congestion(&mut self, event: &CongestionEvent);
+    /// A timer has expired that says nothing new of congestion: the window starts over from one segment, and the threshold stays.
+    fn on_restart(&mut self) {
+        self.deflate((self.window().cwnd - 1.0).max(0.0));
+    }
     /// All that was outstanding at the congestion has been acknowledged.
     fn on_recovery_end(&mut self, _now: Instant) {}
     /// The last congestion event was spurious: restore what it took.
@@ -125,6 +129,8 @@ pub trait SlowStart: Debug + Send + Sync {
     }
     /// Congestion was noticed; `window` is the window before the response.
     fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// A timer has expired that says nothing new of congestion.
+    fn on_restart(&mut self) {}
     /// Own quantities, for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }

@@ -8,8 +8,9 @@
 //! variant of RED*, 2000; Floyd, Gummadi & Shenker, *Adaptive RED*, 2001; RFC 3168 §7; ns-2.35, `RED`, whose defaults these are.
 //! ## Differs from the document
 //! As in ns-2: chance decides only while more than one byte, or in mode `packets` more than one packet, waits; a packet that finds the
-//! average above `min_threshold` for the first time is taken; marks are given only while the probability is at most `mark_below`, packets
-//! are dropped above it.
+//! average above `min_threshold` for the first time is taken; marks are given only while the probability is below `mark_below`, packets
+//! are dropped from it on. Where the probability is 1, drops are spaced and scaled by the packet's size all the same, so that a packet much
+//! smaller than `mean_packet` may pass. With `adaptive` and `gentle` the upper line starts at the first `max_p`.
 //! ## Parameters
 //! `limit`: capacity; in mode `bytes` a packet counts as `mean_packet` bytes; 50 packets.
 //! `mode`: whether queue, average and chance count bytes or packets; bytes.
@@ -29,7 +30,7 @@
 //! `increase`: largest step up; 1 %.
 //! `decrease`: factor of a step down; 0.9.
 //! `top`: `max_p` from which on it takes no more steps up; 50 %.
-//! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 100 ms of the link, and at most 1 %.
+//! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 1000 B of 100 ms of the link, and at most 1 %.
 
 use crate::qdisc::params::{ECN, Measure, flag, mean_packet, mode};
 use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
@@ -151,6 +152,8 @@ struct Adaptation {
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     max_p: f64,
+    /// `max_p` before any adaptation, from which the upper line rises.
+    first_max_p: f64,
     gentle: bool,
     wait: bool,
 }
@@ -158,14 +161,13 @@ struct Curve {
 impl Curve {
     /// The probability that an `average` from `min` on gives.
     fn base(&self, average: f64, min: f64, max: f64) -> f64 {
-        let probability = if average < max {
+        if average < max {
             self.max_p * (average - min) / (max - min)
-        } else if self.gentle {
-            (1.0 - self.max_p) / max * average + 2.0 * self.max_p - 1.0
+        } else if self.gentle && average < 2.0 * max {
+            (1.0 - self.first_max_p) / max * average + 2.0 * self.first_max_p - 1.0
         } else {
             1.0
-        };
-        probability.min(1.0)
+        }
     }
 
     /// The same when `count` packets have passed since the last drop.
@@ -235,7 +237,12 @@ impl Red {
             max,
             target_delay: params.number("target_delay"),
             weight: params.number_or_auto("weight"),
-            curve: Curve { max_p: params.number("max_p"), gentle: params.flag("gentle"), wait: params.flag("wait") },
+            curve: Curve {
+                max_p: params.number("max_p"),
+                first_max_p: params.number("max_p"),
+                gentle: params.flag("gentle"),
+                wait: params.flag("wait"),
+            },
             ecn: params.flag("ecn"),
             mark_below: params.number("mark_below"),
             adaptation: params.flag("adaptive").then_some(adaptation),
@@ -302,7 +309,8 @@ impl Red {
             return Verdict::Accept;
         }
         self.restart_count();
-        arrival.signal(self.ecn && base <= self.mark_below, Reason::Early)
+        let reason = if base < 1.0 { Reason::Early } else { Reason::Forced };
+        arrival.signal(self.ecn && base < self.mark_below, reason)
     }
 
     fn restart_count(&mut self) {
@@ -318,7 +326,8 @@ impl Admission for Red {
         let weight = 1.0 - libm::exp(-1.0 / (10.0 * round_trip * self.packets_per_second));
         self.weight.get_or_insert(weight);
         if let Some(adaptation) = &mut self.adaptation {
-            adaptation.bottom.get_or_insert((10.0 / self.packets_per_second).min(0.01));
+            // As in ns-2: 1/W for W the packets of 1000 B that the link sends in 100 ms, whatever the mean packet.
+            adaptation.bottom.get_or_insert((8.0 * 1000.0 / 0.1 / outlet.rate.as_bits_per_sec() as f64).min(0.01));
         }
     }
 
@@ -332,12 +341,7 @@ impl Admission for Red {
         self.probability = 0.0;
         let mut verdict = Verdict::Accept;
         if self.average >= min && length > 1.0 {
-            let ceiling = if self.curve.gentle { 2.0 * max } else { max };
-            if self.average >= ceiling {
-                self.probability = 1.0;
-                self.restart_count();
-                verdict = Verdict::Drop(Reason::Forced);
-            } else if self.above {
+            if self.above {
                 verdict = self.draw(arrival, (min, max), random);
             } else {
                 self.above = true;
@@ -396,35 +400,50 @@ mod tests {
         // 1.5 Mbit/s are 375 packets of 500 B in a second: T = 3·(40 ms + 1/375 s) = 128 ms, and w = 1 − exp(−1/480).
         let red = attached(1500, &[("adaptive", Value::Bool(true))]);
         assert_close(red.weight.unwrap(), 0.002_081_164_7, 1e-12);
-        // 5 ms are fewer than twice five packets; 10/375 is more than 1 %.
+        // 5 ms are fewer than twice five packets; 1.5 Mbit/s are fewer than a hundred packets of 1000 B in 100 ms.
         assert_eq!(red.thresholds(), (2500.0, 7500.0));
         assert_close(red.adaptation.unwrap().bottom.unwrap(), 0.01, 0.0);
         // 45 Mbit/s are 11250: half of 5 ms are 28.125 packets.
         let packets = [("mode", Value::Word("packets".to_owned())), ("adaptive", Value::Bool(true))];
         assert_eq!(attached(45_000, &[]).thresholds(), (14_062.5, 42_187.5));
         assert_eq!(attached(45_000, &packets).thresholds(), (28.125, 84.375));
-        assert_close(attached(45_000, &packets).adaptation.unwrap().bottom.unwrap(), 1.0 / 1125.0, 1e-15);
+        assert_close(attached(45_000, &packets).adaptation.unwrap().bottom.unwrap(), 1.0 / 562.5, 1e-15);
         let given = |name| attached(45_000, &[(name, Value::Limit(Limit::Packets(30)))]).thresholds();
         assert_eq!((given("min_threshold"), given("max_threshold")), ((15_000.0, 45_000.0), (5000.0, 15_000.0)));
     }
 
     #[test]
     fn the_probability_rises_in_two_lines_or_jumps() {
-        let curve = Curve { max_p: 0.1, gentle: true, wait: true };
+        let curve = Curve { max_p: 0.1, first_max_p: 0.1, gentle: true, wait: true };
         for (average, expected) in [(2500.0, 0.0), (5000.0, 0.05), (7500.0, 0.1), (11_250.0, 0.55), (15_000.0, 1.0), (16_000.0, 1.0)] {
             assert_close(curve.base(average, 2500.0, 7500.0), expected, 1e-12);
         }
         let steep = Curve { gentle: false, ..curve };
         assert_close(steep.base(7499.0, 2500.0, 7500.0), 0.099_98, 1e-12);
         assert_close(steep.base(7500.0, 2500.0, 7500.0), 1.0, 0.0);
-        assert_eq!(admit(&mut steady(15_000.0, &[]), Ecn::Capable, 501), Verdict::Drop(Reason::Forced));
-        let steep = [("gentle", Value::Bool(false))];
-        assert_eq!(admit(&mut steady(7500.0, &steep), Ecn::Capable, 501), Verdict::Drop(Reason::Forced));
+        // The upper line starts at the first max_p, however far that has moved.
+        let adapted = Curve { max_p: 0.02, ..curve };
+        assert_close(adapted.base(5000.0, 2500.0, 7500.0), 0.01, 1e-12);
+        assert_close(adapted.base(11_250.0, 2500.0, 7500.0), 0.55, 1e-12);
+    }
+
+    #[test]
+    fn where_the_probability_is_one_drops_are_spaced_and_scaled_all_the_same() {
+        let (accept, forced) = (Verdict::Accept, Verdict::Drop(Reason::Forced));
+        for (average, set) in [(15_000.0, vec![]), (7500.0, vec![("gentle", Value::Bool(false))])] {
+            let mut red = steady(average, &set);
+            let verdicts = [(); 3].map(|()| admit(&mut red, Ecn::Capable, 501));
+            assert_eq!(verdicts, [accept, forced, forced], "the first is taken, and none is marked");
+        }
+        // Two packets of 500 B are none of 1500 B, so that nothing has passed since the last drop.
+        let mut red = steady(45_000.0, &[("mean_packet", Value::Number(1500.0))]);
+        let verdicts = [(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1501));
+        assert_eq!(verdicts, [accept, accept, forced, accept, accept]);
     }
 
     #[test]
     fn drops_are_spaced() {
-        let waiting = Curve { max_p: 0.1, gentle: true, wait: true };
+        let waiting = Curve { max_p: 0.1, first_max_p: 0.1, gentle: true, wait: true };
         let hurried = Curve { wait: false, ..waiting };
         for (count, waits, hurries) in [(10.0, 0.0, 0.1), (19.0, 0.0, 1.0), (20.0, 0.05, 1.0), (30.0, 0.1, 1.0), (40.0, 1.0, 1.0)] {
             assert_close(waiting.spaced(0.05, count), waits, 1e-12);
@@ -466,8 +485,8 @@ mod tests {
     fn marks_are_for_small_probabilities() {
         // Halfway between the thresholds, 5 %, and so many packets after the last drop that the next is certain.
         let verdict = |ecn, set: &[(&str, Value)]| admit(&mut Red { above: true, count_bytes: 1e6, ..steady(5000.0, set) }, ecn, 1000);
-        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.05))]), Verdict::Mark(Reason::Early));
-        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.049))]), Verdict::Drop(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.051))]), Verdict::Mark(Reason::Early));
+        assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.05))]), Verdict::Drop(Reason::Early));
         assert_eq!(verdict(Ecn::Capable, &[("ecn", Value::Bool(false))]), Verdict::Drop(Reason::Early));
         assert_eq!(verdict(Ecn::Incapable, &[]), Verdict::Drop(Reason::Early));
     }

@@ -15,10 +15,12 @@
 //! `interval`: time between two steps; 2 ms.
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
 //! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
-//! be marked are dropped then.
+//! be marked pass then.
 
 use crate::qdisc::params::{limit, mean_packet};
-use crate::qdisc::{Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict};
+use crate::qdisc::{
+    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+};
 use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Moment};
@@ -134,7 +136,7 @@ impl Admission for Rem {
     }
 }
 
-/// A REM queue that marks. Chance decides whenever the link asks for a packet; one that cannot carry a mark is dropped then.
+/// A REM queue that marks. Chance decides whenever the link asks for a packet; one that cannot carry a mark passes, as in ns-2.
 #[derive(Debug)]
 struct Marking(Fifo<Rem>);
 
@@ -148,20 +150,14 @@ impl Scheduler for Marking {
     }
 
     fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued {
-        loop {
-            let head = self.0.dequeue(now, random, outcomes);
-            let chosen = random.uniform() <= self.0.admission().probability;
-            let Dequeued::Send(mut packet) = head else { return Dequeued::Empty };
-            match packet.ecn {
-                _ if !chosen => return Dequeued::Send(packet),
-                Ecn::Incapable => outcomes.push((packet, Outcome::Dropped(Reason::Early))),
-                Ecn::Capable | Ecn::Marked => {
-                    packet.ecn = Ecn::Marked;
-                    outcomes.push((packet, Outcome::Marked(Reason::Early)));
-                    return Dequeued::Send(packet);
-                }
-            }
+        let head = self.0.dequeue(now, random, outcomes);
+        let chosen = random.uniform() <= self.0.admission().probability;
+        let Dequeued::Send(mut packet) = head else { return Dequeued::Empty };
+        if chosen && packet.ecn != Ecn::Incapable {
+            packet.ecn = Ecn::Marked;
+            outcomes.push((packet, Outcome::Marked(Reason::Early)));
         }
+        Dequeued::Send(packet)
     }
 
     fn backlog(&self) -> Backlog {
@@ -233,11 +229,11 @@ mod tests {
         // The price of the first 2 ms is 0.
         assert_eq!(bench.depart(1999), Some(arrivals[0]));
         assert_eq!(bench.outcomes(), []);
-        // Then that of the six arrivals: packets that cannot be marked are lost until one can.
+        // Then that of the six arrivals, but packets that cannot be marked pass.
+        assert_eq!([(); 2].map(|()| bench.depart(2000)), [Some(arrivals[1]), Some(arrivals[2])]);
+        assert_eq!(bench.outcomes(), []);
         assert_eq!(bench.depart(2000), Some(Packet { ecn: Ecn::Marked, ..arrivals[3] }));
-        let (lost, marked) = (Outcome::Dropped(Reason::Early), Outcome::Marked(Reason::Early));
-        assert_eq!(bench.outcomes(), [(1, lost), (2, lost), (3, marked)]);
-        assert_eq!((bench.depart(2000), bench.outcomes()), (None, vec![(4, lost)]));
+        assert_eq!(bench.outcomes(), [(3, Outcome::Marked(Reason::Early))]);
     }
 
     #[test]

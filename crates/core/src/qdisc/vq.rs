@@ -164,7 +164,11 @@ mod tests {
 
     /// What becomes of a packet that arrives `millis` into the run at an empty queue.
     fn admit(vq: &mut Box<dyn Admission>, ecn: Ecn, millis: f64, size: u64) -> Verdict {
-        vq.admit(&Arrival { ecn, now: Instant::ZERO + Duration::from_secs_f64(millis / 1000.0), ..arrival(0, size) }, Backlog::default(), &mut Generator::derived(1, ""))
+        vq.admit(
+            &Arrival { ecn, now: Instant::ZERO + Duration::from_secs_f64(millis / 1000.0), ..arrival(0, size) },
+            Backlog::default(),
+            &mut Generator::derived(1, ""),
+        )
     }
 
     /// Checks the virtual queue in bytes, and the virtual capacity in bytes a second.

@@ -96,6 +96,7 @@ impl Transport {
                     flight_size,
                     restart,
                     loss_window: 1.0,
+                    least: 1.0,
                     resent: inflation % 2 == 1,
                     min_rtt,
                 });

@@ -36,7 +36,7 @@ impl FirstFlight {
     /// The first flight after `event`, which has let `control` open its initial window; segments have `size` positions, and the first is
     /// at `start`. `spread`: over the round trip, whatever the window. There is none after a lost SYN, when the window is not the policy's.
     pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
-        if event.syn_lost {
+        if event.syn_lost() {
             return None;
         }
         let window = control.window().cwnd;
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn there_is_none_after_a_lost_syn() {
-        let event = Established { syn_lost: true, ..handshake() };
+        let event = Established { lost_syns: 1, ..handshake() };
         assert!(FirstFlight::new(&event, &Fixed(1.0), (1, 1000), true).is_none());
     }
 }

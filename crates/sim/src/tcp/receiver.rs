@@ -25,6 +25,17 @@ pub(crate) struct Acknowledgement {
     pub(crate) ecn_echo: bool,
 }
 
+/// An ACK that waits for the next packet.
+#[derive(Clone, Copy, Debug)]
+struct Delayed {
+    /// When it must go.
+    deadline: Instant,
+    /// When the packet that it acknowledges was sent.
+    echo: Instant,
+    /// Whether that packet was marked.
+    marked: bool,
+}
+
 /// Receiver of one flow.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -37,8 +48,8 @@ pub(crate) struct Receiver {
     sack: bool,
     /// Longest delay of an ACK; `None`: ACKs are not delayed.
     delay: Option<Duration>,
-    /// A delayed ACK: when it must go, and the echo it will carry.
-    delayed: Option<(Instant, Instant)>,
+    /// A delayed ACK.
+    delayed: Option<Delayed>,
     /// A mark has arrived and the sender has not said that it reduced its window: every ACK echoes it (RFC 3168 §6.1.3).
     ecn_echo: bool,
     /// Wire bytes delivered in order, the SYN included, as ns-2's sink counts them.
@@ -84,8 +95,10 @@ impl Receiver {
     pub(crate) fn handle_segment(&mut self, now: Instant, packet: &Packet) -> Option<Acknowledgement> {
         self.checkpoints.pass(now, self.delivered_bytes);
         if packet.ecn() != Ecn::Incapable {
-            // The packet may say at once that the window has been reduced and that it has met congestion again.
-            self.ecn_echo = packet.ecn() == Ecn::Marked || self.ecn_echo && !packet.echo();
+            // The packet may say at once that the window has been reduced and that it has met congestion again. A mark of the packet
+            // whose ACK waits counts as one of this packet, as in ns-2.
+            let marked = packet.ecn() == Ecn::Marked || self.delayed.is_some_and(|delayed| delayed.marked);
+            self.ecn_echo = marked || self.ecn_echo && !packet.echo();
         }
         let seq = packet.seq;
         let before = self.next;
@@ -102,7 +115,8 @@ impl Receiver {
         if let Some(delay) = self.delay {
             // The SYN is acknowledged at once, like anything that is not simply the next data.
             if in_order && seq > 0 && self.delayed.is_none() {
-                self.delayed = Some((now + delay, packet.sent));
+                let marked = packet.ecn() == Ecn::Marked;
+                self.delayed = Some(Delayed { deadline: now + delay, echo: packet.sent, marked });
                 return None;
             }
             self.delayed = None;
@@ -121,12 +135,12 @@ impl Receiver {
 
     /// When a delayed ACK must go.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.delayed.map(|(deadline, _)| deadline)
+        self.delayed.map(|delayed| delayed.deadline)
     }
 
     /// The delay of an ACK is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Option<Acknowledgement> {
-        let (_, echo) = self.delayed.take_if(|(deadline, _)| *deadline <= now)?;
+        let Delayed { echo, .. } = self.delayed.take_if(|delayed| delayed.deadline <= now)?;
         Some(Acknowledgement { seq: self.next, echo, sack: self.recent, ecn_echo: self.ecn_echo })
     }
 
@@ -223,5 +237,22 @@ mod tests {
         assert_eq!(receive(&mut receiver, 120, 2), None);
         assert_eq!(receive(&mut receiver, 121, 3).unwrap().seq, 4);
         assert_eq!(receive(&mut receiver, 122, 5).unwrap().seq, 4, "out of order at once");
+    }
+
+    #[test]
+    fn a_mark_outlasts_the_sender_s_answer_while_its_ack_waits() {
+        let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
+        let mut receive = |seq, ecn, reduced| {
+            let mut packet = Packet::data(0, seq, 1040, Instant::ZERO);
+            packet.set_ecn(ecn);
+            receiver.handle_segment(Instant::ZERO, &packet.with_echo(reduced)).map(|ack| ack.ecn_echo)
+        };
+        assert_eq!(receive(0, Ecn::Incapable, false), Some(false));
+        assert_eq!(receive(1, Ecn::Marked, false), None);
+        assert_eq!(receive(2, Ecn::Capable, true), Some(true), "the mark of the first packet counts after the answer in the second");
+        assert_eq!(receive(3, Ecn::Capable, false), None);
+        assert_eq!(receive(4, Ecn::Capable, false), Some(true));
+        assert_eq!(receive(5, Ecn::Capable, true), None);
+        assert_eq!(receive(6, Ecn::Capable, false), Some(false));
     }
 }

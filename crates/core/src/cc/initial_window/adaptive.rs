@@ -75,7 +75,7 @@ pub struct Adaptive {
 
 impl InitialWindow for Adaptive {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         // What was learned may come from a flow with other bounds.
@@ -113,7 +113,7 @@ mod tests {
         let part = part(&[]).unwrap();
         let window = |learned| part.segments(&Established { learned, ..established(1460) });
         assert_eq!([None, Some(11.0), Some(0.5), Some(1e4)].map(window), [10.0, 11.0, 1.0, 100.0]);
-        assert_eq!(part.segments(&Established { syn_lost: true, learned: Some(11.0), ..established(1460) }), 1.0);
+        assert_eq!(part.segments(&Established { lost_syns: 1, learned: Some(11.0), ..established(1460) }), 1.0);
     }
 
     #[test]

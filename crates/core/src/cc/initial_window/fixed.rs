@@ -37,7 +37,7 @@ pub struct Fixed {
 impl InitialWindow for Fixed {
     fn segments(&self, event: &Established) -> Segments {
         // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
-        if event.syn_lost { 1.0 } else { self.segments }
+        if event.syn_lost() { 1.0 } else { self.segments }
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
     fn the_same_for_every_size() {
         let ten = build(&ENTRY, &[("segments", Value::Number(10.0))]).unwrap();
         assert_eq!([1, 536, 9000].map(|smss| ten.segments(&established(smss))), [10.0; 3]);
-        assert_eq!(ten.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(ten.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
         assert_eq!(build(&ENTRY, &[]).unwrap().segments(&established(1460)), 1.0, "the default");
     }
 }

@@ -52,7 +52,7 @@ pub struct Negotiated {
 
 impl InitialWindow for Negotiated {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         let agreed = self.sender.min(self.receiver);
@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn one_segment_after_a_lost_syn() {
         let part = Negotiated { sender: 10.0, receiver: 10.0 };
-        assert_eq!(part.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(part.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
     }
 }

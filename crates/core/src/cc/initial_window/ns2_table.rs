@@ -1,11 +1,11 @@
 //! Initial window of ns-2's table: four, three or two segments by packet size.
 //! ## What it does
-//! Starts with 4 segments up to 1095 bytes, 3 below 2190 bytes and 2 above, headers excluded. After a lost SYN it starts with
-//! `after_syn_loss` segments.
+//! Starts with 4 segments up to 1095 bytes, 3 below 2190 bytes and 2 above, headers excluded. After one lost SYN it starts with
+//! `after_syn_loss` segments, after more with one.
 //! ## References
 //! ns-2.35, `windowInitOption_ 2`, read off its runs; the table is that of RFC 3390 §1.
 //! ## Differs from the document
-//! Nothing. That a lost SYN falls back to two segments, not one, is ns-2's behaviour.
+//! Nothing. That the first lost SYN falls back to two segments, and only the second to one, is ns-2's behaviour.
 //! ## Parameters
 //! `after_syn_loss`: 2 segments, ns-2's default `windowInit_`.
 
@@ -24,7 +24,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         kind: Kind::Segments,
         default: Default::Number(2.0),
         bounds: (1.0, 1e6),
-        doc: "initial window after a lost SYN; ns-2's default windowInit_",
+        doc: "initial window after one lost SYN; ns-2's default windowInit_",
     }],
     build: |params| Ok(Box::new(Ns2Table { after_syn_loss: params.number("after_syn_loss") })),
 };
@@ -37,11 +37,12 @@ pub struct Ns2Table {
 
 impl InitialWindow for Ns2Table {
     fn segments(&self, event: &Established) -> Segments {
-        match event.smss.0 {
-            _ if event.syn_lost => self.after_syn_loss,
-            ..=1095 => 4.0,
-            1096..2190 => 3.0,
-            _ => 2.0,
+        match (event.lost_syns, event.smss.0) {
+            (0, ..=1095) => 4.0,
+            (0, 1096..2190) => 3.0,
+            (0, _) => 2.0,
+            (1, _) => self.after_syn_loss,
+            _ => 1.0,
         }
     }
 }
@@ -54,9 +55,9 @@ mod tests {
     #[test]
     fn the_table() {
         let table = Ns2Table { after_syn_loss: 2.0 };
-        let window = |size, syn_lost| table.segments(&Established { syn_lost, ..established(size) });
-        let windows = [1000, 1095, 1096, 2189, 2190].map(|size| window(size, false) as u32);
+        let window = |size, lost_syns| table.segments(&Established { lost_syns, ..established(size) });
+        let windows = [1000, 1095, 1096, 2189, 2190].map(|size| window(size, 0) as u32);
         assert_eq!(windows, [4, 4, 3, 3, 2]);
-        assert_eq!(window(1000, true) as u32, 2);
+        assert_eq!([1, 2, 3].map(|lost| window(1000, lost) as u32), [2, 1, 1]);
     }
 }

@@ -35,6 +35,6 @@ mod tests {
     #[test]
     fn one_segment_of_any_size() {
         assert_eq!([1, 512, 1460, 9000].map(|smss| Rfc2001.segments(&established(smss))), [1.0; 4]);
-        assert_eq!(Rfc2001.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(Rfc2001.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
     }
 }

@@ -28,7 +28,7 @@ pub struct Rfc3390;
 
 impl InitialWindow for Rfc3390 {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         // RFC 3390 §1, equation 1.
@@ -55,6 +55,6 @@ mod tests {
 
     #[test]
     fn one_segment_after_a_lost_syn() {
-        assert_eq!(Rfc3390.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(Rfc3390.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
     }
 }

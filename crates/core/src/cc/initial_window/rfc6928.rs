@@ -28,7 +28,7 @@ pub struct Rfc6928;
 
 impl InitialWindow for Rfc6928 {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         // RFC 6928 §2, equation 1.
@@ -51,6 +51,6 @@ mod tests {
 
     #[test]
     fn one_segment_after_a_lost_syn() {
-        assert_eq!(Rfc6928.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(Rfc6928.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
     }
 }

@@ -51,7 +51,7 @@ pub struct Unlimited {
 
 impl InitialWindow for Unlimited {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         // What cannot be paced must not exceed what needs no pacing.
@@ -99,7 +99,7 @@ mod tests {
         let part = build(&ENTRY, &[]).unwrap();
         assert_eq!(part.segments(&Established { available: Some(70.0), ..established(1460) }), 10.0);
         assert_eq!(part.segments(&Established { available: Some(7.0), ..established(1460) }), 7.0);
-        let lost = Established { syn_lost: true, rtt: Some(Duration::from_millis(40)), ..established(1460) };
+        let lost = Established { lost_syns: 1, rtt: Some(Duration::from_millis(40)), ..established(1460) };
         assert_eq!(part.segments(&lost), 1.0);
     }
 }

@@ -43,7 +43,7 @@ pub struct Yearly {
 
 impl InitialWindow for Yearly {
     fn segments(&self, event: &Established) -> Segments {
-        if event.syn_lost {
+        if event.syn_lost() {
             return 1.0;
         }
         // The product comes first, so that whole numbers stay whole.
@@ -71,6 +71,6 @@ mod tests {
     #[test]
     fn one_segment_after_a_lost_syn() {
         let part = build(&ENTRY, &[]).unwrap();
-        assert_eq!(part.segments(&Established { syn_lost: true, ..established(1460) }), 1.0);
+        assert_eq!(part.segments(&Established { lost_syns: 1, ..established(1460) }), 1.0);
     }
 }

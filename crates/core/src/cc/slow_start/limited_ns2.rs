@@ -1,7 +1,8 @@
 //! Limited slow start as ns-2.35 has it: a floor under congestion avoidance.
 //! ## What it does
 //! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K per ACK with
-//! `K = ⌊cwnd / (max_ssthresh/2)⌋`, as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off until the next timeout.
+//! `K = ⌊cwnd / (max_ssthresh/2)⌋`, as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off
+//! until the timer next expires, for whatever reason.
 //! ## References
 //! ns-2.35, `max_ssthresh_`, read off its runs; RFC 3742 §2.
 //! ## Differs from the document
@@ -30,7 +31,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 #[derive(Debug)]
 pub struct LimitedNs2 {
     max_ssthresh: Segments,
-    /// Whether the last reduction, if any, was a timeout.
+    /// Whether the last sign of congestion, if any, was an expired timer.
     active: bool,
 }
 
@@ -50,6 +51,10 @@ impl SlowStart for LimitedNs2 {
 
     fn on_congestion(&mut self, event: &CongestionEvent, _window: &Window) {
         self.active = event.cause == Cause::Timeout;
+    }
+
+    fn on_restart(&mut self) {
+        self.active = true;
     }
 }
 
@@ -76,6 +81,8 @@ mod tests {
         };
         let floors = [Cause::Timeout, Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(&mut floor_after);
         assert_eq!(floors, [0.5, 0.0, 0.5, 0.0]);
+        part.on_restart();
+        assert_eq!(part.floor(&window(120.0)), 0.5, "also after a timer that expires for a mark or with nothing outstanding");
     }
 
     #[test]

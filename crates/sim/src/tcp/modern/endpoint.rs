@@ -226,7 +226,7 @@ impl Endpoint {
 
     fn establish(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
-        let syn_lost = self.handshake.syn_lost();
+        let lost_syns = self.handshake.lost_syns();
         match self.handshake.complete(now, echo, self.config.initial_timestamp) {
             Some(rtt) => {
                 self.sender.rtt.end_backoff();
@@ -235,7 +235,7 @@ impl Endpoint {
             }
             None => self.sender.rtt.restart_after_lost_syn(),
         }
-        self.sender.establish(now, syn_lost);
+        self.sender.establish(now, lost_syns);
     }
 
     /// RFC 9293 §3.10.7.4.

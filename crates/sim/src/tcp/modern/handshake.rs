@@ -161,8 +161,8 @@ impl Handshake {
         self.sent
     }
 
-    /// Whether a SYN or SYN-ACK had to be sent again.
-    pub(super) fn syn_lost(&self) -> bool {
-        self.sent > 1
+    /// How often a SYN or SYN-ACK had to be sent again.
+    pub(super) fn lost_syns(&self) -> u32 {
+        self.sent.saturating_sub(1)
     }
 }

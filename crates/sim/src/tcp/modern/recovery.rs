@@ -4,7 +4,7 @@
 //! RFC 8985 §6 (RACK); RFC 6675 §5 (SACK); RFC 6582 §3.2 (NewReno); RFC 6298 §5 and RFC 5682 §3.1 (timeouts); RFC 3168 §6.1.2 (marks);
 //! RFC 4015 (undo).
 
-use ackclock_core::events::{Cause, CongestionEvent};
+use ackclock_core::events::{Cause, CongestionEvent, PART_OF_A_SEGMENT};
 use ackclock_core::units::Instant;
 
 use super::config::Recovery;
@@ -110,6 +110,7 @@ impl Sender {
             restart: cause == Cause::Timeout,
             // RFC 5681 §3.1.
             loss_window: 1.0,
+            least: if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 },
             resent: self.board.segment_at(self.snd_una).is_some_and(|segment| segment.retransmitted),
             min_rtt: self.rtt.min(),
         });

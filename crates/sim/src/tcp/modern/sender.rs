@@ -210,14 +210,14 @@ impl Sender {
     }
 
     /// The SYN was acknowledged.
-    pub(super) fn establish(&mut self, now: Instant, syn_lost: bool) {
+    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32) {
         (self.snd_una, self.snd_nxt) = (1, 1);
         self.last_sent = now;
         let segments = |bytes: u64| bytes as f64 / self.smss as f64;
         let event = Established {
             now,
             smss: Bytes(self.smss),
-            syn_lost,
+            lost_syns,
             rtt: self.rtt.latest(),
             rwnd: Some(segments(self.edge - 1)),
             available: if let Supply::Pulled(bytes) = self.supply { bytes.map(segments) } else { None },

@@ -42,6 +42,7 @@ impl State {
     /// The timer has expired with nothing outstanding, because a mark left less than a segment of window: go on with one.
     pub(super) fn wake(&mut self) {
         self.restart_window();
+        self.last_cause = Some(Cause::Timeout);
         self.recovery_point = self.snd_max;
         self.timed = None;
         // The packet that is sent now sets the timer again; without one there is nothing to wait for.
@@ -49,10 +50,15 @@ impl State {
         self.permit = Permit::Window(u32::MAX);
     }
 
-    /// Goes back to a window of one segment and leaves the threshold.
+    /// The timer goes back to a window of one segment and leaves the threshold.
     pub(super) fn restart_window(&mut self) {
+        self.control.on_restart();
+        self.note_restart();
+    }
+
+    /// Counts that the window has gone back to one segment.
+    pub(super) fn note_restart(&mut self) {
         self.counters.reductions += 1;
-        self.control.deflate((self.window.cwnd - 1.0).max(0.0));
         self.read_window();
         self.ecn.reduced = true;
     }

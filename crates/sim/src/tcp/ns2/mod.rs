@@ -117,7 +117,7 @@ struct State {
     bulk: Bulk,
     /// Window after a timeout.
     loss_window: Segments,
-    syn_lost: bool,
+    lost_syns: u32,
     /// The first flight, until it is over and told of.
     first: Option<Box<FirstFlight>>,
     /// Whether it is spread over the round trip, whatever the initial window.
@@ -167,7 +167,7 @@ impl Sender {
             round: 0,
             round_end: 0,
             bulk,
-            syn_lost: false,
+            lost_syns: 0,
             first: None,
             initial_pacing: host.initial_pacing,
             learned: None,

@@ -46,7 +46,7 @@ impl State {
 
     /// The timer expires. `told`: the sender has reduced its window since the dropped segment was first sent.
     fn expire_on_notice(&mut self, now: Instant, told: bool) {
-        self.syn_lost |= self.snd_una == 0;
+        self.lost_syns += u32::from(self.snd_una == 0);
         if told {
             self.restart_window();
             self.last_cause = Some(Cause::Timeout);

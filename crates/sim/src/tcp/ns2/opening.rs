@@ -37,7 +37,7 @@ impl State {
         let event = Established {
             now,
             smss: self.smss,
-            syn_lost: self.syn_lost,
+            lost_syns: self.lost_syns,
             rtt: self.min_rtt,
             rwnd: Some(f64::from(self.rwnd)),
             available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),

@@ -1,7 +1,7 @@
 //! What the sender does under every recovery: sending by the window, taking ACKs, measuring, timing.
 
 use ackclock_core::cc::Phase;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Sent};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
@@ -12,6 +12,12 @@ impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
     pub(super) fn window_in_force(&self) -> Segments {
         (self.window.cwnd + f64::from(self.inflation)).min(f64::from(self.rwnd))
+    }
+
+    /// The whole segments of the window and so many more, at most the receiver's window. As in ns-2 the window is cut before they are added.
+    fn whole_window(&self, more: u32) -> u64 {
+        let whole = self.window.cwnd as u32;
+        u64::from(whole.saturating_add(more).min(self.rwnd))
     }
 
     /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
@@ -26,16 +32,14 @@ impl State {
     }
 
     pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
-        let window = self.window_in_force() as u32;
-        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
         let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
         (fits && !waits && self.is_available(now)).then(|| self.take_next())
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
     pub(super) fn next_by_limited_transmit(&mut self, now: Instant) -> Option<u32> {
-        let window = (self.window.cwnd + f64::from(self.dupacks)).min(f64::from(self.rwnd)) as u32;
-        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + u64::from(window);
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.dupacks);
         (fits && self.is_available(now)).then(|| self.take_next())
     }
 
@@ -191,6 +195,7 @@ impl State {
             flight_size: self.snd_max - self.snd_una,
             restart,
             loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
+            least: PART_OF_A_SEGMENT,
             resent,
             min_rtt: self.min_rtt,
         };
@@ -220,7 +225,7 @@ impl State {
 
     /// The retransmission timer has expired: go back to the first unacknowledged segment.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.syn_lost |= self.snd_una == 0;
+        self.lost_syns += u32::from(self.snd_una == 0);
         if self.last_cause == Some(Cause::EcnCe) {
             // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
             self.restart_window();
@@ -252,7 +257,8 @@ impl State {
         } else if self.last_cause == Some(Cause::EcnCe) {
             self.last_cause = Some(Cause::DupAck);
             if restart {
-                self.restart_window();
+                self.control.deflate((self.window.cwnd - 1.0).max(0.0));
+                self.note_restart();
             }
         } else {
             return false;

@@ -103,10 +103,10 @@ impl Vegas {
         state.acknowledge(now, &segment);
         if before == 1 {
             // The first data opens the initial window, and a lost SYN takes nothing from it. If an ACK covers SYN and data, nothing opens it.
-            state.syn_lost = false;
+            state.lost_syns = 0;
             state.establish(now);
         }
-        if before == 0 && !state.syn_lost {
+        if before == 0 && state.lost_syns == 0 {
             // There is no window yet that could grow.
             state.observe(now, segment.seq, &segment);
         } else {
