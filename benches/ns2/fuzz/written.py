@@ -138,4 +138,7 @@ def _our_flow(flow: Flow, phase: float) -> Settings:
         keys["header"] = "0 B"
         keys["avoidance"] = {"kind": "vegas", "alpha": alpha, "beta": beta}
         keys["slow_start"] = {"kind": "vegas", "gamma": gamma, "alpha": alpha}
+        if flow.max_ssthresh:
+            # It gives Vegas the first threshold, and nothing else.
+            keys["initial_ssthresh"] = f"{min(flow.max_ssthresh, flow.rwnd)} segments"
     return keys
