@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use ackclock_core::analytic::rounds::ENTRY;
-use ackclock_core::registry::{Params, Value};
+use ackclock_core::params::{Params, Value};
 use criterion::{Criterion, Throughput};
 
 const ROUNDS: u32 = 100_000;

@@ -4,8 +4,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, slow_start};
+use ackclock_core::entry::Entry;
 use ackclock_core::events::{Ack, Established};
-use ackclock_core::registry::{Entry, Params};
+use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Instant};
 use criterion::{BatchSize, Criterion, Throughput};
 

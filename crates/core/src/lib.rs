@@ -8,8 +8,10 @@
 pub mod analytic;
 pub mod cc;
 pub mod distribution;
+pub mod entry;
 pub mod events;
 pub mod loss;
+pub mod params;
 pub mod qdisc;
 pub mod registry;
 pub mod rng;

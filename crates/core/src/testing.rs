@@ -1,9 +1,10 @@
 //! Events and parts for the unit tests.
 
 use crate::cc::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::params::{Params, Value};
 use crate::qdisc::{Admission, Arrival, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
-use crate::registry::{Entry, Params, Value};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
 

@@ -46,6 +46,15 @@ pub struct Rate(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
 
+/// The capacity of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes, headers included.
+    Bytes(u64),
+}
+
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0.0);

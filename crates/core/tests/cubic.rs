@@ -2,7 +2,7 @@
 
 use ackclock_core::cc::{Avoidance, Window, avoidance};
 use ackclock_core::events::{Ack, Cause, CongestionEvent};
-use ackclock_core::registry::{Params, Value};
+use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 const ACK: Ack = Ack {

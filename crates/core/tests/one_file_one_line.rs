@@ -8,7 +8,8 @@ use std::process::Command;
 const DRIVER: &str = r#"
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start};
 use ackclock_core::events::{Ack, Established};
-use ackclock_core::registry::{Entry, Params, find};
+use ackclock_core::entry::{Entry, find};
+use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Instant};
 
 fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
@@ -91,10 +92,11 @@ fn the_example_of_contributing_works() {
     fs::write(krate.join("src/cc/slow_start/halfway.rs"), example(&contributing, "slow start")).unwrap();
     let line = example(&contributing, "registry line");
     assert_eq!(line.lines().count(), 1, "one line");
-    let registry = fs::read_to_string(krate.join("src/registry.rs")).unwrap();
-    let axis = "dyn crate::cc::SlowStart:\n";
-    assert_eq!(registry.matches(axis).count(), 1);
-    fs::write(krate.join("src/registry.rs"), registry.replace(axis, &format!("{axis}{line}"))).unwrap();
+    let list = krate.join("src/cc/slow_start/mod.rs");
+    let parts = fs::read_to_string(&list).unwrap();
+    let opening = "entries! { Entry<dyn SlowStart>:\n";
+    assert_eq!(parts.matches(opening).count(), 1);
+    fs::write(list, parts.replace(opening, &format!("{opening}{line}"))).unwrap();
     fs::write(krate.join("tests/driver.rs"), DRIVER).unwrap();
 
     // In the target folder of this very build, whose dependencies are there already.

@@ -5,10 +5,11 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use ackclock_core::qdisc::{self, Discipline, Ecn, Limit, Outcome, Outcomes, Outlet, Packet, Scheduler};
-use ackclock_core::registry::{Entry, Kind, Params, Value};
+use ackclock_core::entry::Entry;
+use ackclock_core::params::{Kind, Params, Value};
+use ackclock_core::qdisc::{self, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Scheduler};
 use ackclock_core::rng::Generator;
-use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 use common::buildable;
 use proptest::prelude::*;
 
@@ -116,7 +117,7 @@ impl<'a> Line<'a> {
         assert_eq!((backlog.packets, backlog.bytes), (packets, bytes), "{name}: its backlog is wrong");
         let limit = self.params.0.iter().find(|(param, _)| *param == "limit").map(|(_, limit)| limit);
         // Where bytes are counted, a limit in packets says how many of some size; and the last packet may pass the limit.
-        let counts_packets = self.entry.params.iter().any(|param| param.name == "limit" && param.kind == Kind::Limit);
+        let counts_packets = self.entry.params.iter().any(|param| param.name == "limit" && matches!(param.kind, Kind::Limit { .. }));
         let within = match limit {
             Some(Value::Limit(Limit::Packets(limit))) if counts_packets => packets <= *limit,
             Some(Value::Limit(Limit::Bytes(limit))) => bytes <= limit + 1500,

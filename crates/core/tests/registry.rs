@@ -8,8 +8,12 @@ use std::path::Path;
 
 use ackclock_core::analytic;
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
+use ackclock_core::entry::{Description, Entry};
 use ackclock_core::events::{Established, FirstWindow};
-use ackclock_core::registry::{Default, Description, Entry, Kind, Params, axes, loss, qdisc};
+use ackclock_core::loss;
+use ackclock_core::params::{Default, Kind, Params};
+use ackclock_core::qdisc;
+use ackclock_core::registry::axes;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant};
 use common::{Op, Part, Parts, Transport, buildable};
@@ -98,19 +102,22 @@ fn every_parameter_is_documented() {
 fn every_default_is_of_its_kind_and_within_bounds() {
     for (folder, part) in parts() {
         for param in part.params {
-            let within = |number: f64| (param.bounds.0..=param.bounds.1).contains(&number);
+            let within = |number: f64| param.kind.bounds().is_some_and(|(low, high)| (low..=high).contains(&number));
             let sound = match (param.kind, param.default) {
                 (Kind::Word(words), Default::Word(word)) => words.contains(&word),
-                (Kind::Numbers, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
-                (Kind::Limit | Kind::ByteLimit, Default::Limit(limit)) => within(common::amount(limit)),
+                (Kind::Numbers { .. }, Default::Numbers(numbers)) => numbers.iter().copied().all(within),
+                (Kind::Limit { .. } | Kind::ByteLimit { .. }, Default::Limit(limit)) => within(common::amount(limit)),
                 (Kind::Bool, Default::Bool(_)) => true,
-                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers | Kind::Bool),
-                (Kind::Integer, Default::Number(number)) => within(number) && number.fract() == 0.0,
-                (Kind::Probability, Default::Number(number)) => within(number) && param.bounds.0 >= 0.0 && param.bounds.1 <= 1.0,
-                (Kind::Segments | Kind::Number | Kind::Duration | Kind::Size | Kind::Rate, Default::Number(number)) => within(number),
+                (kind, Default::Auto) => !matches!(kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool),
+                (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
+                (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
+                (
+                    Kind::Segments { .. } | Kind::Number { .. } | Kind::Duration { .. } | Kind::Size { .. } | Kind::Rate { .. },
+                    Default::Number(number),
+                ) => within(number),
                 _ => false,
             };
-            assert!(sound, "{folder}/{}: {} = {:?} is no {:?} in {:?}", part.name, param.name, param.default, param.kind, param.bounds);
+            assert!(sound, "{folder}/{}: {} = {:?} is no {:?}", part.name, param.name, param.default, param.kind);
         }
     }
 }
@@ -136,7 +143,11 @@ fn every_model_declares_what_it_gives() {
         assert!(model.outputs.iter().all(|output| !output.doc.is_empty()), "{}", model.name);
         let axis = model.params.iter().find(|param| param.name == model.axis);
         let axis = axis.unwrap_or_else(|| panic!("{}: its axis is no parameter", model.name));
-        assert!(!matches!(axis.kind, Kind::Word(_) | Kind::Numbers | Kind::Bool | Kind::Limit | Kind::ByteLimit), "{}", model.name);
+        assert!(
+            !matches!(axis.kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }),
+            "{}",
+            model.name
+        );
         let values = (model.evaluate)(&Params::defaults(model.params)).unwrap();
         assert_eq!(values.len(), outputs.len(), "{}", model.name);
         assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);
@@ -151,7 +162,11 @@ fn every_model_bears_the_ends_of_its_bounds() {
                 Ok(values) => values,
                 Err(reason) => {
                     // Only what a list holds is not for bounds to say.
-                    let list = model.params.iter().find(|param| param.kind == Kind::Numbers).map(|param| format!("{}: ", param.name));
+                    let list = model
+                        .params
+                        .iter()
+                        .find(|param| matches!(param.kind, Kind::Numbers { .. }))
+                        .map(|param| format!("{}: ", param.name));
                     assert!(list.is_some_and(|name| reason.starts_with(&name)), "{}: {params:?}: {reason}", model.name);
                     continue;
                 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ackclock_core::registry::Value;
+use ackclock_core::params::Value;
 use ackclock_sim::analytic::{self, Input};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt64Array};
 use pyo3::exceptions::PyValueError;

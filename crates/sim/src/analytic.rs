@@ -4,7 +4,7 @@ pub use ackclock_core::analytic::population::Moment;
 pub use ackclock_core::analytic::rounds::Round;
 use ackclock_core::analytic::{self, Model, Output};
 use ackclock_core::analytic::{population, rounds};
-use ackclock_core::registry::{Default, Kind, Param, Params, Value};
+use ackclock_core::params::{Default, Kind, Param, Params, Value};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -77,7 +77,7 @@ fn read_value(param: &Param, text: &str) -> Result<Value, String> {
     match param.kind {
         Kind::Word(_) => Ok(Value::Word(text.to_owned())),
         Kind::Bool => text.parse().map(Value::Bool).map_err(|_| format!("must be true or false, but is {}", quoted(text))),
-        Kind::Numbers => read_list(text).map(Value::Numbers),
+        Kind::Numbers { .. } => read_list(text).map(Value::Numbers),
         kind => match part::dimension(kind) {
             None => text.parse().map(Value::Number).map_err(|_| format!("must be a number, but is {}", quoted(text))),
             Some(dimension) => {
@@ -98,10 +98,10 @@ fn read_list(text: &str) -> Result<Vec<f64>, String> {
 /// `value`, if it is one that `param` takes.
 fn checked(param: &Param, value: Value) -> Result<Value, String> {
     match (&value, param.kind) {
-        (Value::Number(number), Kind::Integer) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
+        (Value::Number(number), Kind::Integer { .. }) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
         (Value::Number(_), Kind::Word(_) | Kind::Bool) => Err("must not be a number".to_owned()),
-        (Value::Number(_), Kind::Numbers) => Err("must be a list of numbers".to_owned()),
-        (Value::Numbers(numbers), Kind::Numbers) => numbers
+        (Value::Number(_), Kind::Numbers { .. }) => Err("must be a list of numbers".to_owned()),
+        (Value::Numbers(numbers), Kind::Numbers { .. }) => numbers
             .iter()
             .try_for_each(|number| in_bounds(param, *number).map_err(|problem| format!("{problem}, but one of them is {number}"))),
         (Value::Number(number), _) => in_bounds(param, *number).map_err(|problem| format!("{problem}, but is {}", shown(param, *number))),
@@ -115,7 +115,7 @@ fn checked(param: &Param, value: Value) -> Result<Value, String> {
 
 /// A number in the unit in which the bounds of `param` are written.
 fn shown(param: &Param, number: f64) -> f64 {
-    if param.kind == Kind::Probability { number * 100.0 } else { number }
+    if matches!(param.kind, Kind::Probability { .. }) { number * 100.0 } else { number }
 }
 
 /// Parameters of a model at every point.

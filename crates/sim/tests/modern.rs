@@ -158,7 +158,7 @@ fn both_profiles_share_a_bottleneck() {
 
 #[test]
 fn every_part_works_with_modern_hosts() {
-    use ackclock_core::registry::{avoidance, initial_window, loss_response, slow_start};
+    use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
     let names = [
         ("initial_window", initial_window::ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>()),
         ("slow_start", slow_start::ENTRIES.iter().map(|entry| entry.name).collect()),

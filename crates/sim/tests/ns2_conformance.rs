@@ -5,7 +5,7 @@ mod common;
 use std::fs::File;
 use std::io::Read;
 
-use ackclock_core::registry::Value;
+use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{ControlSpec, GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};

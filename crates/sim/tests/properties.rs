@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ackclock_core::cc::{avoidance, initial_window, loss_response, slow_start};
-use ackclock_core::registry::{Entry, qdisc};
+use ackclock_core::entry::Entry;
+use ackclock_core::qdisc;
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::{Document, Scenario};
 use ackclock_sim::trace::SequenceKind;

@@ -23,7 +23,7 @@ use self::go_back_n::GoBackN;
 use self::selective_repeat::SelectiveRepeat;
 use self::stop_and_wait::StopAndWait;
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::rng::Generator;
 
 /// This model in the registry.
@@ -38,7 +38,6 @@ pub static ENTRY: Model = Model {
             name: "scheme",
             kind: Kind::Word(&["stop_and_wait", "go_back_n", "selective_repeat"]),
             default: Default::Word("selective_repeat"),
-            bounds: (0.0, 0.0),
             doc: "how the sender repeats",
         },
         params::plain("a", 10.0, (0.0, 1e6), "one-way delay of the path over the time to send a frame; 2a is whole"),
@@ -47,7 +46,6 @@ pub static ENTRY: Model = Model {
             name: "span",
             kind: Kind::Word(&["outstanding", "sequence"]),
             default: Default::Word("outstanding"),
-            bounds: (0.0, 0.0),
             doc: "what the window of selective repeat limits: frames without acknowledgement, or how far numbers may be apart",
         },
         params::whole("slots", 1e5, (1.0, 1e9), "slots of the run"),
@@ -143,7 +141,7 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
 mod tests {
     use super::*;
     use crate::analytic::{compute, pick, sliding_window, with};
-    use crate::registry::Value;
+    use crate::params::Value;
 
     const SCHEMES: [&str; 3] = ["stop_and_wait", "go_back_n", "selective_repeat"];
 

@@ -13,7 +13,7 @@
 //! the wire: the scenario's packets with their headers. `flows`: 1. `beta`: 0.5, the share of the window that is kept at a loss.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -23,12 +23,11 @@ pub static ENTRY: Model = Model {
     params: &[
         Param {
             name: "buffer",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 0.0, max: 1e12 },
             default: Default::Auto,
-            bounds: (0.0, 1e12),
             doc: "buffer in packets; auto: one bandwidth-delay product",
         },
-        Param { name: "rate", kind: Kind::Rate, default: Default::Number(1e7), bounds: (1.0, 1e15), doc: "rate of the bottleneck" },
+        Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1e7), doc: "rate of the bottleneck" },
         Param { doc: "round-trip time without queueing", ..params::RTT },
         Param { default: Default::Number(1040.0), doc: "a packet on the wire, headers included", ..params::PACKET_SIZE },
         params::whole("flows", 1.0, (1.0, 1e9), "flows that share the buffer, not in step"),

@@ -5,7 +5,7 @@
 //! equations 1 to 3.
 
 use crate::analytic::params;
-use crate::registry::Param;
+use crate::params::Param;
 
 /// Scale of the sizes, μ.
 pub(crate) const MU: Param = params::plain("mu", 10.0, (1e-3, 1e6), "scale of the flow sizes in segments, μ");

@@ -15,7 +15,7 @@
 //! `power`: 0.5, the avoidance `binomial`'s SQRT.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -25,9 +25,8 @@ pub static ENTRY: Model = Model {
     params: &[
         Param {
             name: "time",
-            kind: Kind::Duration,
+            kind: Kind::Duration { min: 0.0, max: 1e9 },
             default: Default::Number(100.0),
-            bounds: (0.0, 1e9),
             doc: "how long the window has grown",
         },
         params::RTT,

@@ -31,7 +31,7 @@
 
 use crate::analytic::flow_sizes::{FlowSizes, MU, printed_sum};
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -39,7 +39,7 @@ pub static ENTRY: Model = Model {
     summary: "how many rounds short flows take in slow start, and which windows they reach, by the initial window",
     reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1 to 7",
     params: &[
-        Param { name: "window", kind: Kind::Segments, default: Default::Number(2.0), bounds: (1.0, 1e6), doc: "initial window, V" },
+        Param { name: "window", kind: Kind::Segments { min: 1.0, max: 1e6 }, default: Default::Number(2.0), doc: "initial window, V" },
         params::LOSS,
         MU,
         params::whole("theta", 100.0, (1.0, 1e6), "size of the largest flow in segments, θ"),
@@ -48,7 +48,6 @@ pub static ENTRY: Model = Model {
             name: "start",
             kind: Kind::Word(&["initial", "one"]),
             default: Default::Word("initial"),
-            bounds: (0.0, 0.0),
             doc: "from which window equation 6 starts: the initial one, or one segment, as it is printed",
         },
     ],
@@ -120,7 +119,7 @@ fn whole(sizes: &FlowSizes, v: f64, q: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::analytic::{compute, pick, with};
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::rng::Generator;
     use crate::testing::assert_close;
     use proptest::prelude::*;

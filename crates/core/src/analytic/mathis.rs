@@ -12,7 +12,7 @@
 //! `b`; 1 gives the formula as some papers print it, among them the one that proposes returning to the threshold (`rbt`).
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -26,9 +26,8 @@ pub static ENTRY: Model = Model {
         params::B,
         Param {
             name: "constant",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 1e-6, max: 1e6 },
             default: Default::Auto,
-            bounds: (1e-6, 1e6),
             doc: "C; auto: √(3/(2b)), that is 1.22 for b = 1",
         },
     ],

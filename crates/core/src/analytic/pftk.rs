@@ -18,7 +18,7 @@
 //! and the least that RFC 6298 allows. `rwnd`: no limit unless given, the paper's `W_max`.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -32,16 +32,14 @@ pub static ENTRY: Model = Model {
         params::B,
         Param {
             name: "rto",
-            kind: Kind::Duration,
+            kind: Kind::Duration { min: 1e-9, max: 1e6 },
             default: Default::Number(1.0),
-            bounds: (1e-9, 1e6),
             doc: "first retransmission timeout, T0",
         },
         Param {
             name: "rwnd",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 1.0, max: 1e12 },
             default: Default::Auto,
-            bounds: (1.0, 1e12),
             doc: "largest window, W_max; auto: no limit",
         },
     ],

@@ -40,7 +40,7 @@ mod bottleneck;
 use crate::analytic::flow_sizes::MU;
 use crate::analytic::replicator::{self, Population};
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use bottleneck::Bottleneck;
 
 /// This model in the registry.
@@ -60,44 +60,39 @@ pub static ENTRY: Model = Model {
 const PARAMS: &[Param] = &[
     Param {
         name: "windows",
-        kind: Kind::Numbers,
+        kind: Kind::Numbers { min: 1.0, max: 1e6 },
         default: Default::Numbers(&[2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0]),
-        bounds: (1.0, 1e6),
         doc: "initial windows in segments, rising: the strategies",
     },
     params::whole("flows", 6.0, (1.0, 1e6), "flows that share the bottleneck, n"),
     Param {
         name: "loss",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 0.9 },
         default: Default::Number(0.0),
-        bounds: (0.0, 0.9),
         doc: "probability that a packet is lost for other reasons than the load",
     },
     MU,
     params::whole("theta", 100.0, (1.0, 1e4), "size of the largest flow in segments, θ"),
     params::RTT,
-    Param { name: "rate", kind: Kind::Rate, default: Default::Number(1.5e6), bounds: (1.0, 1e15), doc: "rate of the bottleneck" },
+    Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1.5e6), doc: "rate of the bottleneck" },
     params::size("packet_size", 1500.0, "a segment on the wire"),
     Param {
         name: "buffer",
-        kind: Kind::Segments,
+        kind: Kind::Segments { min: 0.0, max: 1e12 },
         default: Default::Number(50.0),
-        bounds: (0.0, 1e12),
         doc: "buffer of the bottleneck in packets",
     },
-    Param { name: "timeout", kind: Kind::Duration, default: Default::Number(1.0), bounds: (0.0, 1e6), doc: "what a loss costs, τ" },
+    Param { name: "timeout", kind: Kind::Duration { min: 0.0, max: 1e6 }, default: Default::Number(1.0), doc: "what a loss costs, τ" },
     Param {
         name: "load",
         kind: Kind::Word(&["loss_window", "first_window"]),
         default: Default::Word("loss_window"),
-        bounds: (0.0, 0.0),
         doc: "what a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window",
     },
     Param {
         name: "start",
         kind: Kind::Word(&["uniform", "smallest", "largest"]),
         default: Default::Word("uniform"),
-        bounds: (0.0, 0.0),
         doc: "first shares: all the same, or nearly all with the smallest or largest window",
     },
     params::plain("invasion", 0.01, (1e-6, 0.5), "share of those who invade, against whom stability is tested"),
@@ -237,7 +232,7 @@ pub fn trace(params: &Params) -> Result<Vec<Moment>, String> {
 mod tests {
     use super::*;
     use crate::analytic::{pick, with};
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::assert_close;
 
     /// The defaults and some of them set.

@@ -32,7 +32,7 @@
 //! `rwnd`: 65536 B, `rate`: 45 Mbit/s, all from table 1.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -48,9 +48,8 @@ pub static ENTRY: Model = Model {
         params::size("rwnd", 65_536.0, "receiver's window"),
         Param {
             name: "rate",
-            kind: Kind::Rate,
+            kind: Kind::Rate { min: 1.0, max: 1e15 },
             default: Default::Number(45e6),
-            bounds: (1.0, 1e15),
             doc: "rate of the line, for the required buffer",
         },
     ],

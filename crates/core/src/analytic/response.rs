@@ -13,7 +13,7 @@
 //! round trip, `beta`: 0.5, Reno's, for `aimd`. `c`: 0.4 and `cubic_beta`: 0.7, RFC 9438 §5 and §4.6.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {
@@ -26,7 +26,6 @@ pub static ENTRY: Model = Model {
             name: "law",
             kind: Kind::Word(&["reno", "aimd", "cubic", "highspeed"]),
             default: Default::Word("reno"),
-            bounds: (0.0, 0.0),
             doc: "whose window",
         },
         params::RTT,
@@ -88,7 +87,7 @@ fn highspeed(p: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::analytic::{pick, with};
-    use crate::registry::Value;
+    use crate::params::Value;
     use proptest::prelude::*;
 
     fn window(law: &str, settings: &[(&str, f64)]) -> f64 {

@@ -27,7 +27,7 @@
 //! `warmup`: 0 rounds, as in the paper; some hundreds leave out the first slow start. `halves`: true, the text's. `losses`: `random`.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::rng::Generator;
 
 /// This model in the registry.
@@ -53,34 +53,25 @@ const PARAMS: &[Param] = &[
         name: "response",
         kind: Kind::Word(&["restart", "threshold", "window"]),
         default: Default::Word("restart"),
-        bounds: (0.0, 0.0),
         doc: "window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7)",
     },
     params::size("packet_size", 1500.0, "MSS"),
     params::size("ssthresh", 65_536.0, "first threshold"),
     params::size("rwnd", 65_536.0, "receiver's window"),
-    Param {
-        name: "capped",
-        kind: Kind::Bool,
-        default: Default::Bool(false),
-        bounds: (0.0, 1.0),
-        doc: "whether the window is at most rwnd",
-    },
+    Param { name: "capped", kind: Kind::Bool, default: Default::Bool(false), doc: "whether the window is at most rwnd" },
     Param { default: Default::Number(0.0249), doc: "round-trip time: the length of a round", ..params::RTT },
-    Param { name: "rate", kind: Kind::Rate, default: Default::Number(45e6), bounds: (1.0, 1e15), doc: "rate of the line" },
+    Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(45e6), doc: "rate of the line" },
     params::size("ack_size", 40.0, "size of an ACK"),
     Param {
         name: "halves",
         kind: Kind::Bool,
         default: Default::Bool(true),
-        bounds: (0.0, 1.0),
         doc: "whether a loss halves ssthresh (§4), or leaves it as it is (equation 10)",
     },
     Param {
         name: "losses",
         kind: Kind::Word(&["random", "periodic"]),
         default: Default::Word("random"),
-        bounds: (0.0, 0.0),
         doc: "each round is lost with probability loss, or every 1/loss-th (figure 7)",
     },
 ];
@@ -273,7 +264,7 @@ pub fn trace(params: &Params) -> Vec<Round> {
 mod tests {
     use super::*;
     use crate::analytic::{pick, with};
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::assert_close;
     use proptest::prelude::*;
 

@@ -16,7 +16,7 @@
 //! `loss`: 1 %. `a`: 10 and `window`: 7, the largest of Go-Back-N with numbers of 3 bits, are examples.
 
 use crate::analytic::{Model, Output, output, params};
-use crate::registry::Params;
+use crate::params::Params;
 
 /// This model in the registry.
 pub static ENTRY: Model = Model {

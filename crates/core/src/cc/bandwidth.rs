@@ -12,10 +12,9 @@
 //! A cumulative ACK takes all it covers but its own segment off what duplicates told of. The paper's procedure takes its own off, too, where
 //! duplicates told of more than it covers, so that every such partial ACK makes a later one count a segment twice.
 
-use crate::cc::Window;
-use crate::cc::loss_response::halve::reduced_to;
+use crate::cc::contract::Window;
 use crate::events::{Ack, Cause, CongestionEvent};
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Duration, Instant, Segments};
 
 /// Parameters of a part that estimates bandwidth, before its own.
@@ -24,28 +23,24 @@ pub(crate) const PARAMS: [Param; 4] = [
         name: "filter",
         kind: Kind::Word(&["original", "plus"]),
         default: Default::Word("original"),
-        bounds: (0.0, 0.0),
         doc: "a sample per ACK with the filter of 2001, or Westwood+'s: a sample per round trip with that of 2004",
     },
     Param {
         name: "tau",
-        kind: Kind::Duration,
+        kind: Kind::Duration { min: 1e-3, max: 1e3 },
         default: Default::Number(0.5),
-        bounds: (1e-3, 1e3),
         doc: "time constant of the original filter (Mascolo et al. §2.2: 0.5 s)",
     },
     Param {
         name: "m",
-        kind: Kind::Number,
+        kind: Kind::Number { min: 1.0, max: 1e3 },
         default: Default::Number(2.0),
-        bounds: (1.0, 1e3),
         doc: "without an ACK for tau/m the original filter takes a null sample (Mascolo et al. §2.2: at least 2)",
     },
     Param {
         name: "pole",
-        kind: Kind::Number,
+        kind: Kind::Number { min: 0.0, max: 0.999_999 },
         default: Default::Number(0.9),
-        bounds: (0.0, 0.999_999),
         doc: "weight of the old estimate in Westwood+'s filter (Grieco & Mascolo §2: 0.9)",
     },
 ];
@@ -55,7 +50,6 @@ pub(crate) const RULE: Param = Param {
     name: "rule",
     kind: Kind::Word(&["at_most", "listing"]),
     default: Default::Word("at_most"),
-    bounds: (0.0, 0.0),
     doc: "cwnd after duplicate ACKs: at most ssthresh (Mascolo et al. §3), or in avoidance ssthresh even if that is more (Hong et al., listing)",
 };
 
@@ -225,7 +219,7 @@ impl Bandwidth {
     /// Westwood's response to congestion. Mascolo et al. §3: `ssthresh` becomes the pipe, and `cwnd` at most that.
     pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window, rule: Rule) -> Window {
         self.idle_until(event.now);
-        let Window { ssthresh, .. } = reduced_to(self.pipe(event.min_rtt).unwrap_or(0.0));
+        let Window { ssthresh, .. } = Window::reduced_to(self.pipe(event.min_rtt).unwrap_or(0.0));
         // Hong et al.'s listing: in avoidance `cwnd=ssthresh`, without the condition that stands there for slow start.
         let sets = rule == Rule::Listing && event.cause != Cause::Timeout && window.cwnd >= window.ssthresh;
         let cwnd = if sets { ssthresh } else { window.cwnd.min(event.window).min(ssthresh) };
@@ -256,7 +250,7 @@ fn weight(tau: f64, step: Duration) -> f64 {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, congestion, window};
     use proptest::prelude::*;
 

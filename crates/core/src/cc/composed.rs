@@ -1,6 +1,6 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
-use crate::cc::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
+use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Sent};
 use crate::units::{Instant, Segments};
 
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
     use crate::events::PART_OF_A_SEGMENT;
-    use crate::registry::{Params, Value};
+    use crate::params::{Params, Value};
     use crate::testing::{ACK, build, congestion, established, internal};
     use crate::units::Duration;
 

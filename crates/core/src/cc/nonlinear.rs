@@ -1,9 +1,8 @@
 //! What the nonlinear avoidances share (binomial, polynomial, exponential): growth that stays finite, and a cut by so many segments.
 
-use crate::cc::Window;
-use crate::cc::loss_response::halve::{halve, reduced_to};
+use crate::cc::contract::Window;
 use crate::events::CongestionEvent;
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// Growth stops here: RFC 7323 §2.3 allows a receiver's window of 2³⁰ bytes, so no transport can use more segments.
@@ -21,7 +20,6 @@ pub(crate) const fn halves(default: &'static str) -> Param {
         name: "halves",
         kind: Kind::Word(&["first", "slow_start", "never"]),
         default: Default::Word(default),
-        bounds: (0.0, 0.0),
         doc: "when congestion halves instead: the connection's first, that and any found in slow start, never",
     }
 }
@@ -63,7 +61,7 @@ impl Cut {
             Halves::SlowStart => first || window.cwnd < window.ssthresh,
             Halves::Never => false,
         };
-        if halves { halve(event.window) } else { reduced_to((event.window - rule(event.window)).max(1.0)) }
+        if halves { Window::halved(event.window) } else { Window::reduced_to((event.window - rule(event.window)).max(1.0)) }
     }
 }
 
@@ -71,7 +69,7 @@ impl Cut {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::congestion;
 
     const SLOW_START: Window = Window { cwnd: 20.0, ssthresh: 64.0 };

@@ -3,17 +3,16 @@
 //! ## References
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.2; ns-2.35's Vegas, read off its runs.
 
-use crate::cc::Window;
+use crate::cc::contract::Window;
 use crate::events::Ack;
-use crate::registry::{Default, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Instant, Segments};
 
 /// Least backlog that Vegas wants.
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",
-    kind: Kind::Segments,
+    kind: Kind::Segments { min: 0.0, max: 1e9 },
     default: Default::Number(1.0),
-    bounds: (0.0, 1e9),
     doc: "segments in queues below which the window grows; ns-2's default",
 };
 
@@ -22,7 +21,6 @@ pub(crate) const RULE: Param = Param {
     name: "rule",
     kind: Kind::Word(&["ns2", "published"]),
     default: Default::Word("ns2"),
-    bounds: (0.0, 0.0),
     doc: "where both differ: ns-2.35's Vegas, or that of Brakmo & Peterson 1995",
 };
 
@@ -146,7 +144,7 @@ fn waiting(outstanding: Segments, sent: Segments, base_rtt: f64, rtt: f64) -> Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close};
     use crate::units::Duration;
 

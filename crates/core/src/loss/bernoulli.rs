@@ -9,8 +9,9 @@
 //! ## Parameters
 //! `rate`: probability of loss; no default, since a loss model without a rate means nothing: 0 %.
 
+use crate::entry::Entry;
 use crate::loss::LossModel;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::rng::Generator;
 
 /// This part in the registry.
@@ -20,9 +21,8 @@ pub static ENTRY: Entry<dyn LossModel> = Entry {
     reference: "ns-2.35 ErrorModel, unit pkt",
     params: &[Param {
         name: "rate",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.0),
-        bounds: (0.0, 1.0),
         doc: "probability that a packet is lost",
     }],
     build: |params| Ok(Box::new(Bernoulli { rate: params.number("rate") })),

@@ -1,13 +1,11 @@
 //! Loss models: packets that a link loses for reasons other than its queue.
 
-pub use crate::registry::loss::*;
+mod model;
 
-use std::fmt::Debug;
+pub use model::LossModel;
 
-use crate::rng::Generator;
+use crate::entry::{Entry, entries};
 
-/// Decides which packets are lost.
-pub trait LossModel: Debug + Send + Sync {
-    /// Whether the next packet is lost.
-    fn loses(&mut self, random: &mut Generator) -> bool;
+entries! { Entry<dyn LossModel>:
+    bernoulli,
 }

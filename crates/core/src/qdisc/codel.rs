@@ -18,11 +18,12 @@
 
 use std::collections::VecDeque;
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::params::{ECN, limit};
-use crate::qdisc::{Backlog, Dequeued, Discipline, Ecn, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Moment};
+use crate::units::{Duration, Instant, Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -38,25 +39,22 @@ pub static ENTRY: Entry<Discipline> = Entry {
 
 pub(super) const TARGET: Param = Param {
     name: "target",
-    kind: Kind::Duration,
+    kind: Kind::Duration { min: 0.0, max: 1e3 },
     default: Default::Number(0.005),
-    bounds: (0.0, 1e3),
     doc: "acceptable standing delay; RFC 8289",
 };
 
 pub(super) const INTERVAL: Param = Param {
     name: "interval",
-    kind: Kind::Duration,
+    kind: Kind::Duration { min: 1e-6, max: 1e3 },
     default: Default::Number(0.1),
-    bounds: (1e-6, 1e3),
     doc: "time in which the delay has to come down; RFC 8289",
 };
 
 pub(super) const MAXPACKET: Param = Param {
     name: "maxpacket",
-    kind: Kind::Size,
+    kind: Kind::Size { min: 0.0, max: 65_535.0 },
     default: Default::Number(1500.0),
-    bounds: (0.0, 65_535.0),
     doc: "nothing is dropped if no more than these bytes would remain; the MTU",
 };
 
@@ -216,7 +214,7 @@ pub struct Codel {
 
 impl Scheduler for Codel {
     fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
-        if self.limit.is_reached(self.queue.backlog()) {
+        if self.queue.backlog().reaches(self.limit) {
             outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         } else {
             self.queue.push(packet);

@@ -10,10 +10,11 @@
 //! ## Parameters
 //! `limit`: packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
 
+use crate::entry::Entry;
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Reason, Verdict};
 use crate::qdisc::params::limit;
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
-use crate::registry::Entry;
 use crate::rng::Generator;
+use crate::units::Limit;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -32,7 +33,7 @@ pub struct DropTail {
 
 impl Admission for DropTail {
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, _random: &mut Generator) -> Verdict {
-        if self.limit.is_reached(backlog.with(arrival.size)) { Verdict::Drop(Reason::Overflow) } else { Verdict::Accept }
+        if backlog.with(arrival.size).reaches(self.limit) { Verdict::Drop(Reason::Overflow) } else { Verdict::Accept }
     }
 }
 

@@ -13,11 +13,12 @@
 //! `buckets`: queues; 10.
 //! `classify`: what is hashed: the sender's `address`, as in ns-2, or the `flow`; address.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
 use crate::qdisc::bands::{Bands, ns2_bucket};
-use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::rng::Generator;
-use crate::units::Moment;
+use crate::units::{Limit, Moment};
 
 /// Modulus and offset of ns-2's hash for DRR.
 const HASH: (i64, i64) = ((2 << 23) - 1, 1);
@@ -32,32 +33,23 @@ pub static ENTRY: Entry<Discipline> = Entry {
     params: &[
         Param {
             name: "limit",
-            kind: Kind::ByteLimit,
+            kind: Kind::ByteLimit { min: 1.0, max: 1e15 },
             default: Default::Limit(Limit::Bytes(25_000)),
-            bounds: (1.0, 1e15),
             doc: "bytes in all queues together",
         },
         Param {
             name: "quantum",
-            kind: Kind::Size,
+            kind: Kind::Size { min: 1.0, max: 1e9 },
             default: Default::Number(250.0),
-            bounds: (1.0, 1e9),
             doc: "bytes that a turn adds to a queue's allowance",
         },
         Param {
             name: "buckets",
-            kind: Kind::Integer,
+            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
             default: Default::Number(10.0),
-            bounds: (1.0, 65_536.0),
             doc: "queues over which flows are spread",
         },
-        Param {
-            name: "classify",
-            kind: Kind::Word(&["address", "flow"]),
-            default: Default::Word("address"),
-            bounds: (0.0, 0.0),
-            doc: "what is hashed",
-        },
+        Param { name: "classify", kind: Kind::Word(&["address", "flow"]), default: Default::Word("address"), doc: "what is hashed" },
     ],
     build: |params| {
         let limit = match params.limit("limit") {
@@ -194,7 +186,7 @@ impl Scheduler for Drr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, handles, packet, unfairness};
 
     /// A queue in which flows 0 to 9 have one queue each.

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Arrival, Backlog, Dequeued, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Updated, Verdict};
+use super::contract::{
+    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Notice, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+};
+use super::updated::Updated;
 use crate::rng::Generator;
 use crate::units::{Instant, Moment};
 
@@ -25,6 +28,16 @@ impl<A: Admission> Fifo<A> {
     /// What decides on arrival.
     pub(crate) const fn admission(&self) -> &A {
         &self.updated.admission
+    }
+}
+
+impl Discipline {
+    /// The discipline as a scheduler, whichever kind it is.
+    pub fn into_scheduler(self) -> Box<dyn Scheduler> {
+        match self {
+            Self::Fifo(admission) => Box::new(Fifo::new(admission)),
+            Self::Scheduled(scheduler) => scheduler,
+        }
     }
 }
 

@@ -11,12 +11,12 @@
 //! ## Parameters
 //! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
 
+use crate::entry::Entry;
 use crate::qdisc::bands::Bands;
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::qdisc::params::limit;
-use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
-use crate::registry::Entry;
 use crate::rng::Generator;
-use crate::units::{Bytes, Instant, Moment};
+use crate::units::{Bytes, Instant, Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -75,7 +75,7 @@ impl Scheduler for Fq {
         if band.backlog.packets == 0 {
             self.start(now.at, index, packet.size.0);
             self.active.push(index);
-        } else if self.flow_limit.is_reached(band.backlog.without(Bytes(band.head)).with(packet.size)) {
+        } else if band.backlog.without(Bytes(band.head)).with(packet.size).reaches(self.flow_limit) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
         self.bands.push(index, packet);
@@ -108,7 +108,7 @@ impl Scheduler for Fq {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, packet, unfairness};
 
     fn bench(limit: u64) -> Bench {

@@ -25,11 +25,12 @@
 use std::collections::VecDeque;
 
 use super::codel::{CodelQueue, INTERVAL, MAXPACKET, Settings, TARGET};
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::params::{ECN, limit};
-use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::Moment;
+use crate::units::{Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -38,26 +39,23 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "RFC 8290",
     params: &[
         limit("limit", 10_240, "capacity of all queues together"),
-        Param { name: "flows", kind: Kind::Integer, default: Default::Number(1024.0), bounds: (1.0, 65_536.0), doc: "number of queues" },
+        Param { name: "flows", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(1024.0), doc: "number of queues" },
         Param {
             name: "quantum",
-            kind: Kind::Size,
+            kind: Kind::Size { min: 1.0, max: 1e6 },
             default: Default::Number(1514.0),
-            bounds: (1.0, 1e6),
             doc: "bytes that a queue may send in its turn",
         },
         Param {
             name: "drop_batch",
-            kind: Kind::Integer,
+            kind: Kind::Integer { min: 1.0, max: 1e6 },
             default: Default::Number(64.0),
-            bounds: (1.0, 1e6),
             doc: "most packets dropped at once when the limit is passed",
         },
         Param {
             name: "classify",
             kind: Kind::Word(&["flow", "source", "destination", "ends"]),
             default: Default::Word("flow"),
-            bounds: (0.0, 0.0),
             doc: "what decides which packets share a queue",
         },
         TARGET,
@@ -234,8 +232,8 @@ impl Scheduler for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qdisc::Ecn;
-    use crate::registry::Value;
+    use crate::params::Value;
+    use crate::qdisc::contract::Ecn;
     use crate::units::{Bytes, Instant};
 
     const QUANTUM: u64 = 1514;

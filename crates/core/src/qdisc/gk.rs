@@ -13,12 +13,13 @@
 //! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
 use crate::qdisc::droptail::DropTail;
 use crate::qdisc::params::{limit, mean_packet};
-use crate::qdisc::{Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::qdisc::{Backlog, Dequeued, Discipline, Ecn, Fifo, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::rng::Generator;
-use crate::units::{Instant, Moment};
+use crate::units::{Instant, Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -29,9 +30,8 @@ pub static ENTRY: Entry<Discipline> = Entry {
         limit("limit", 50, "capacity, the arriving packet included"),
         Param {
             name: "share",
-            kind: Kind::Probability,
+            kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.95),
-            bounds: (0.0, 1.0),
             doc: "capacity and room of the virtual queue, as a share of the real ones",
         },
         mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
@@ -122,7 +122,7 @@ impl Scheduler for Gk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, assert_close, capable, packet};
 
     /// A virtual queue for five packets that needs 2 ms for one.

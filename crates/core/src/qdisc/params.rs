@@ -1,30 +1,30 @@
 //! Parameters that several queue disciplines have.
 
-use super::{Backlog, Limit};
-use crate::registry::{Default, Kind, Param, Params};
-use crate::units::Bytes;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::Backlog;
+use crate::units::{Bytes, Limit};
 
 /// Whether the discipline marks.
 pub(crate) const ECN: Param = flag("ecn", true, "whether packets that can be are marked instead of dropped");
 
 /// A switch.
 pub(crate) const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Bool, default: Default::Bool(default), bounds: (0.0, 1.0), doc }
+    Param { name, kind: Kind::Bool, default: Default::Bool(default), doc }
 }
 
 /// A capacity in packets or bytes of `name`, by default so many packets.
 pub(crate) const fn limit(name: &'static str, packets: u64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Limit, default: Default::Limit(Limit::Packets(packets)), bounds: (1.0, 1e15), doc }
+    Param { name, kind: Kind::Limit { min: 1.0, max: 1e15 }, default: Default::Limit(Limit::Packets(packets)), doc }
 }
 
 /// The size of an average packet, by default so many bytes.
 pub(crate) const fn mean_packet(bytes: f64, doc: &'static str) -> Param {
-    Param { name: "mean_packet", kind: Kind::Size, default: Default::Number(bytes), bounds: (1.0, 65_535.0), doc }
+    Param { name: "mean_packet", kind: Kind::Size { min: 1.0, max: 65_535.0 }, default: Default::Number(bytes), doc }
 }
 
 /// What [`Measure`] counts.
 pub(crate) const fn mode(doc: &'static str) -> Param {
-    Param { name: "mode", kind: Kind::Word(&["bytes", "packets"]), default: Default::Word("bytes"), bounds: (0.0, 0.0), doc }
+    Param { name: "mode", kind: Kind::Word(&["bytes", "packets"]), default: Default::Word("bytes"), doc }
 }
 
 /// What a discipline counts in: bytes, or packets. Where it counts bytes, a limit of so many packets means so many average ones.
@@ -69,7 +69,7 @@ impl Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
 
     #[test]
     fn limits_are_turned_into_what_is_counted() {

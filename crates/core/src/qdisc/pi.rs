@@ -15,11 +15,12 @@
 //! `frequency`: steps in a second; 170.
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Reason, Verdict};
 use crate::qdisc::params::{ECN, limit};
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Limit};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -30,30 +31,26 @@ pub static ENTRY: Entry<Discipline> = Entry {
         limit("limit", 50, "capacity, the arriving packet not included"),
         Param {
             name: "reference",
-            kind: Kind::Limit,
+            kind: Kind::Limit { min: 0.0, max: 1e15 },
             default: Default::Limit(Limit::Packets(50)),
-            bounds: (0.0, 1e15),
             doc: "the queue it aims at",
         },
         Param {
             name: "a",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1.0 },
             default: Default::Number(0.000_018_22),
-            bounds: (0.0, 1.0),
             doc: "gain of the distance from the reference, per packet",
         },
         Param {
             name: "b",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1.0 },
             default: Default::Number(0.000_018_16),
-            bounds: (0.0, 1.0),
             doc: "gain of the previous distance, per packet",
         },
         Param {
             name: "frequency",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.001, max: 1e6 },
             default: Default::Number(170.0),
-            bounds: (0.001, 1e6),
             doc: "steps of the controller in a second",
         },
         ECN,
@@ -100,7 +97,7 @@ impl Pi {
 
 impl Admission for Pi {
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
-        if self.limit.is_reached(backlog) {
+        if backlog.reaches(self.limit) {
             return Verdict::Drop(Reason::Overflow);
         }
         if random.uniform() <= self.probability { arrival.signal(self.ecn, Reason::Early) } else { Verdict::Accept }
@@ -130,8 +127,8 @@ impl Admission for Pi {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qdisc::Ecn;
-    use crate::registry::Value;
+    use crate::params::Value;
+    use crate::qdisc::contract::Ecn;
     use crate::testing::{admission, arrival, assert_close, internal};
 
     const fn packets(packets: u64) -> Backlog {

@@ -26,11 +26,12 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true.
 //! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
 use crate::qdisc::params::limit;
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Rate};
+use crate::units::{Duration, Instant, Limit, Rate};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -39,33 +40,29 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "RFC 8033",
     params: &[
         limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"),
-        Param { name: "qdelay_ref", kind: Kind::Duration, default: Default::Number(0.015), bounds: (0.0, 1e3), doc: "delay it aims at" },
+        Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "delay it aims at" },
         Param {
             name: "t_update",
-            kind: Kind::Duration,
+            kind: Kind::Duration { min: 1e-4, max: 1e3 },
             default: Default::Number(0.015),
-            bounds: (1e-4, 1e3),
             doc: "time between two steps of the controller",
         },
         Param {
             name: "max_burst",
-            kind: Kind::Duration,
+            kind: Kind::Duration { min: 0.0, max: 1e3 },
             default: Default::Number(0.15),
-            bounds: (0.0, 1e3),
             doc: "time for which a burst passes",
         },
         Param {
             name: "alpha",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1e3 },
             default: Default::Number(0.125),
-            bounds: (0.0, 1e3),
             doc: "gain of the distance from qdelay_ref, per second of delay",
         },
         Param {
             name: "beta",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1e3 },
             default: Default::Number(1.25),
-            bounds: (0.0, 1e3),
             doc: "gain of the delay's change, per second of delay",
         },
         flag("cap_adjustment", true, "whether a step up is at most 2 % from 10 % on"),
@@ -73,17 +70,15 @@ pub static ENTRY: Entry<Discipline> = Entry {
         flag("bytemode", false, "whether small packets are dropped less often"),
         Param {
             name: "maxpacket",
-            kind: Kind::Size,
+            kind: Kind::Size { min: 1.0, max: 65_535.0 },
             default: Default::Number(1500.0),
-            bounds: (1.0, 65_535.0),
             doc: "size from which on packets are dropped with the whole probability in bytemode",
         },
         flag("ecn", true, "whether packets that can be are marked instead of dropped"),
         Param {
             name: "mark_ecnth",
-            kind: Kind::Probability,
+            kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.1),
-            bounds: (0.0, 1.0),
             doc: "largest probability at which packets are marked",
         },
     ],
@@ -91,7 +86,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 };
 
 const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Bool, default: Default::Bool(default), bounds: (0.0, 1.0), doc }
+    Param { name, kind: Kind::Bool, default: Default::Bool(default), doc }
 }
 
 /// RFC 8033 §4.2: below each probability, by what a step is divided, so that it stays in proportion to the probability.
@@ -194,7 +189,7 @@ impl Admission for Pie {
         if self.drop_prob <= 0.0 && self.is_quiet(self.qdelay_old) && self.is_quiet(self.qdelay(backlog)) {
             self.burst_allowance = self.max_burst;
         }
-        let verdict = if self.limit.is_reached(backlog) {
+        let verdict = if backlog.reaches(self.limit) {
             Verdict::Drop(Reason::Overflow)
         } else if self.burst_allowance == Duration::ZERO && self.drop_early(arrival.size.0 as f64, backlog, random) {
             // RFC 8033 §5.1: a probability too high to come from flows that heed marks asks for drops.
@@ -227,8 +222,8 @@ impl Admission for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Value;
     use crate::qdisc::{Ecn, Fifo, Outcome, Outcomes, Packet, Scheduler};
-    use crate::registry::Value;
     use crate::testing::{arrival, assert_close};
     use crate::units::{Bytes, Moment};
 

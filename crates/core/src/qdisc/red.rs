@@ -32,13 +32,15 @@
 //! `top`: `max_p` from which on it takes no more steps up; 50 %.
 //! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 1000 B of 100 ms of the link, and at most 1 %.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
 use crate::qdisc::params::{ECN, Measure, flag, mean_packet, mode};
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Limit, Outlet, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param, Params};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::{Instant, Limit};
 
-const LIMIT: (f64, f64) = (1.0, 1e15);
+/// A capacity or threshold.
+const LIMIT: Kind = Kind::ByteLimit { min: 1.0, max: 1e15 };
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -51,42 +53,37 @@ pub static ENTRY: Entry<Discipline> = Entry {
 
 /// Its parameters, which disciplines built on it have too.
 pub(super) const PARAMS: [Param; 18] = [
-    Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: LIMIT, doc: "capacity" },
+    Param { name: "limit", kind: LIMIT, default: Default::Limit(Limit::Packets(50)), doc: "capacity" },
     mode("what queue, average and chance count"),
     mean_packet(500.0, "size of an average packet, headers included"),
     Param {
         name: "min_threshold",
-        kind: Kind::ByteLimit,
+        kind: LIMIT,
         default: Default::Auto,
-        bounds: LIMIT,
         doc: "average from which on packets are dropped; auto: from target_delay",
     },
     Param {
         name: "max_threshold",
-        kind: Kind::ByteLimit,
+        kind: LIMIT,
         default: Default::Auto,
-        bounds: LIMIT,
         doc: "average at which the probability is max_p; auto: three times min_threshold",
     },
     Param {
         name: "target_delay",
-        kind: Kind::Duration,
+        kind: Kind::Duration { min: 0.0, max: 1e3 },
         default: Default::Number(0.005),
-        bounds: (0.0, 1e3),
         doc: "queueing delay that auto thresholds aim at",
     },
     Param {
         name: "weight",
-        kind: Kind::Number,
+        kind: Kind::Number { min: 0.0, max: 1.0 },
         default: Default::Auto,
-        bounds: (0.0, 1.0),
         doc: "weight of a new sample in the average; auto: from the link",
     },
     Param {
         name: "max_p",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.1),
-        bounds: (0.0, 1.0),
         doc: "probability at max_threshold",
     },
     flag("gentle", true, "whether the probability rises on to 1 at twice max_threshold"),
@@ -94,45 +91,39 @@ pub(super) const PARAMS: [Param; 18] = [
     ECN,
     Param {
         name: "mark_below",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.1),
-        bounds: (0.0, 1.0),
         doc: "probability below which packets are marked",
     },
     flag("adaptive", false, "whether max_p adapts (Adaptive RED)"),
     Param {
         name: "interval",
-        kind: Kind::Duration,
+        kind: Kind::Duration { min: 0.0, max: 1e6 },
         default: Default::Number(0.5),
-        bounds: (0.0, 1e6),
         doc: "time between two steps of max_p",
     },
     Param {
         name: "increase",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.01),
-        bounds: (0.0, 1.0),
         doc: "largest step of max_p up",
     },
     Param {
         name: "decrease",
-        kind: Kind::Number,
+        kind: Kind::Number { min: 0.0, max: 1.0 },
         default: Default::Number(0.9),
-        bounds: (0.0, 1.0),
         doc: "factor of a step of max_p down",
     },
     Param {
         name: "top",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.5),
-        bounds: (0.0, 1.0),
         doc: "max_p from which on it takes no more steps up",
     },
     Param {
         name: "bottom",
-        kind: Kind::Probability,
+        kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Auto,
-        bounds: (0.0, 1.0),
         doc: "max_p down to which it takes steps down; auto: from the link",
     },
 ];
@@ -368,8 +359,8 @@ impl Admission for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qdisc::Ecn;
-    use crate::registry::Value;
+    use crate::params::Value;
+    use crate::qdisc::contract::Ecn;
     use crate::testing::{arrival, assert_close};
     use crate::units::{Duration, Rate};
 

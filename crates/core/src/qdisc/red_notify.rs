@@ -20,9 +20,10 @@
 //! `limit`, `mode`, `mean_packet`, `min_threshold`, `max_threshold`, `target_delay`, `weight`, `max_p`, `gentle`, `wait`, `ecn`, `mark_below`,
 //! `adaptive`, `interval`, `increase`, `decrease`, `top`, `bottom`: as those of `red`, with the same defaults.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Notice, Outlet, Reason, Verdict};
 use crate::qdisc::red::{self, Red};
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Notice, Outlet, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
 
 const OWN: [Param; 2] = [
@@ -30,14 +31,12 @@ const OWN: [Param; 2] = [
         name: "notify",
         kind: Kind::Word(&["all", "early"]),
         default: Default::Word("all"),
-        bounds: (0.0, 0.0),
         doc: "which drops are told to the sender: all, or those that chance decided",
     },
     Param {
         name: "timer",
         kind: Kind::Word(&["segment", "connection"]),
         default: Default::Word("segment"),
-        bounds: (0.0, 0.0),
         doc: "what expires: the timer of the dropped segment, or that of the first unacknowledged one",
     },
 ];
@@ -94,8 +93,8 @@ impl Admission for RedNotify {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qdisc::{Outcome, Outcomes, Packet, Scheduler};
-    use crate::registry::Value;
+    use crate::params::Value;
+    use crate::qdisc::contract::{Outcome, Outcomes, Packet, Scheduler};
     use crate::testing::{build, packet};
     use crate::units::{Duration, Instant, Moment, Rate};
 

@@ -17,13 +17,14 @@
 //! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
 //! be marked pass then.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
 use crate::qdisc::params::{limit, mean_packet};
 use crate::qdisc::{
-    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Limit, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
+    Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
-use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::{Duration, Instant, Moment};
+use crate::units::{Duration, Instant, Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -32,27 +33,24 @@ pub static ENTRY: Entry<Discipline> = Entry {
     reference: "Athuraliya et al. 2001; ns-2.35 REM",
     params: &[
         limit("limit", 50, "capacity, the arriving packet included"),
-        Param { name: "gamma", kind: Kind::Number, default: Default::Number(0.001), bounds: (0.0, 1e3), doc: "gain of the price" },
-        Param { name: "phi", kind: Kind::Number, default: Default::Number(1.001), bounds: (1.0, 1e3), doc: "base of the probability" },
+        Param { name: "gamma", kind: Kind::Number { min: 0.0, max: 1e3 }, default: Default::Number(0.001), doc: "gain of the price" },
+        Param { name: "phi", kind: Kind::Number { min: 1.0, max: 1e3 }, default: Default::Number(1.001), doc: "base of the probability" },
         Param {
             name: "alpha",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1e3 },
             default: Default::Number(0.1),
-            bounds: (0.0, 1e3),
             doc: "weight of the queue in the price",
         },
         Param {
             name: "reference",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1e15 },
             default: Default::Number(20.0),
-            bounds: (0.0, 1e15),
             doc: "the queue it aims at, in packets",
         },
         Param {
             name: "interval",
-            kind: Kind::Duration,
+            kind: Kind::Duration { min: 1e-6, max: 1e6 },
             default: Default::Number(0.002),
-            bounds: (1e-6, 1e6),
             doc: "time between two steps",
         },
         mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
@@ -60,7 +58,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "ecn",
             kind: Kind::Bool,
             default: Default::Bool(false),
-            bounds: (0.0, 1.0),
             doc: "whether packets are marked when they leave, instead of dropped when they arrive",
         },
     ],
@@ -110,7 +107,7 @@ impl Admission for Rem {
 
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
         self.input += 1.0;
-        if self.limit.is_reached(backlog.with(arrival.size)) {
+        if backlog.with(arrival.size).reaches(self.limit) {
             return Verdict::Drop(Reason::Overflow);
         }
         if !self.marks && random.uniform() <= self.probability { Verdict::Drop(Reason::Early) } else { Verdict::Accept }
@@ -172,7 +169,7 @@ impl Scheduler for Marking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, admission, arrival, assert_close, capable, internal, packet};
 
     const fn packets(packets: u64) -> Backlog {

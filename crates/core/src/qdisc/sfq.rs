@@ -11,11 +11,12 @@
 //! `buckets`: queues; 16.
 //! `classify`: what is hashed: `addresses`, the sum of the numbers of the end nodes, as in ns-2, or the `flow`; addresses.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
 use crate::qdisc::bands::{Bands, ns2_bucket};
-use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::rng::Generator;
-use crate::units::Moment;
+use crate::units::{Limit, Moment};
 
 /// Modulus and offset of ns-2's hash for SFQ.
 const HASH: (i64, i64) = ((2 << 19) - 1, 0);
@@ -28,25 +29,17 @@ pub static ENTRY: Entry<Discipline> = Entry {
     params: &[
         Param {
             name: "limit",
-            kind: Kind::Limit,
+            kind: Kind::Limit { min: 1.0, max: 1e9 },
             default: Default::Limit(Limit::Packets(40)),
-            bounds: (1.0, 1e9),
             doc: "packets in all queues together",
         },
         Param {
             name: "buckets",
-            kind: Kind::Integer,
+            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
             default: Default::Number(16.0),
-            bounds: (1.0, 65_536.0),
             doc: "queues over which flows are spread",
         },
-        Param {
-            name: "classify",
-            kind: Kind::Word(&["addresses", "flow"]),
-            default: Default::Word("addresses"),
-            bounds: (0.0, 0.0),
-            doc: "what is hashed",
-        },
+        Param { name: "classify", kind: Kind::Word(&["addresses", "flow"]), default: Default::Word("addresses"), doc: "what is hashed" },
     ],
     build: |params| {
         let Limit::Packets(limit) = params.limit("limit") else {
@@ -107,7 +100,7 @@ impl Scheduler for Sfq {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, build, handles, packet};
 
     fn bench(limit: u64) -> Bench {

@@ -12,12 +12,13 @@
 //! `flow_limit`: capacity of each flow's queue; 50 packets.
 //! `quantum`: bytes that a turn adds; 1000 B (ns-2: `mtu_`).
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::drr::DeficitRounds;
 use crate::qdisc::params::limit;
-use crate::qdisc::{Backlog, Dequeued, Discipline, Limit, Outcome, Outcomes, Packet, Reason, Scheduler};
-use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Moment;
+use crate::units::{Limit, Moment};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -28,9 +29,8 @@ pub static ENTRY: Entry<Discipline> = Entry {
         limit("flow_limit", 50, "capacity of each flow's queue"),
         Param {
             name: "quantum",
-            kind: Kind::Size,
+            kind: Kind::Size { min: 1.0, max: 1e9 },
             default: Default::Number(1000.0),
-            bounds: (1.0, 1e9),
             doc: "bytes that a turn adds to a queue's allowance",
         },
     ],
@@ -59,7 +59,7 @@ impl Scheduler for Srr {
         if let Some(sent) = self.in_service.filter(|sent| sent.flow == packet.flow) {
             backlog = backlog.with(sent.size);
         }
-        if self.flow_limit.is_reached(backlog) {
+        if backlog.reaches(self.flow_limit) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
         self.rounds.push(flow, packet);
@@ -81,7 +81,7 @@ impl Scheduler for Srr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, handles, packet, unfairness};
 
     fn bench() -> Bench {

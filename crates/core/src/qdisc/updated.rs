@@ -1,6 +1,6 @@
 //! An [`Admission`] that looks at its queue between arrivals, at the times that it asks for.
 
-use super::{Admission, Backlog};
+use super::contract::{Admission, Backlog};
 use crate::units::{Instant, Moment};
 
 /// An admission and its next look at the queue.

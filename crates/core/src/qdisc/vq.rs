@@ -18,11 +18,12 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
 //! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
 
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param};
+use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Ecn, Outlet, Reason, Verdict};
 use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
-use crate::qdisc::{Admission, Arrival, Backlog, Discipline, Ecn, Limit, Outlet, Reason, Verdict};
-use crate::registry::{Default, Entry, Kind, Param};
 use crate::rng::Generator;
-use crate::units::Instant;
+use crate::units::{Instant, Limit};
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
@@ -30,35 +31,36 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "adaptive virtual queue: drops what a slower link would have no room for",
     reference: "Kunniyur & Srikant 2001; ns-2.35 Vq",
     params: &[
-        Param { name: "limit", kind: Kind::ByteLimit, default: Default::Limit(Limit::Packets(50)), bounds: (1.0, 1e15), doc: "capacity" },
+        Param {
+            name: "limit",
+            kind: Kind::ByteLimit { min: 1.0, max: 1e15 },
+            default: Default::Limit(Limit::Packets(50)),
+            doc: "capacity",
+        },
         mode("what the queues count"),
         mean_packet(1000.0, "size of an average packet"),
         Param {
             name: "initial_capacity",
-            kind: Kind::Probability,
+            kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.8),
-            bounds: (0.0, 1.0),
             doc: "first virtual capacity, as a share of the link's",
         },
         Param {
             name: "gamma",
-            kind: Kind::Probability,
+            kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.98),
-            bounds: (0.0, 1.0),
             doc: "the utilisation it aims at",
         },
         Param {
             name: "alpha",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1e3 },
             default: Default::Number(0.15),
-            bounds: (0.0, 1e3),
             doc: "how fast the virtual capacity adapts",
         },
         Param {
             name: "virtual_limit",
-            kind: Kind::Probability,
+            kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(1.0),
-            bounds: (0.0, 1.0),
             doc: "capacity of the virtual queue, as a share of limit",
         },
         ECN,
@@ -66,7 +68,6 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "drop_incapable",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 1.0),
             doc: "whether, with ecn, packets that cannot be marked are dropped",
         },
     ],
@@ -152,7 +153,7 @@ impl Admission for Vq {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{admission, arrival, assert_close, internal};
     use crate::units::Duration;
 

@@ -4,10 +4,10 @@
 use std::fmt::Debug;
 
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};
+use ackclock_core::entry::Entry;
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{Default, Entry, Kind, Param, Params, Value};
-use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
+use ackclock_core::params::{Default, Kind, Param, Params, Value};
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate, Segments};
 
 /// A part and its parameters.
 pub(crate) type Part<P> = (&'static Entry<P>, Params);
@@ -149,11 +149,11 @@ pub(crate) fn limits(number: u64) -> [Limit; 2] {
 
 /// Values at the edges of what `param` allows.
 fn extremes(param: &Param) -> Vec<Value> {
-    let (low, high) = param.bounds;
+    let (low, high) = param.kind.bounds().unwrap_or((0.0, 0.0));
     match param.kind {
         Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
-        Kind::Limit | Kind::ByteLimit => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
-        Kind::Numbers => {
+        Kind::Limit { .. } | Kind::ByteLimit { .. } => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
+        Kind::Numbers { .. } => {
             let Default::Numbers(usual) = param.default else { panic!("{} has no list as default", param.name) };
             let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; usual.len()]]);
             filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()

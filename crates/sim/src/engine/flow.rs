@@ -1,9 +1,9 @@
 //! One flow: its end hosts, what is counted about it, and the row it gives.
 
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{self, Entry, Value};
-use ackclock_core::units::{Bytes, Duration, Instant, Moment, Segments};
+use ackclock_core::entry::{self, Entry};
+use ackclock_core::params::Value;
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Segments};
 
 use super::prepared::RunError;
 use super::result::FlowResult;
@@ -259,6 +259,6 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
 }
 
 fn build<P: ?Sized>(entries: &'static [&'static Entry<P>], part: &PartSpec) -> Result<Box<P>, RunError> {
-    let entry = registry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
+    let entry = entry::find(entries, part.name).ok_or_else(|| RunError::Part(format!("there is no part {}", part.name)))?;
     (entry.build)(&part.params).map_err(|reason| RunError::Part(format!("{}: {reason}", part.name)))
 }

@@ -7,9 +7,9 @@
 //! first. Times are therefore summed as ns-2 sums them: a transmission ends at its start plus the transmission time, and the packet arrives
 //! at the start plus the sum of transmission time and delay.
 
+use ackclock_core::entry;
 use ackclock_core::loss::{self, LossModel};
 use ackclock_core::qdisc::{self, Discipline, Ecn, Notice, Outlet, Reason};
-use ackclock_core::registry;
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
@@ -212,7 +212,7 @@ impl Link {
             None => None,
             Some(spec_loss) => {
                 let name = spec_loss.model.name;
-                let entry = registry::find(loss::ENTRIES, name).ok_or_else(|| format!("there is no loss model {name}"))?;
+                let entry = entry::find(loss::ENTRIES, name).ok_or_else(|| format!("there is no loss model {name}"))?;
                 let random = generator(&spec_loss.generator, seed, &format!("link/{}/loss", spec.name));
                 Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
             }
@@ -240,7 +240,7 @@ impl Queue {
         let Some(spec) = &link.queue else { return Ok(Self::Immediate(Immediate::default())) };
         let outlet = Outlet { rate: link.rate, delay: link.delay };
         let name = spec.discipline.name;
-        let entry = registry::find(qdisc::ENTRIES, name).ok_or_else(|| format!("there is no queue {name}"))?;
+        let entry = entry::find(qdisc::ENTRIES, name).ok_or_else(|| format!("there is no queue {name}"))?;
         let random = generator(&spec.generator, seed, &format!("link/{}/queue", link.name));
         Ok(match *(entry.build)(&spec.discipline.params)? {
             Discipline::Fifo(mut discipline) => {

@@ -239,13 +239,12 @@ pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
 
 pub(super) fn control(table: &Record) -> ComposedSpec {
     let chosen = |axis| table.part(axis).map(part);
-    let usual = |axis| {
-        Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::registry::Params(Vec::new()) }, Axis::usual_part)
-    };
+    let usual =
+        |axis| Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::params::Params(Vec::new()) }, Axis::usual_part);
     let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
     ComposedSpec {
         initial_window: if is_modern(table) && !table.field("initial_window").given {
-            PartSpec { name: "rfc6928", params: ackclock_core::registry::Params(Vec::new()) }
+            PartSpec { name: "rfc6928", params: ackclock_core::params::Params(Vec::new()) }
         } else {
             some("initial_window")
         },

@@ -1,7 +1,8 @@
 //! Checks a tree of values against the declared keys and fills in the defaults; what it hands on holds only values of the right kind.
 
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{self, Description, Param, Params, Value};
+use ackclock_core::entry::Description;
+use ackclock_core::params::{self, Param, Params, Value};
+use ackclock_core::units::Limit;
 
 use crate::scenario::error::{Problems, last_name, listed, nearest, quoted, unknown};
 use crate::scenario::part::{self, Axis};
@@ -420,27 +421,27 @@ impl Choice {
     /// Sets `param` to what `data` says.
     fn set(&mut self, param: &'static Param, data: &Data) -> Result<(), String> {
         let value = match (param.kind, data) {
-            (_, Data::Text(text)) if text.trim() == part::AUTO && param.default == registry::Default::Auto => Value::Auto,
-            (registry::Kind::Bool, Data::Bool(value)) => Value::Bool(*value),
-            (registry::Kind::Word(words), Data::Text(_) | Data::Integer(_)) => {
+            (_, Data::Text(text)) if text.trim() == part::AUTO && param.default == params::Default::Auto => Value::Auto,
+            (params::Kind::Bool, Data::Bool(value)) => Value::Bool(*value),
+            (params::Kind::Word(words), Data::Text(_) | Data::Integer(_)) => {
                 let word = Node::new(data.clone()).label();
                 if !words.contains(&word.as_str()) {
                     return Err(unknown(param.name, &word, words));
                 }
                 Value::Word(word)
             }
-            (registry::Kind::Numbers, Data::List(items)) => {
+            (params::Kind::Numbers { .. }, Data::List(items)) => {
                 let numbers: Result<Vec<f64>, String> = items.iter().map(|item| number(&item.data)).collect();
                 let numbers = numbers?;
                 numbers.iter().try_for_each(|number| in_bounds(param, *number))?;
                 Value::Numbers(numbers)
             }
-            (registry::Kind::Number, _) | (registry::Kind::Integer, Data::Integer(_)) => Value::Number(number(data)?),
+            (params::Kind::Number { .. }, _) | (params::Kind::Integer { .. }, Data::Integer(_)) => Value::Number(number(data)?),
             (kind, _) => match part::dimension(kind) {
                 None => return Err(format!("must be {}, but is {}", expected_param(kind), data.noun())),
                 Some(dimension) => {
                     let quantity = parse(dimension, data, None)?;
-                    if let (registry::Kind::Limit | registry::Kind::ByteLimit, Quantity::Real(_, multiples)) = (kind, quantity) {
+                    if let (params::Kind::Limit { .. } | params::Kind::ByteLimit { .. }, Quantity::Real(_, multiples)) = (kind, quantity) {
                         if !(multiples > 0.0 && multiples <= 1e9) {
                             return Err("a queue limit must be above 0 BDP and at most 1e9 BDP".to_owned());
                         }
@@ -464,16 +465,15 @@ impl Choice {
 
 /// Checks that a number is within the bounds of `param`.
 pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
-    let (low, high) = param.bounds;
-    if (low..=high).contains(&number) {
+    if param.kind.bounds().is_none_or(|(low, high)| (low..=high).contains(&number)) {
         return Ok(());
     }
-    let (low, high) = part::bounds(param).unwrap_or(param.bounds);
+    let (low, high) = part::bounds(param).unwrap_or_default();
     let unit = match param.kind {
-        registry::Kind::Duration => " s",
-        registry::Kind::Limit | registry::Kind::ByteLimit => "",
-        registry::Kind::Size => " B",
-        registry::Kind::Rate => " bit/s",
+        params::Kind::Duration { .. } => " s",
+        params::Kind::Limit { .. } | params::Kind::ByteLimit { .. } => "",
+        params::Kind::Size { .. } => " B",
+        params::Kind::Rate { .. } => " bit/s",
         _ => part::unit(param).unwrap_or_default(),
     };
     let space = if unit.is_empty() || unit.starts_with(' ') { "" } else { " " };
@@ -500,12 +500,12 @@ fn parse(dimension: &'static Dimension, data: &Data, unit: Option<&str>) -> Resu
     }
 }
 
-const fn expected_param(kind: registry::Kind) -> &'static str {
+const fn expected_param(kind: params::Kind) -> &'static str {
     match kind {
-        registry::Kind::Integer => "a whole number",
-        registry::Kind::Bool => "true or false",
-        registry::Kind::Numbers => "a list of numbers",
-        registry::Kind::Word(_) => "a text",
+        params::Kind::Integer { .. } => "a whole number",
+        params::Kind::Bool => "true or false",
+        params::Kind::Numbers { .. } => "a list of numbers",
+        params::Kind::Word(_) => "a text",
         _ => "a number with its unit",
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::cc::CongestionControl;
-use ackclock_core::registry::Params;
+use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use crate::net::packet::HEADER;

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{self, Description, Kind, Param, Params, Value};
-use ackclock_core::units::{Duration, Rate};
+use ackclock_core::entry::{self, Description};
+use ackclock_core::params::{Kind, Param, Params, Value};
+use ackclock_core::units::{Duration, Limit, Rate};
+use ackclock_core::{cc, loss, qdisc, registry};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::model::PartSpec;
@@ -91,16 +92,16 @@ impl Axis {
 
     /// Lets the registry check what the bounds of single parameters cannot say.
     pub(crate) fn try_build(&self, name: &str, params: &Params) -> Result<(), String> {
-        fn build<P: ?Sized>(entries: &'static [&'static registry::Entry<P>], name: &str, params: &Params) -> Result<(), String> {
-            registry::find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
+        fn build<P: ?Sized>(entries: &'static [&'static entry::Entry<P>], name: &str, params: &Params) -> Result<(), String> {
+            entry::find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
         }
         match self.name {
-            "initial_window" => build(registry::initial_window::ENTRIES, name, params),
-            "slow_start" => build(registry::slow_start::ENTRIES, name, params),
-            "avoidance" => build(registry::avoidance::ENTRIES, name, params),
-            "loss_response" => build(registry::loss_response::ENTRIES, name, params),
-            "queue" => build(registry::qdisc::ENTRIES, name, params),
-            _ => build(registry::loss::ENTRIES, name, params),
+            "initial_window" => build(cc::initial_window::ENTRIES, name, params),
+            "slow_start" => build(cc::slow_start::ENTRIES, name, params),
+            "avoidance" => build(cc::avoidance::ENTRIES, name, params),
+            "loss_response" => build(cc::loss_response::ENTRIES, name, params),
+            "queue" => build(qdisc::ENTRIES, name, params),
+            _ => build(loss::ENTRIES, name, params),
         }
     }
 
@@ -126,24 +127,26 @@ impl Axis {
 /// The dimension of a parameter with a unit.
 pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
     match kind {
-        Kind::Segments => Some(&unit::SEGMENTS),
-        Kind::Duration => Some(&unit::TIME),
-        Kind::Probability => Some(&unit::PROBABILITY),
-        Kind::Size => Some(&unit::SIZE),
-        Kind::Rate => Some(&unit::RATE),
-        Kind::Limit | Kind::ByteLimit => Some(&unit::LIMIT),
-        Kind::Number | Kind::Integer | Kind::Numbers | Kind::Bool | Kind::Word(_) => None,
+        Kind::Segments { .. } => Some(&unit::SEGMENTS),
+        Kind::Duration { .. } => Some(&unit::TIME),
+        Kind::Probability { .. } => Some(&unit::PROBABILITY),
+        Kind::Size { .. } => Some(&unit::SIZE),
+        Kind::Rate { .. } => Some(&unit::RATE),
+        Kind::Limit { .. } | Kind::ByteLimit { .. } => Some(&unit::LIMIT),
+        Kind::Number { .. } | Kind::Integer { .. } | Kind::Numbers { .. } | Kind::Bool | Kind::Word(_) => None,
     }
 }
 
 /// What a part takes for `quantity`; `None` for multiples of the bandwidth-delay product, which need the network.
 pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
     match (kind, quantity) {
-        (Kind::Duration, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
-        (Kind::Size, Quantity::Whole(_, bytes)) => Some(Value::Number(bytes as f64)),
-        (Kind::Limit | Kind::ByteLimit, Quantity::Whole(unit::Measure::Bytes, bytes)) => Some(Value::Limit(Limit::Bytes(bytes))),
-        (Kind::Limit | Kind::ByteLimit, Quantity::Whole(_, packets)) => Some(Value::Limit(Limit::Packets(packets))),
-        (Kind::Limit | Kind::ByteLimit, _) => None,
+        (Kind::Duration { .. }, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
+        (Kind::Size { .. }, Quantity::Whole(_, bytes)) => Some(Value::Number(bytes as f64)),
+        (Kind::Limit { .. } | Kind::ByteLimit { .. }, Quantity::Whole(unit::Measure::Bytes, bytes)) => {
+            Some(Value::Limit(Limit::Bytes(bytes)))
+        }
+        (Kind::Limit { .. } | Kind::ByteLimit { .. }, Quantity::Whole(_, packets)) => Some(Value::Limit(Limit::Packets(packets))),
+        (Kind::Limit { .. } | Kind::ByteLimit { .. }, _) => None,
         _ => quantity.magnitude().map(Value::Number),
     }
 }
@@ -151,14 +154,14 @@ pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
 /// A parameter's value as a scenario has it.
 fn write(value: &Value, kind: Kind) -> Json {
     match (value, kind) {
-        (Value::Number(number), Kind::Segments) => {
+        (Value::Number(number), Kind::Segments { .. }) => {
             json!(format!("{number} segment{}", if number.to_string() == "1" { "" } else { "s" }))
         }
-        (Value::Number(seconds), Kind::Duration) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
-        (Value::Number(number), Kind::Probability) => json!(unit::write_probability(*number)),
-        (Value::Number(number), Kind::Integer) => json!(*number as i64),
-        (Value::Number(bytes), Kind::Size) => json!(format!("{bytes} B")),
-        (Value::Number(rate), Kind::Rate) => {
+        (Value::Number(seconds), Kind::Duration { .. }) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
+        (Value::Number(number), Kind::Probability { .. }) => json!(unit::write_probability(*number)),
+        (Value::Number(number), Kind::Integer { .. }) => json!(*number as i64),
+        (Value::Number(bytes), Kind::Size { .. }) => json!(format!("{bytes} B")),
+        (Value::Number(rate), Kind::Rate { .. }) => {
             json!(Rate::from_bits_per_sec(*rate as u64).map_or_else(|| "0 bit/s".to_owned(), unit::write_rate))
         }
         (Value::Number(number), _) => json!(number),
@@ -179,9 +182,8 @@ pub(crate) fn default(param: &Param) -> Json {
 /// The bounds of a parameter in the unit of the scenario: seconds, percent, or plain.
 pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
     match param.kind {
-        Kind::Word(_) | Kind::Bool => None,
-        Kind::Probability => Some((param.bounds.0 * 100.0, param.bounds.1 * 100.0)),
-        _ => Some(param.bounds),
+        Kind::Probability { min, max } => Some((min * 100.0, max * 100.0)),
+        kind => kind.bounds(),
     }
 }
 
@@ -214,17 +216,17 @@ pub(crate) fn describe(part: &Description) -> Json {
 
 fn describe_param(param: &Param) -> Json {
     let (kind, words) = match param.kind {
-        Kind::Segments => ("segments", None),
-        Kind::Number => ("number", None),
-        Kind::Integer => ("integer", None),
-        Kind::Duration => ("duration", None),
-        Kind::Probability => ("probability", None),
-        Kind::Numbers => ("numbers", None),
+        Kind::Segments { .. } => ("segments", None),
+        Kind::Number { .. } => ("number", None),
+        Kind::Integer { .. } => ("integer", None),
+        Kind::Duration { .. } => ("duration", None),
+        Kind::Probability { .. } => ("probability", None),
+        Kind::Numbers { .. } => ("numbers", None),
         Kind::Word(words) => ("word", Some(words)),
-        Kind::Limit | Kind::ByteLimit => ("limit", None),
+        Kind::Limit { .. } | Kind::ByteLimit { .. } => ("limit", None),
         Kind::Bool => ("bool", None),
-        Kind::Size => ("size", None),
-        Kind::Rate => ("rate", None),
+        Kind::Size { .. } => ("size", None),
+        Kind::Rate { .. } => ("rate", None),
     };
     json!({
         "name": param.name,

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{Kind, Value};
-use ackclock_core::units::Duration;
+use ackclock_core::params::{Kind, Value};
+use ackclock_core::units::{Duration, Limit};
 
 use crate::net::route::{Ends, Found};
 use crate::scenario::topology::Network;
@@ -47,7 +46,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
             if let Some(queue) = &mut link.spec.queue {
                 let limit = limit as u64;
                 let bytes = Limit::Bytes(limit * load.packet.max(1));
-                let limit = if param.kind == Kind::ByteLimit { bytes } else { Limit::Packets(limit) };
+                let limit = if matches!(param.kind, Kind::ByteLimit { .. }) { bytes } else { Limit::Packets(limit) };
                 queue.discipline.params.set(param.name, Value::Limit(limit));
             }
         }

@@ -1,6 +1,7 @@
 //! The JSON Schema of a scenario file, for editors: made from the declared keys and the registry.
 
-use ackclock_core::registry::{self, Description, Param};
+use ackclock_core::entry::Description;
+use ackclock_core::params::{self, Param};
 use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::part::{self, Axis};
@@ -108,19 +109,19 @@ fn part_table(axis: &Axis, part: &Description, extra: &[Key]) -> Json {
 }
 
 fn parameter(param: &Param) -> Json {
-    let (low, high) = param.bounds;
+    let (low, high) = param.kind.bounds().unwrap_or_default();
     let mut schema = match param.kind {
-        registry::Kind::Number => json!({ "type": "number", "minimum": low, "maximum": high }),
-        registry::Kind::Integer => json!({ "type": "integer", "minimum": low, "maximum": high }),
-        registry::Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
-        registry::Kind::Word(words) => {
+        params::Kind::Number { .. } => json!({ "type": "number", "minimum": low, "maximum": high }),
+        params::Kind::Integer { .. } => json!({ "type": "integer", "minimum": low, "maximum": high }),
+        params::Kind::Numbers { .. } => json!({ "type": "array", "items": { "type": "number", "minimum": low, "maximum": high } }),
+        params::Kind::Word(words) => {
             let numbers = words.iter().filter_map(|word| word.parse::<i64>().ok()).map(|number| json!(number));
             json!({ "enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>() })
         }
-        registry::Kind::Bool => json!({ "type": "boolean" }),
+        params::Kind::Bool => json!({ "type": "boolean" }),
         kind => json!({ "type": "string", "pattern": part::dimension(kind).map(crate::scenario::unit::Dimension::pattern) }),
     };
-    if param.default == registry::Default::Auto {
+    if param.default == params::Default::Auto {
         schema = json!({ "oneOf": [{ "const": part::AUTO }, schema] });
     }
     schema["description"] = json!(param.doc);

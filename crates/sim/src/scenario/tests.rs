@@ -1,5 +1,5 @@
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::Value;
+use ackclock_core::params::Value;
+use ackclock_core::units::Limit;
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn errors(text: &str) -> String {
 
 /// The slow starts there are, in the registry's order.
 fn slow_starts() -> Vec<&'static str> {
-    ackclock_core::registry::slow_start::ENTRIES.iter().map(|entry| entry.name).collect()
+    ackclock_core::cc::slow_start::ENTRIES.iter().map(|entry| entry.name).collect()
 }
 
 fn limit(link: &LinkSpec) -> Limit {
@@ -320,7 +320,7 @@ fn parts_have_their_parameters() {
     assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
     assert_eq!(scenario.flows[0].packets, Some(2));
     // The parts are what the registry builds.
-    let halve = ackclock_core::registry::find(ackclock_core::registry::loss_response::ENTRIES, "halve").unwrap();
+    let halve = ackclock_core::entry::find(ackclock_core::cc::loss_response::ENTRIES, "halve").unwrap();
     assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::registry::Param;
+use ackclock_core::params::Param;
 use ackclock_core::units::{Duration, Rate};
 
 use crate::scenario::check::{Checked, Choice, Record};

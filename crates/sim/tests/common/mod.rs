@@ -1,9 +1,8 @@
 //! Scenarios that the reference data of ns-2.35 were made with.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use ackclock_core::qdisc::Limit;
-use ackclock_core::registry::{Params, Value};
-use ackclock_core::units::{Bytes, Duration, Instant, Rate};
+use ackclock_core::params::{Params, Value};
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate};
 use ackclock_sim::scenario::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind, Traffic,
 };

@@ -2,7 +2,7 @@
 
 use crate::analytic::flow_sizes::FlowSizes;
 use crate::analytic::replicator::mean;
-use crate::registry::Params;
+use crate::params::Params;
 
 /// No packet would ever arrive if all were lost.
 const MOST_LOSS: f64 = 1.0 - 1e-12;
@@ -236,7 +236,7 @@ mod tests {
         fn no_shares_are_better_than_the_optimum(weights in prop::array::uniform7(0.0..1.0_f64), flows in 1..30_u32, grown: bool) {
             let mut params = params(&[("flows", f64::from(flows)), ("theta", 30.0)]);
             let load = if grown { "loss_window" } else { "first_window" };
-            params.set("load", crate::registry::Value::Word(load.to_owned()));
+            params.set("load", crate::params::Value::Word(load.to_owned()));
             let bottleneck = Bottleneck::new(&params);
             let sum: f64 = weights.iter().sum();
             let shares = weights.map(|weight| weight / sum);

@@ -16,9 +16,9 @@
 //! has no constant of its own here. `rule`: `at_most`, that of Mascolo et al., which "keep TCPW algorithm unchanged" is read as.
 
 use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
-use crate::cc::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
-use crate::registry::Entry;
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -70,7 +70,7 @@ impl Avoidance for BandwidthRatio {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
     use crate::units::{Duration, Instant};
 

@@ -16,10 +16,11 @@
 //! default. `halves`: `slow_start`: the connection's first congestion, and any in slow start, halves the window, as Reno's
 //! slow start needs it whatever the avoidance.
 
-use crate::cc::Avoidance;
 use crate::cc::avoidance::polynomial::Polynomial;
+use crate::cc::contract::Avoidance;
 use crate::cc::nonlinear::{Cut, halves};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
@@ -31,21 +32,18 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             name: "algorithm",
             kind: Kind::Word(&["aimd", "sqrt", "iiad"]),
             default: Default::Word("sqrt"),
-            bounds: (0.0, 0.0),
             doc: "the paper's algorithm: k and l are 0 and 1, 1/2 and 1/2, or 1 and 0",
         },
         Param {
             name: "increase",
-            kind: Kind::Numbers,
+            kind: CONSTANTS,
             default: Default::Numbers(&[]),
-            bounds: BOUNDS,
             doc: "alpha and k, instead of the algorithm's; empty: the algorithm's",
         },
         Param {
             name: "decrease",
-            kind: Kind::Numbers,
+            kind: CONSTANTS,
             default: Default::Numbers(&[]),
-            bounds: BOUNDS,
             doc: "beta and l, instead of the algorithm's; empty: the algorithm's",
         },
         halves("slow_start"),
@@ -54,7 +52,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 /// The rules know no negative constant, and with these powers every step is finite.
-const BOUNDS: (f64, f64) = (0.0, 16.0);
+const CONSTANTS: Kind = Kind::Numbers { min: 0.0, max: 16.0 };
 
 /// Alpha and k, beta and l.
 type Rules = ([f64; 2], [f64; 2]);
@@ -87,10 +85,10 @@ fn pair(params: &Params, name: &str, algorithms: [f64; 2]) -> Result<[f64; 2], S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::Window;
     use crate::cc::avoidance::reno::Reno;
+    use crate::cc::contract::Window;
     use crate::events::{Ack, Cause};
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, sawtooth, window};
     use crate::units::Segments;
 

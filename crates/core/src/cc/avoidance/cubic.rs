@@ -27,9 +27,10 @@
 //!
 //! Its quantities in traces are `W_max`, `W_est` and `target` in segments, and `K` in seconds.
 
-use crate::cc::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent, Sent};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Instant, Segments};
 
 /// This part in the registry.
@@ -40,30 +41,26 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     params: &[
         Param {
             name: "c",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.001, max: 1000.0 },
             default: Default::Number(0.4),
-            bounds: (0.001, 1000.0),
             doc: "C in segments/s³: how aggressive the cubic function is; RFC 9438 §5.1 recommends 0.4",
         },
         Param {
             name: "beta_cubic",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.1, max: 0.99 },
             default: Default::Number(0.7),
-            bounds: (0.1, 0.99),
             doc: "what congestion leaves of the window; RFC 9438 §4.6 recommends 0.7",
         },
         Param {
             name: "fast_convergence",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 0.0),
             doc: "whether a flow whose W_max falls gives up more (RFC 9438 §4.7)",
         },
         Param {
             name: "reno_friendly",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 0.0),
             doc: "whether the window is at least Reno's (RFC 9438 §4.3)",
         },
     ],
@@ -249,7 +246,7 @@ impl Avoidance for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
     use proptest::prelude::*;
 

@@ -28,10 +28,11 @@
 //! ## Parameters
 //! `growth`: `per_ack`, as §4 says. `alpha`, `beta`: 1; `k`: 0.23, `l`: 0.16; ours, see above. `halves`: `first`, as §4 says.
 
+use crate::cc::contract::{Avoidance, Window};
 use crate::cc::nonlinear::{Cut, grown, halves};
-use crate::cc::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 // Ours: the paper prints no values. At 10 segments this is Reno's rule; see the header.
@@ -50,7 +51,6 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             name: "growth",
             kind: Kind::Word(&["per_ack", "per_rtt"]),
             default: Default::Word("per_ack"),
-            bounds: (0.0, 0.0),
             doc: "whether (alpha/e^cwnd)^k is added per ACK (§4) or per round trip (equation 2)",
         },
         factor("alpha", ALPHA, "factor of the growth; the paper prints no value"),
@@ -64,11 +64,11 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 
 /// ln alpha shifts the curve by so many segments: these bounds by 230 to either side.
 const fn factor(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Number, default: Default::Number(default), bounds: (1e-100, 1e100), doc }
+    Param { name, kind: Kind::Number { min: 1e-100, max: 1e100 }, default: Default::Number(default), doc }
 }
 
 const fn power(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Number, default: Default::Number(default), bounds: (0.0, 10.0), doc }
+    Param { name, kind: Kind::Number { min: 0.0, max: 10.0 }, default: Default::Number(default), doc }
 }
 
 /// TCP/EXP.
@@ -114,7 +114,7 @@ impl Avoidance for Exponential {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, window};
     use proptest::prelude::*;
 

@@ -25,10 +25,11 @@
 //! algorithm's, empty by default; one power for each coefficient. `halves`: `slow_start`: the
 //! connection's first congestion, and any in slow start, halves the window.
 
+use crate::cc::contract::{Avoidance, Window};
 use crate::cc::nonlinear::{Cut, grown, halves};
-use crate::cc::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -41,7 +42,6 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             name: "algorithm",
             kind: Kind::Word(&["mimd", "pipd"]),
             default: Default::Word("mimd"),
-            bounds: (0.0, 0.0),
             doc: "MIMD-Poly or PIPD-Poly, in our reading",
         },
         coefficients(
@@ -57,12 +57,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 const fn coefficients(name: &'static str, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Numbers, default: Default::Numbers(&[]), bounds: (0.0, 1e6), doc }
+    Param { name, kind: Kind::Numbers { min: 0.0, max: 1e6 }, default: Default::Numbers(&[]), doc }
 }
 
 /// With these powers every term of a window up to 10⁹ is finite.
 const fn powers(name: &'static str, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Numbers, default: Default::Numbers(&[]), bounds: (-8.0, 8.0), doc }
+    Param { name, kind: Kind::Numbers { min: -8.0, max: 8.0 }, default: Default::Numbers(&[]), doc }
 }
 
 /// Coefficient and power of each term.
@@ -128,7 +128,7 @@ impl Avoidance for Polynomial {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, sawtooth, window};
     use proptest::prelude::*;
 

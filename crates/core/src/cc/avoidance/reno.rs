@@ -8,9 +8,9 @@
 //! ## Parameters
 //! None.
 
-use crate::cc::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::Entry;
 use crate::units::Segments;
 
 /// This part in the registry.

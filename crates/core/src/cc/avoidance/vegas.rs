@@ -20,10 +20,11 @@
 //! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4).
 //! `rule`: "ns2" or "published".
 
+use crate::cc::contract::{Avoidance, Window};
 use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
-use crate::cc::{Avoidance, Window, loss_response};
+use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -35,9 +36,8 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         ALPHA,
         Param {
             name: "beta",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(3.0),
-            bounds: (0.0, 1e9),
             doc: "segments in queues above which the window shrinks, at least alpha; ns-2's default",
         },
         RULE,
@@ -86,7 +86,7 @@ impl Avoidance for Vegas {
 
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
         if event.cause == Cause::Timeout {
-            return loss_response::halve::halve(event.window);
+            return Window::halved(event.window);
         }
         let share = if event.resent { 0.5 } else { 0.25 };
         let cwnd = if self.backlog.ns2 {
@@ -113,7 +113,7 @@ impl Avoidance for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, congestion};
     use crate::units::{Duration, Instant};
 

@@ -14,10 +14,10 @@
 //!
 //! Its quantities in traces are `base_rtt` in seconds and the backlog `N` in segments.
 
-use crate::cc::loss_response::halve::{halve, reduced_to};
-use crate::cc::{Avoidance, Window};
+use crate::cc::contract::{Avoidance, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent};
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Segments};
 
 /// This part in the registry.
@@ -28,23 +28,20 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     params: &[
         Param {
             name: "beta",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(3.0),
-            bounds: (0.0, 1e9),
             doc: "backlog from which the path is taken for congested; the paper's",
         },
         Param {
             name: "random_loss_factor",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.1, max: 1.0 },
             default: Default::Number(0.8),
-            bounds: (0.1, 1.0),
             doc: "what a random loss leaves of the window; the paper's 4/5",
         },
         Param {
             name: "reset_base_rtt",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 0.0),
             doc: "whether BaseRTT is the smallest round-trip time since the last loss instead of the connection's",
         },
     ],
@@ -95,7 +92,7 @@ impl Avoidance for Veno {
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
         // Fu & Liew §III.C: a loss seen by duplicate ACKs may be random; the answer to a timeout is Reno's.
         let random = event.cause == Cause::DupAck && self.n.is_some_and(|n| n < self.beta);
-        if random { reduced_to(event.window * self.random_loss_factor) } else { halve(event.window) }
+        if random { Window::reduced_to(event.window * self.random_loss_factor) } else { Window::halved(event.window) }
     }
 
     fn on_reduction(&mut self, event: &CongestionEvent, _window: &Window) {
@@ -117,7 +114,7 @@ impl Avoidance for Veno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
     use proptest::prelude::*;
 

@@ -16,13 +16,14 @@
 //! `first`: 10 segments, RFC 6928's window. `increase`: 1 segment, and `decrease`: 0.5, those of congestion avoidance (RFC 5681 §3.1).
 //! `least`: 1 segment, as after a lost SYN. `most`: 100 segments, the largest window that the paper tries.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::{Established, FirstWindow};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 const fn segments(name: &'static str, default: f64, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Segments, default: Default::Number(default), bounds: (1.0, 1e6), doc }
+    Param { name, kind: Kind::Segments { min: 1.0, max: 1e6 }, default: Default::Number(default), doc }
 }
 
 /// This part in the registry.
@@ -34,16 +35,14 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         segments("first", 10.0, "initial window of the first connection to a peer; RFC 6928's"),
         Param {
             name: "increase",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 0.0, max: 1e6 },
             default: Default::Number(1.0),
-            bounds: (0.0, 1e6),
             doc: "added after a first window without loss; RFC 5681's increase per round trip",
         },
         Param {
             name: "decrease",
-            kind: Kind::Number,
+            kind: Kind::Number { min: 0.0, max: 1.0 },
             default: Default::Number(0.5),
-            bounds: (0.0, 1.0),
             doc: "factor after a first window with a loss; RFC 5681's",
         },
         segments("least", 1.0, "smallest initial window; that after a lost SYN"),
@@ -98,7 +97,7 @@ impl InitialWindow for Adaptive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, established};
 
     const DONE: FirstWindow = FirstWindow { window: 10.0, filled: true, congested: false, learned: None };

@@ -8,9 +8,10 @@
 //! ## Parameters
 //! `segments`: 1, the window of RFC 2581's time and of most ns-2 scripts.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -20,9 +21,8 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     reference: "RFC 5681 §3.1",
     params: &[Param {
         name: "segments",
-        kind: Kind::Segments,
+        kind: Kind::Segments { min: 1.0, max: 1e6 },
         default: Default::Number(1.0),
-        bounds: (1.0, 1e6),
         doc: "initial window; one segment, as before RFC 3390",
     }],
     build: |params| Ok(Box::new(Fixed { segments: params.number("segments") })),
@@ -44,7 +44,7 @@ impl InitialWindow for Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, established};
 
     #[test]

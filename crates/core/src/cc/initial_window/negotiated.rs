@@ -14,9 +14,10 @@
 //! `sender`: 10 segments, RFC 6928's window. `receiver`: 10 segments, the same; it speaks for the slowest link that the receiver knows of,
 //! often its own access.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -27,16 +28,14 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     params: &[
         Param {
             name: "sender",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            bounds: (1.0, 1e6),
             doc: "initial window that the sender proposes; RFC 6928's",
         },
         Param {
             name: "receiver",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            bounds: (1.0, 1e6),
             doc: "initial window that the receiver allows; RFC 6928's",
         },
     ],

@@ -9,9 +9,10 @@
 //! ## Parameters
 //! `after_syn_loss`: 2 segments, ns-2's default `windowInit_`.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -21,9 +22,8 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     reference: "ns-2.35; RFC 3390 §1",
     params: &[Param {
         name: "after_syn_loss",
-        kind: Kind::Segments,
+        kind: Kind::Segments { min: 1.0, max: 1e6 },
         default: Default::Number(2.0),
-        bounds: (1.0, 1e6),
         doc: "initial window after one lost SYN; ns-2's default windowInit_",
     }],
     build: |params| Ok(Box::new(Ns2Table { after_syn_loss: params.number("after_syn_loss") })),

@@ -8,9 +8,9 @@
 //! ## Parameters
 //! None.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::Entry;
 use crate::units::Segments;
 
 /// This part in the registry.

@@ -13,9 +13,10 @@
 //! ## Parameters
 //! `pace_above`: 10 segments, the draft's. `most`: 1000000 segments, which is no bound in practice.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -26,16 +27,14 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     params: &[
         Param {
             name: "pace_above",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            bounds: (1.0, 1e6),
             doc: "a larger initial window is paced; the draft's",
         },
         Param {
             name: "most",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(1e6),
-            bounds: (1.0, 1e6),
             doc: "largest initial window; in effect none",
         },
     ],
@@ -68,7 +67,7 @@ impl InitialWindow for Unlimited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, established};
     use crate::units::Duration;
 

@@ -11,9 +11,10 @@
 //! ## Parameters
 //! `year`: 2015, the middle of the schedule.
 
-use crate::cc::InitialWindow;
+use crate::cc::contract::InitialWindow;
+use crate::entry::Entry;
 use crate::events::Established;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// First and last year of the schedule with their windows.
@@ -27,9 +28,8 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     reference: "Aniemeka 2018; draft-allman-tcpm-bump-initcwnd-00",
     params: &[Param {
         name: "year",
-        kind: Kind::Integer,
+        kind: Kind::Integer { min: FIRST.0, max: LAST.0 },
         default: Default::Number(2015.0),
-        bounds: (FIRST.0, LAST.0),
         doc: "year of the schedule, 2011 to 2019; the default is its middle",
     }],
     build: |params| Ok(Box::new(Yearly { year: params.number("year") })),
@@ -54,7 +54,7 @@ impl InitialWindow for Yearly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, established};
 
     #[test]

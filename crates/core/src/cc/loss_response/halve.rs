@@ -10,10 +10,9 @@
 //! ## Parameters
 //! None.
 
-use crate::cc::{LossResponse, Window};
+use crate::cc::contract::{LossResponse, Window};
+use crate::entry::Entry;
 use crate::events::CongestionEvent;
-use crate::registry::Entry;
-use crate::units::Segments;
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn LossResponse> =
@@ -23,24 +22,9 @@ pub static ENTRY: Entry<dyn LossResponse> =
 #[derive(Debug)]
 pub struct Halve;
 
-/// The window in force divided by two.
-pub fn halve(window: Segments) -> Window {
-    divide(window, 2.0)
-}
-
-/// The window in force divided by `divisor`.
-pub(super) fn divide(window: Segments, divisor: f64) -> Window {
-    reduced_to(window / divisor)
-}
-
-/// The window after a reduction to `cwnd`: `ssthresh` rounded down to whole segments, at least 2; `cwnd` as it is.
-pub(crate) fn reduced_to(cwnd: Segments) -> Window {
-    Window { cwnd, ssthresh: libm::floor(cwnd).max(2.0) }
-}
-
 impl LossResponse for Halve {
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
-        halve(event.window)
+        Window::halved(event.window)
     }
 }
 
@@ -51,7 +35,7 @@ mod tests {
     #[test]
     fn the_threshold_is_whole_and_the_window_is_not() {
         // Measured in ns-2.35: a window of 35 becomes cwnd 17.5 with ssthresh 17.
-        assert_eq!(halve(35.0), Window { cwnd: 17.5, ssthresh: 17.0 });
-        assert_eq!(halve(1.0).ssthresh, 2.0);
+        assert_eq!(Window::halved(35.0), Window { cwnd: 17.5, ssthresh: 17.0 });
+        assert_eq!(Window::halved(1.0).ssthresh, 2.0);
     }
 }

@@ -16,10 +16,10 @@
 //! `reading`: `text`, of §4, or `figure`, of the caption of figure 7. `restart`: `threshold`, as the paper says: no loss starts over from one
 //! segment; or `one`: those that start over elsewhere do so here. `halves`: true, figure 7's; false, equation 10's.
 
-use crate::cc::loss_response::halve::halve;
-use crate::cc::{LossResponse, Window};
+use crate::cc::contract::{LossResponse, Window};
+use crate::entry::Entry;
 use crate::events::CongestionEvent;
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -32,21 +32,18 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             name: "reading",
             kind: Kind::Word(&["text", "figure"]),
             default: Default::Word("text"),
-            bounds: (0.0, 0.0),
             doc: "whether cwnd becomes ssthresh − 1/w (§4) or w − 1/w (caption of figure 7)",
         },
         Param {
             name: "restart",
             kind: Kind::Word(&["threshold", "one"]),
             default: Default::Word("threshold"),
-            bounds: (0.0, 0.0),
             doc: "where the window goes when the host starts over, after a timeout or by Tahoe: there too (§4), or to one segment",
         },
         Param {
             name: "halves",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 1.0),
             doc: "whether a loss halves ssthresh (figure 7), or leaves it as it is (equation 10)",
         },
     ],
@@ -75,7 +72,7 @@ impl LossResponse for ReturnToThreshold {
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
         // Preveze eq. 10: the same S in every period. A threshold that nothing has set yet is none to return to.
         let kept = !self.halves && window.ssthresh.is_finite();
-        let ssthresh = if kept { window.ssthresh } else { halve(event.window).ssthresh };
+        let ssthresh = if kept { window.ssthresh } else { Window::halved(event.window).ssthresh };
         let base = if self.to_window { event.window } else { ssthresh.min(event.window) };
         // Preveze §4: MSS²/cwnd is one step of avoidance.
         Window { cwnd: (base - 1.0 / event.window).max(1.0), ssthresh }
@@ -90,7 +87,7 @@ impl LossResponse for ReturnToThreshold {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, congestion, window};
 
     fn respond(reading: &str, force: Segments) -> Window {

@@ -11,10 +11,10 @@
 //! `algorithm`: 2, the one the paper proposes. `divisors`, `boundaries`: own zones instead of an algorithm's; one divisor more than
 //! boundaries, the last for the zone above them.
 
-use crate::cc::loss_response::halve::divide;
-use crate::cc::{LossResponse, Window};
+use crate::cc::contract::{LossResponse, Window};
+use crate::entry::Entry;
 use crate::events::CongestionEvent;
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -27,21 +27,18 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             name: "algorithm",
             kind: Kind::Word(&["1", "2", "3", "4"]),
             default: Default::Word("2"),
-            bounds: (0.0, 0.0),
             doc: "the paper's algorithm; 2 is Advanced Slow Start, 1 is halving",
         },
         Param {
             name: "divisors",
-            kind: Kind::Numbers,
+            kind: Kind::Numbers { min: 1.0, max: 1e3 },
             default: Default::Numbers(&[]),
-            bounds: (1.0, 1e3),
             doc: "divisor of the window in each zone, instead of the algorithm's; empty: the algorithm's",
         },
         Param {
             name: "boundaries",
-            kind: Kind::Numbers,
+            kind: Kind::Numbers { min: 1.0, max: 1e9 },
             default: Default::Numbers(&BOUNDARIES),
-            bounds: (1.0, 1e9),
             doc: "upper ends of all zones but the last, in segments, rising; the paper's",
         },
     ],
@@ -79,7 +76,7 @@ fn build(params: &Params) -> Result<Box<dyn LossResponse>, String> {
 impl LossResponse for Staged {
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
         let zone = self.boundaries.iter().take_while(|end| window.cwnd >= **end).count();
-        divide(event.window, self.divisors[zone])
+        Window::reduced_to(event.window / self.divisors[zone])
     }
 }
 
@@ -87,7 +84,7 @@ impl LossResponse for Staged {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, congestion, window};
 
     fn algorithm(word: &str) -> Box<dyn LossResponse> {

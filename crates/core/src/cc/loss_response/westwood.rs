@@ -20,9 +20,9 @@
 //! `at_most`, that of 2001.
 
 use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
-use crate::cc::{LossResponse, Window};
+use crate::cc::contract::{LossResponse, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
-use crate::registry::Entry;
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn LossResponse> = Entry {
@@ -58,7 +58,7 @@ impl LossResponse for Westwood {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, congestion, window};
     use crate::units::{Duration, Instant};
 

@@ -17,9 +17,10 @@
 //! Its quantities in traces are `phase` (0: slow start, 1: CSS, 2: over) and, in seconds, `last_round_min_rtt` and
 //! `current_round_min_rtt`.
 
-use crate::cc::{SlowStart, Step, Window};
+use crate::cc::contract::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Duration, Segments};
 
 /// This part in the registry.
@@ -28,26 +29,40 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "HyStart++: leaves when round-trip times rise, after rounds of slower growth",
     reference: "RFC 9406",
     params: &[
-        param("min_rtt_thresh", Kind::Duration, 0.004, (0.0, 1e3), "smallest rise of a round's smallest round-trip time that counts"),
-        param("max_rtt_thresh", Kind::Duration, 0.016, (0.0, 1e3), "rise that always counts"),
-        param("min_rtt_divisor", Kind::Number, 8.0, (1.0, 1e6), "between the two, the share of the round-trip time that counts: 1/8"),
-        param("n_rtt_sample", Kind::Integer, 8.0, (1.0, 1e6), "measurements in a round before it can decide"),
-        param("css_growth_divisor", Kind::Number, 4.0, (1.0, 1e6), "by how much CSS grows more slowly; at least 2 (RFC 9406 §4.3)"),
-        param("css_rounds", Kind::Integer, 5.0, (1.0, 1e6), "rounds of CSS, the one in which it begins included"),
-        param("l", Kind::Segments, 8.0, (1.0, 1e9), "most segments that an ACK counts for; 1e9 for a sender that paces"),
+        param(
+            "min_rtt_thresh",
+            Kind::Duration { min: 0.0, max: 1e3 },
+            0.004,
+            "smallest rise of a round's smallest round-trip time that counts",
+        ),
+        param("max_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.016, "rise that always counts"),
+        param(
+            "min_rtt_divisor",
+            Kind::Number { min: 1.0, max: 1e6 },
+            8.0,
+            "between the two, the share of the round-trip time that counts: 1/8",
+        ),
+        param("n_rtt_sample", Kind::Integer { min: 1.0, max: 1e6 }, 8.0, "measurements in a round before it can decide"),
+        param(
+            "css_growth_divisor",
+            Kind::Number { min: 1.0, max: 1e6 },
+            4.0,
+            "by how much CSS grows more slowly; at least 2 (RFC 9406 §4.3)",
+        ),
+        param("css_rounds", Kind::Integer { min: 1.0, max: 1e6 }, 5.0, "rounds of CSS, the one in which it begins included"),
+        param("l", Kind::Segments { min: 1.0, max: 1e9 }, 8.0, "most segments that an ACK counts for; 1e9 for a sender that paces"),
         Param {
             name: "initial_only",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            bounds: (0.0, 0.0),
             doc: "whether slow starts after the connection's first are standard (RFC 9406 §4.3)",
         },
     ],
     build: |params| Ok(Box::new(HystartPp::new(params))),
 };
 
-const fn param(name: &'static str, kind: Kind, default: f64, bounds: (f64, f64), doc: &'static str) -> Param {
-    Param { name, kind, default: Default::Number(default), bounds, doc }
+const fn param(name: &'static str, kind: Kind, default: f64, doc: &'static str) -> Param {
+    Param { name, kind, default: Default::Number(default), doc }
 }
 
 /// Slow start as RFC 9406 modifies it.
@@ -199,7 +214,7 @@ impl SlowStart for HystartPp {
 mod tests {
     use super::*;
     use crate::events::Cause;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, congestion, internal, window};
     use proptest::prelude::*;
 

@@ -9,17 +9,17 @@
 //! ## Parameters
 //! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
 
-use crate::cc::{SlowStart, Step, Window};
+use crate::cc::contract::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// The parameter of limited slow start.
 pub(super) const MAX_SSTHRESH: Param = Param {
     name: "max_ssthresh",
-    kind: Kind::Segments,
+    kind: Kind::Segments { min: 2.0, max: 1e9 },
     default: Default::Number(100.0),
-    bounds: (2.0, 1e9),
     doc: "window from which growth is limited; RFC 3742 §2 recommends 100 segments",
 };
 

@@ -12,10 +12,10 @@
 //! ## Parameters
 //! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
 
+use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::slow_start::limited::MAX_SSTHRESH;
-use crate::cc::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent};
-use crate::registry::Entry;
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -61,7 +61,7 @@ impl SlowStart for LimitedNs2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{build, congestion, window};
 
     #[test]

@@ -14,16 +14,16 @@
 //! loss response `westwood`.
 
 use crate::cc::bandwidth::{Bandwidth, PARAMS};
-use crate::cc::{SlowStart, Step, Window};
+use crate::cc::contract::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 const BETA: Param = Param {
     name: "beta",
-    kind: Kind::Segments,
+    kind: Kind::Segments { min: 0.0, max: 1e9 },
     default: Default::Number(3.0),
-    bounds: (0.0, 1e9),
     doc: "segments in queues from which on growth is slower (Hong et al.: 3)",
 };
 
@@ -76,7 +76,7 @@ impl SlowStart for QueueAware {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, internal, window};
     use crate::units::{Duration, Instant};
 

@@ -10,10 +10,11 @@
 //! `algorithm`: 2, the one the paper proposes. `increments`, `boundaries`: own zones instead of an algorithm's, empty by default.
 //! `max_ssthresh`: 100 segments, as in the paper and RFC 3742.
 
+use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::slow_start::limited::{MAX_SSTHRESH, limited_growth};
-use crate::cc::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::{Default, Entry, Kind, Param, Params};
+use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -26,21 +27,18 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             name: "algorithm",
             kind: Kind::Word(&["1", "2", "3", "4"]),
             default: Default::Word("2"),
-            bounds: (0.0, 0.0),
             doc: "the paper's algorithm; 2 is Advanced Slow Start, 1 is standard slow start",
         },
         Param {
             name: "increments",
-            kind: Kind::Numbers,
+            kind: Kind::Numbers { min: 0.0, max: 1e3 },
             default: Default::Numbers(&[]),
-            bounds: (0.0, 1e3),
             doc: "segments per ACK in each zone, instead of the algorithm's; empty: the algorithm's",
         },
         Param {
             name: "boundaries",
-            kind: Kind::Numbers,
+            kind: Kind::Numbers { min: 1.0, max: 1e9 },
             default: Default::Numbers(&BOUNDARIES),
-            bounds: (1.0, 1e9),
             doc: "upper ends of the zones in segments, rising; the paper's",
         },
         MAX_SSTHRESH,
@@ -93,7 +91,7 @@ impl SlowStart for Staged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, window};
 
     fn staged(set: &[(&str, Value)]) -> Result<Box<dyn SlowStart>, String> {

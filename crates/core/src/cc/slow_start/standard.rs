@@ -8,9 +8,9 @@
 //! ## Parameters
 //! None.
 
-use crate::cc::{SlowStart, Step, Window};
+use crate::cc::contract::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::Entry;
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {

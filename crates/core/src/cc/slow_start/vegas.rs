@@ -21,10 +21,11 @@
 //! `gamma`: 1 segment, ns-2's default and the "one router buffer" of the publication. `alpha`: 1 segment, as in the avoidance `vegas`; only
 //! for the growth left over after a timeout. `rule`: "ns2" or "published".
 
+use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
-use crate::cc::{SlowStart, Step, Window};
+use crate::entry::Entry;
 use crate::events::Ack;
-use crate::registry::{Default, Entry, Kind, Param};
+use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
 
 /// This part in the registry.
@@ -35,9 +36,8 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     params: &[
         Param {
             name: "gamma",
-            kind: Kind::Segments,
+            kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(1.0),
-            bounds: (0.0, 1e9),
             doc: "segments in queues beyond which slow start ends; ns-2's default",
         },
         ALPHA,
@@ -114,7 +114,7 @@ impl SlowStart for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Value;
+    use crate::params::Value;
     use crate::testing::{ACK, build, window};
     use crate::units::{Duration, Instant};
 

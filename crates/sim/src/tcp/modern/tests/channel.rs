@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use ackclock_core::cc::{Composed, CongestionControl, avoidance, initial_window, slow_start};
+use ackclock_core::entry::{self, Entry};
+use ackclock_core::params::Params;
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::registry::{self, Entry, Params};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use super::super::segment::{Flags, Segment, to_position};
 /// Reno with the initial window of RFC 6928.
 pub(super) fn reno() -> Box<dyn CongestionControl> {
     fn part<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Box<P> {
-        let entry = registry::find(entries, name).unwrap();
+        let entry = entry::find(entries, name).unwrap();
         (entry.build)(&Params::defaults(entry.params)).unwrap()
     }
     Box::new(Composed::new(

@@ -1,0 +1,16 @@
+//! Windows with which a connection starts: axis `initial_window`.
+
+use crate::cc::contract::InitialWindow;
+use crate::entry::{Entry, entries};
+
+entries! { Entry<dyn InitialWindow>:
+    fixed,
+    rfc2001,
+    rfc3390,
+    rfc6928,
+    ns2_table,
+    yearly,
+    negotiated,
+    adaptive,
+    unlimited,
+}
