@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::scenario::check::in_bounds;
-use crate::scenario::error::{quoted, unknown};
 use crate::scenario::part;
+use crate::scenario::text::{quoted, unknown};
 
 /// Most rounds of a trace: half a gigabyte.
 const LONGEST_TRACE: f64 = 1e7;

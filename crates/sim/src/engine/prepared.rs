@@ -65,7 +65,9 @@ pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
 /// The routes of all flows.
 pub(super) fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
     let name = |node: usize| scenario.nodes[node].clone();
-    Routes::find(scenario).map_err(|problem| match problem {
+    let links: Vec<_> = scenario.links.iter().map(|link| (link.from, link.to)).collect();
+    let flows: Vec<_> = scenario.flows.iter().map(|flow| (flow.from, flow.to)).collect();
+    Routes::find(scenario.nodes.len(), &links, &flows).map_err(|problem| match problem {
         Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
         Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
     })

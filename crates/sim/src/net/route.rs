@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::scenario::Scenario;
-
 /// Two nodes: where a route, or a link, begins and ends.
 pub(crate) type Ends = (usize, usize);
 
@@ -39,13 +37,12 @@ impl Routes {
         &self.hops[self.begins[route] as usize..self.begins[route + 1] as usize]
     }
 
-    /// Finds the routes of all flows.
-    pub(crate) fn find(scenario: &Scenario) -> Result<Self, Unroutable> {
-        let links: Vec<Ends> = scenario.links.iter().map(|link| (link.from, link.to)).collect();
-        let found = shortest_routes(scenario.nodes.len(), &links, scenario.flows.iter().map(|flow| (flow.from, flow.to)));
+    /// Finds the routes between the ends of every flow over one-way `links`.
+    pub(crate) fn find(nodes: usize, links: &[Ends], flows: &[Ends]) -> Result<Self, Unroutable> {
+        let found = shortest_routes(nodes, links, flows.iter().copied());
         let mut routes = Self { begins: vec![0], hops: Vec::new() };
-        for flow in &scenario.flows {
-            for ends in [(flow.from, flow.to), (flow.to, flow.from)] {
+        for &(from, to) in flows {
+            for ends in [(from, to), (to, from)] {
                 let hops = found.get(&ends).and_then(Option::as_ref).ok_or(Unroutable::Apart(ends))?;
                 if hops.len() > MAX_HOPS {
                     return Err(Unroutable::TooLong(ends));

@@ -10,7 +10,8 @@ use serde_json::{Value as Json, json};
 use crate::scenario::application::{ApplicationKind, ClientSpec, Content, Object, OnOff, Stream};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
-use crate::scenario::spec::{CONTROL_AXES, NS2_KEYS};
+use crate::scenario::part::CONTROL_AXES;
+use crate::scenario::spec::NS2_KEYS;
 use crate::scenario::unit::{write_rate, write_time};
 use crate::scenario::{drawn, har};
 

@@ -7,10 +7,11 @@ use ackclock_core::units::{Instant, NANOS_PER_SEC};
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::check::Record;
 use crate::scenario::drawn::{self, whole_packets};
-use crate::scenario::error::{Problems, unknown};
+use crate::scenario::error::Problems;
+use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, LinkSpec};
-use crate::scenario::spec::MAX_FLOWS;
+use crate::scenario::text::unknown;
 use crate::scenario::topology::Network;
 use crate::scenario::unit::Quantity;
 

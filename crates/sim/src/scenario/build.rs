@@ -3,23 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ackclock_core::units::{Bytes, Duration};
-
-use crate::net::packet::HEADER;
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
-use crate::scenario::error::{Problems, quoted};
+use crate::scenario::error::Problems;
+use crate::scenario::flow_keys::is_modern;
 use crate::scenario::flows::{self, Expanded};
+use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
-use crate::scenario::model::{
-    ComposedSpec, FlowSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds, Scenario, TraceKind,
-};
-use crate::scenario::part::Axis;
+use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
+use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::route;
-use crate::scenario::spec::{CONTROL_AXES, MAX_FLOWS, NS2_KEYS, ROOT};
-use crate::scenario::topology::{self, Network, part};
+use crate::scenario::spec::{NS2_KEYS, ROOT};
+use crate::scenario::text::quoted;
+use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::Quantity;
 use crate::scenario::value::Node;
 
@@ -68,12 +66,12 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         return None;
     }
     let seed = root.integer("seed").unwrap_or(1);
-    let end = time(&root, "duration").as_nanos();
+    let end = root.time("duration").as_nanos();
     let Expanded { flows: expanded, applications } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
     let scenario = Scenario {
         name: root.text("name").unwrap_or(context.name).to_owned(),
-        duration: time(&root, "duration"),
+        duration: root.time("duration"),
         seed,
         nodes: network.nodes,
         links: network.links.into_iter().map(|pipe| pipe.spec).collect(),
@@ -154,108 +152,6 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     {
         refuse("modern", "min_rto must not be above max_rto".to_owned());
     }
-}
-
-pub(super) fn host(table: &Record) -> Ns2Host {
-    let rwnd = table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX);
-    let recovery = table.text("recovery").unwrap_or_default();
-    Ns2Host {
-        recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
-        packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
-        header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
-        rwnd,
-        initial_ssthresh: match table.quantity("initial_ssthresh") {
-            Some(Quantity::Real(_, segments)) => segments,
-            Some(Quantity::Word("unlimited")) => f64::INFINITY,
-            _ if is_modern(table) => f64::INFINITY,
-            _ => f64::from(rwnd),
-        },
-        delayed_ack: table.flag("delayed_ack"),
-        delayed_ack_timeout: time(table, "delayed_ack_timeout"),
-        ecn: table.flag("ecn"),
-        limited_transmit: table.flag("limited_transmit"),
-        initial_pacing: table.text("initial_pacing") == Some("rtt"),
-        clock_granularity: time(table, "clock_granularity"),
-        clock_phase: time(table, "clock_phase"),
-        min_rto: time(table, "min_rto"),
-        initial_rto: time(table, "initial_rto"),
-        max_rto: time(table, "max_rto"),
-    }
-}
-
-pub(super) fn is_modern(table: &Record) -> bool {
-    table.text("profile") == Some("modern")
-}
-
-/// The `modern` host of `[flow.modern]`.
-pub(super) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
-    let bytes = |key| table.whole(key).unwrap_or(1);
-    let (initial, max) = (bytes("receive_buffer"), bytes("receive_buffer_max"));
-    let recovery = table.text("recovery").unwrap_or_default();
-    let timestamps = table.flag("timestamps");
-    let windowed = table.text("pacing") == Some("window");
-    ModernHost {
-        // The announced size counts the timestamps, so that a full segment has `packet_size` bytes of data.
-        mss: (shared.packet_size.0 + if timestamps { 12 } else { 0 }) as u16,
-        recovery: MODERN_RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(ModernRecovery::Rack, |(_, recovery)| *recovery),
-        timestamps,
-        window_scaling: table.flag("window_scaling"),
-        ecn: shared.ecn,
-        buffer: if max > initial { ReceiveBuffer::Autotuned { initial, max } } else { ReceiveBuffer::Fixed(initial) },
-        delayed_ack: time(table, "delayed_ack"),
-        quick_acks: table.integer("quick_acks").unwrap_or(0) as u32,
-        limited_transmit: table.flag("limited_transmit"),
-        prr: table.flag("prr"),
-        tlp: table.flag("tlp"),
-        frto: table.flag("frto"),
-        undo: table.flag("undo"),
-        idle_restart: table.flag("idle_restart"),
-        abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
-        // Linux's ratios.
-        pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
-        initial_pacing: shared.initial_pacing,
-        rto: RtoBounds {
-            initial: time(table, "initial_rto"),
-            min: time(table, "min_rto"),
-            max: time(table, "max_rto"),
-            margin: time(table, "rto_margin"),
-        },
-        ..ModernHost::default()
-    }
-}
-
-/// Recoveries of `modern` hosts with their names in a scenario.
-pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
-    [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
-
-/// Recoveries with their names in a scenario.
-pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
-    ("tahoe", Recovery::Tahoe),
-    ("reno", Recovery::Reno),
-    ("newreno", Recovery::NewReno),
-    ("sack", Recovery::Sack),
-    ("vegas", Recovery::Vegas),
-];
-
-pub(super) fn control(table: &Record) -> ComposedSpec {
-    let chosen = |axis| table.part(axis).map(part);
-    let usual =
-        |axis| Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::params::Params(Vec::new()) }, Axis::usual_part);
-    let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
-    ComposedSpec {
-        initial_window: if is_modern(table) && !table.field("initial_window").given {
-            PartSpec { name: "rfc6928", params: ackclock_core::params::Params(Vec::new()) }
-        } else {
-            some("initial_window")
-        },
-        slow_start: some("slow_start"),
-        avoidance: some("avoidance"),
-        loss_response: chosen("loss_response"),
-    }
-}
-
-pub(super) fn time(table: &Record, name: &str) -> Duration {
-    Duration::from_nanos(table.whole(name).unwrap_or(0))
 }
 
 /// Checks that every flow has routes, and turns limits of 1 BDP into packets.

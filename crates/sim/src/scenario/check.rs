@@ -2,13 +2,14 @@
 
 use ackclock_core::entry::Description;
 use ackclock_core::params::{self, Param, Params, Value};
-use ackclock_core::units::Limit;
+use ackclock_core::units::{Duration, Limit};
 
-use crate::scenario::error::{Problems, last_name, listed, nearest, quoted, unknown};
+use crate::scenario::error::{Origin, Problems};
+use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part::{self, Axis};
-use crate::scenario::spec::{Bounds, Fallback, Key, Kind, Variant};
+use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
 use crate::scenario::unit::{Dimension, Quantity};
-use crate::scenario::value::{Data, Node, Origin};
+use crate::scenario::value::{Data, Node};
 
 /// A checked value.
 #[derive(Clone, Debug)]
@@ -129,6 +130,11 @@ impl Record {
             Some(Quantity::Whole(_, number)) => Some(number),
             _ => None,
         }
+    }
+
+    /// A time; none if absent.
+    pub(crate) fn time(&self, name: &str) -> Duration {
+        Duration::from_nanos(self.whole(name).unwrap_or(0))
     }
 
     /// The items of a list; empty if absent.

@@ -1,8 +1,18 @@
 //! What is wrong with a scenario, said so that it can be put right: where, which key, why, and the nearest right thing.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::scenario::value::Origin;
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// In no text: a default, or a value made in Python.
+    Nowhere,
+    /// On a line of the file, from 1.
+    Line(usize),
+    /// In a setting of the command line.
+    Setting(Arc<str>),
+}
 
 /// One problem of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,54 +106,5 @@ impl Problems {
         self.0.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
         self.0.dedup();
         Err(ScenarioError { file: file.to_owned(), problems: self.0 })
-    }
-}
-
-/// Longest text of the user that a message repeats.
-const SHOWN: usize = 60;
-
-/// `text` in quotes for a message, shortened if long.
-pub(crate) fn quoted(text: &str) -> String {
-    if text.chars().count() > SHOWN {
-        let start: String = text.chars().take(SHOWN).collect();
-        format!("{:?}", start + "…")
-    } else {
-        format!("{text:?}")
-    }
-}
-
-/// The last name of a path, without the numbers of lists.
-pub(crate) fn last_name(path: &str) -> &str {
-    path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path)
-}
-
-/// The candidate that `word` was probably meant to be.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Case and hyphens are what people get wrong most; beyond that, four letters in ten.
-    let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
-    let word = plain(word);
-    if word.chars().count() > SHOWN {
-        return None;
-    }
-    let scored = candidates.into_iter().map(|candidate| (strsim::normalized_damerau_levenshtein(&word, &plain(candidate)), candidate));
-    let best = scored.fold(None, |best: Option<(f64, &str)>, next| if best.is_some_and(|b| b.0 >= next.0) { best } else { Some(next) });
-    best.filter(|(score, _)| *score >= 0.6).map(|(_, candidate)| candidate)
-}
-
-/// `there is no <what> "word"; did you mean "…"? (known: …)`.
-pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
-    let hint = nearest(word, known.iter().copied()).map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
-    format!("there is no {what} {}{hint} ({})", quoted(word), listed(known))
-}
-
-/// Most names that a message lists.
-const LISTED: usize = 24;
-
-/// `known: a, b, c`.
-pub(crate) fn listed(known: &[&str]) -> String {
-    match known {
-        [] => "known: none".to_owned(),
-        _ if known.len() > LISTED => format!("known: {}, and {} more", known[..LISTED].join(", "), known.len() - LISTED),
-        _ => format!("known: {}", known.join(", ")),
     }
 }

@@ -9,12 +9,13 @@ use ackclock_core::units::Instant;
 use crate::scenario::app_keys::{self, DATAGRAM_HEADER};
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, ClientSpec, Traffic};
 use crate::scenario::arrivals::{self, Arrival, Site};
-use crate::scenario::build::{control, host, is_modern, modern};
 use crate::scenario::check::Record;
-use crate::scenario::error::{Problems, quoted};
+use crate::scenario::error::Problems;
+use crate::scenario::flow_keys::{control, host, is_modern, modern};
+use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::{ControlSpec, FlowSpec};
-use crate::scenario::spec::MAX_FLOWS;
+use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::{Measure, Quantity};
 

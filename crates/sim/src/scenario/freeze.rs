@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::app_keys;
 use crate::scenario::application::{ApplicationSpec, Traffic};
-use crate::scenario::build::{Built, MODERN_RECOVERIES, RECOVERIES};
+use crate::scenario::build::Built;
+use crate::scenario::flow_keys::{MODERN_RECOVERIES, RECOVERIES};
 use crate::scenario::model::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer,
     Scenario, TraceKind,

@@ -5,9 +5,9 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::scenario::error::Problems;
-use crate::scenario::spec::CONTROL_AXES;
-use crate::scenario::value::{Data, Node, Origin, read_toml};
+use crate::scenario::error::{Origin, Problems};
+use crate::scenario::part::CONTROL_AXES;
+use crate::scenario::value::{Data, Node, read_toml};
 
 include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
 

@@ -8,19 +8,23 @@ mod arrivals;
 mod build;
 pub(crate) mod check;
 mod drawn;
-pub(crate) mod error;
+mod error;
+mod flow_keys;
 mod flows;
 mod freeze;
 mod har;
 mod hosts;
+mod keys;
 mod memory;
 mod model;
 pub(crate) mod part;
 mod route;
 mod schema;
+mod setting;
 mod spec;
 mod state;
 mod sweep;
+pub(crate) mod text;
 mod topology;
 mod traffic;
 pub(crate) mod unit;
@@ -31,8 +35,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::scenario::build::{Built, Context, build};
-use crate::scenario::error::Problems;
-use crate::scenario::value::{Data, Node, Origin, Setting, read_json, read_setting, read_toml};
+use crate::scenario::error::{Origin, Problems};
+use crate::scenario::setting::Setting;
+use crate::scenario::value::{Data, Node, read_json, read_setting, read_toml};
 
 pub use application::*;
 pub(crate) use drawn::whole_packets;
@@ -100,7 +105,7 @@ impl Document {
             problems.add(&origin, key, message);
         }
         if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
-            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would replace this", error::quoted(&axis)));
+            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would replace this", text::quoted(&axis)));
         }
         let tree = problems.unless_any(&self.file, tree)?;
         self.tree = Arc::new(tree);

@@ -52,6 +52,9 @@ static AXES: [Axis; 6] = [
     },
 ];
 
+/// The axes of a composed congestion control.
+pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
+
 static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| registry::axes().into());
 
 impl Axis {

@@ -4,8 +4,9 @@ use ackclock_core::entry::Description;
 use ackclock_core::params::{self, Param};
 use serde_json::{Map, Value as Json, json};
 
+use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part::{self, Axis};
-use crate::scenario::spec::{Bounds, Fallback, Key, Kind, ROOT, Variant};
+use crate::scenario::spec::ROOT;
 
 /// The JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Json {

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::scenario::error::{Problems, quoted};
+use crate::scenario::error::Problems;
+use crate::scenario::setting::Setting;
 use crate::scenario::spec::ROOT;
-use crate::scenario::value::{Data, Node, Setting};
+use crate::scenario::text::quoted;
+use crate::scenario::value::{Data, Node};
 
 /// One axis: its name, and its values with their labels.
 #[derive(Clone, Debug)]

@@ -460,10 +460,10 @@ fn the_schema_knows_every_key_and_part() {
 #[test]
 fn recoveries_have_one_list_of_names() {
     let keys = spec::ROOT.iter().find(|key| key.name == "flow");
-    let Some(spec::Kind::Tables(flow)) = keys.map(|key| &key.kind) else { panic!("flow is a list of tables") };
+    let Some(keys::Kind::Tables(flow)) = keys.map(|key| &key.kind) else { panic!("flow is a list of tables") };
     let recovery = flow.iter().find(|key| key.name == "recovery");
-    let Some(spec::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
-    assert!(words.iter().eq(build::RECOVERIES.iter().map(|(name, _)| name)));
+    let Some(keys::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
+    assert!(words.iter().eq(flow_keys::RECOVERIES.iter().map(|(name, _)| name)));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use ackclock_core::params::Param;
 use ackclock_core::units::{Duration, Rate};
 
 use crate::scenario::check::{Checked, Choice, Record};
-use crate::scenario::error::{Problems, quoted};
+use crate::scenario::error::{Origin, Problems};
+use crate::scenario::keys::MAX_LINKS;
 use crate::scenario::memory;
 use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
-use crate::scenario::spec::MAX_LINKS;
-use crate::scenario::value::Origin;
+use crate::scenario::text::quoted;
 
 /// One direction of a link whose queue may still be in multiples of the bandwidth-delay product.
 #[derive(Clone, Debug)]
@@ -190,7 +190,7 @@ pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &st
     let found = indices.get(name).copied();
     if found.is_none() {
         let known: Vec<&str> = indices.keys().copied().collect();
-        problems.add(&record.field(end).origin, record.key(end), crate::scenario::error::unknown(what, name, &known));
+        problems.add(&record.field(end).origin, record.key(end), crate::scenario::text::unknown(what, name, &known));
     }
     found
 }

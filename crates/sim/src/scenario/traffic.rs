@@ -1,6 +1,6 @@
 //! The keys of a flow that say what traffic there is: random arrivals, applications, and the distributions of what they draw.
 
-use crate::scenario::spec::{DELAY, Fallback, Key, Kind, POINT, RATE, Variant, above, from, key};
+use crate::scenario::keys::{DELAY, Fallback, Key, Kind, POINT, RATE, Variant, above, from, key};
 use crate::scenario::unit;
 
 const fn mean() -> Key {

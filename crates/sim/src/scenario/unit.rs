@@ -2,7 +2,7 @@
 
 use ackclock_core::units::{Duration, NANOS_PER_SEC, Rate};
 
-use crate::scenario::error::{nearest, quoted};
+use crate::scenario::text::{nearest, quoted};
 
 /// What a unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

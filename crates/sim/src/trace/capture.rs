@@ -10,7 +10,7 @@ use super::pcapng::{self, Direction, Writer};
 use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, datagram, headers};
 use super::{Entering, Kept, Point};
 use crate::net::packet::Packet;
-use crate::scenario::error::unknown;
+use crate::scenario::text::unknown;
 use crate::scenario::{Scenario, Traffic};
 use crate::tcp::modern::segment::Segment;
 

@@ -1,0 +1,66 @@
+//! Settings: a value and the path of the key to which it is given.
+
+use crate::scenario::part::Axis;
+use crate::scenario::value::{Data, Node};
+
+/// Deepest path of a setting.
+const MAX_PATH: usize = 16;
+
+/// A value and the path at which it is set.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// Dotted path.
+    pub(crate) path: String,
+    /// The value.
+    pub(crate) value: Node,
+}
+
+impl Setting {
+    /// Sets the value in `root`.
+    pub(crate) fn apply(&self, root: &mut Node) -> Result<(), String> {
+        let path: Vec<&str> = self.path.split('.').map(str::trim).collect();
+        if path.iter().any(|step| step.is_empty()) || path.len() > MAX_PATH {
+            return Err("this is no path of a key, such as flow.0.rwnd or topology.bottleneck.queue.limit".to_owned());
+        }
+        assign(root, "the scenario", &path, &self.value)
+    }
+}
+
+/// Sets `value` at `path` below `node`, whose own key is `key`.
+fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(), String> {
+    let [step, rest @ ..] = path else {
+        *node = value.clone();
+        return Ok(());
+    };
+    let index = step.parse::<usize>().ok();
+    if let (Data::Text(text), Some(axis)) = (&node.data, Axis::find(key)) {
+        node.data = axis.promote(text);
+    }
+    match &mut node.data {
+        // `[flow]` as a single table is flow 0.
+        Data::Table(entries) if index == Some(0) && key == "flow" && !entries.iter().any(|(name, _)| name == step) => {
+            assign(node, key, rest, value)
+        }
+        Data::Table(entries) => {
+            if let Some((_, entry)) = entries.iter_mut().find(|(name, _)| name == step) {
+                return assign(entry, step, rest, value);
+            }
+            if index.is_some() || (*step == "flow" && !rest.is_empty()) {
+                return Err(format!("there is no {step} in {key}"));
+            }
+            let mut entry = Node { origin: value.origin.clone(), data: Data::Table(Vec::new()) };
+            assign(&mut entry, step, rest, value)?;
+            entries.push(((*step).to_owned(), entry));
+            Ok(())
+        }
+        Data::List(items) => match index {
+            Some(index) => {
+                let count = items.len();
+                let item = items.get_mut(index).ok_or_else(|| format!("there is no {key} {index}: there are {count}, counted from 0"))?;
+                assign(item, key, rest, value)
+            }
+            None => items.iter_mut().try_for_each(|item| assign(item, key, path, value)),
+        },
+        other => Err(format!("{key} is {}, so it has no key {step:?}", other.noun())),
+    }
+}
