@@ -25,8 +25,8 @@ impl<R: Recorder> Simulation<'_, R> {
         let side = usize::from(!packet.is_ack());
         let Some(connection) = self.connection(flow) else { return };
         let delivered = connection.handle_segment(now, side, &segment);
-        let (bytes, acknowledged) = (connection.delivered_bytes, connection.acknowledged(&segment));
         if R::ON {
+            let (bytes, acknowledged) = (connection.delivered_bytes, connection.acknowledged(&segment));
             if delivered && side == 1 {
                 self.recorder.delivered(now, flow as u32, bytes);
             }

@@ -64,6 +64,10 @@ impl Sender {
         if ack.number < self.snd_una {
             return true;
         }
+        if self.is_uninformative(ack) {
+            self.update_window(ack);
+            return true;
+        }
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
@@ -94,6 +98,11 @@ impl Sender {
         self.update_timers(now, &change);
         self.delivered = delivered;
         true
+    }
+
+    /// Whether nothing is in flight of which an ACK could tell something: the usual case at the end that receives.
+    fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
+        self.board.flight_size() == 0 && self.phase == Phase::Open && ack.number == self.snd_una && ack.sack.is_empty() && !ack.ece
     }
 
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {

@@ -154,6 +154,11 @@ impl Receiver {
     }
 
     fn insert(&mut self, (start, end): Range) {
+        if start == self.rcv_nxt && start < end && self.above.is_empty() {
+            // In order and nothing above it: the usual case.
+            self.rcv_nxt = end;
+            return;
+        }
         let known = start.max(self.rcv_nxt);
         let fresh = self.above.insert((known, end));
         self.dsack = self.duplicate((start, end), &fresh).or(self.dsack);
@@ -164,6 +169,8 @@ impl Receiver {
             self.recent.retain(|&position| position < block.0 || position >= block.1);
             self.recent.push_front(known);
             self.recent.truncate(REMEMBERED);
+        } else if self.above.is_empty() {
+            self.recent.clear();
         }
     }
 

@@ -171,7 +171,22 @@ impl Scoreboard {
 
     /// Takes a cumulative ACK; adds what it newly delivers to `delivered`, rising. Gives the number of segments it covers.
     pub(super) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
-        self.split(ack);
+        let mut count = self.remove_below(ack, delivered);
+        // What the ACK covers in part is now the first segment.
+        if self.segments.front().is_some_and(|segment| segment.start < ack) {
+            self.split(ack);
+            count += self.remove_below(ack, delivered);
+        }
+        self.sacked.remove_below(ack);
+        self.lost_below = self.lost_below.max(ack);
+        if self.segments.is_empty() {
+            self.by_time.clear();
+        }
+        count
+    }
+
+    /// Removes the segments that end at or below `ack`; gives their number.
+    fn remove_below(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
         let mut count = 0;
         while let Some(segment) = self.segments.pop_front_below(ack) {
             count += 1;
@@ -179,11 +194,6 @@ impl Scoreboard {
             if !segment.sacked {
                 delivered.push(segment);
             }
-        }
-        self.sacked.remove_below(ack);
-        self.lost_below = self.lost_below.max(ack);
-        if self.segments.is_empty() {
-            self.by_time.clear();
         }
         count
     }
@@ -238,6 +248,9 @@ impl Scoreboard {
 
     /// The first segment that ends above `position`.
     fn index_of(&self, position: u64) -> usize {
+        if self.segments.front().is_none_or(|segment| segment.end > position) {
+            return 0;
+        }
         self.segments.partition_point(|segment| segment.end <= position)
     }
 
