@@ -50,6 +50,10 @@ WORKLOADS = [
 ]
 
 
+# Runs of each program on a workload, of which the best counts.
+RUNS = 3
+
+
 @dataclass
 class Measurement:
     """What one process used.
@@ -101,14 +105,10 @@ def scenario(workload: str, target: Path) -> Path:
 
 
 def measure_ours(binary: Path, file: Path) -> Measurement:
-    """Run the simulator on a scenario: the best of three runs."""
-
-    def once() -> Measurement:
-        output, cpu = spawn([str(binary), str(file)])
-        row = json.loads(output)
-        return Measurement(row["packets"], cpu, row["setup_s"], (row["peak_kb"] or 0) * 1024 / 1e6)
-
-    return max((once() for _ in range(3)), key=lambda run: run.pps)
+    """Run the simulator on a scenario."""
+    output, cpu = spawn([str(binary), str(file)])
+    row = json.loads(output)
+    return Measurement(row["packets"], cpu, row["setup_s"], (row["peak_kb"] or 0) * 1024 / 1e6)
 
 
 def measure_ns2(ns: str, workload: str) -> Measurement | None:
@@ -176,8 +176,12 @@ def main() -> None:
     rows = []
     wanted = sys.argv[1:]
     for workload in (name for name in WORKLOADS if not wanted or name in wanted):
-        ours = measure_ours(binary, scenario(workload, target))
-        rows.append(compare(workload, ours, measure_ns2(ns, workload) if ns else None))
+        file = scenario(workload, target)
+        # Alternating, so that what else the machine does meets both.
+        pairs = [(measure_ours(binary, file), measure_ns2(ns, workload) if ns else None) for _ in range(RUNS)]
+        ours = max((ours for ours, _ in pairs), key=lambda run: run.pps)
+        theirs = max((theirs for _, theirs in pairs if theirs), key=lambda run: run.pps, default=None)
+        rows.append(compare(workload, ours, theirs))
         show(rows[-1])
     path = target / "bench.json"
     path.write_text(json.dumps(rows, indent=2) + "\n")

@@ -24,7 +24,7 @@
 //! `gentle`: whether the probability rises on from `max_p` to 1 between `max_threshold` and twice that, or jumps; true.
 //! `wait`: whether at least 1/p packets pass between two drops; true.
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
-//! `mark_below`: largest probability at which packets are marked; 10 % (ns-2: `mark_p_`).
+//! `mark_below`: probability below which packets are marked; 10 % (ns-2: `mark_p_`).
 //! `adaptive`: whether `max_p` adapts; false.
 //! `interval`: time between two steps of `max_p`; 0.5 s.
 //! `increase`: largest step up; 1 %.
@@ -97,7 +97,7 @@ pub(super) const PARAMS: [Param; 18] = [
         kind: Kind::Probability,
         default: Default::Number(0.1),
         bounds: (0.0, 1.0),
-        doc: "largest probability at which packets are marked",
+        doc: "probability below which packets are marked",
     },
     flag("adaptive", false, "whether max_p adapts (Adaptive RED)"),
     Param {
