@@ -111,6 +111,20 @@ def vegas_runs() -> Iterator[dict[str, str]]:
         yield {"delayed_ack": "1", "loss": loss}
     # A lost SYN.
     yield {"loss": "0.01", "loss_seed": "7"}
+    # The SYN is lost once, and twice.
+    for seed, iw in itertools.product(["101751", "113685"], ["1", "10", "table"]):
+        yield {"loss": "0.05", "loss_seed": seed, "iw": iw}
+    for loss in ["0", "0.004"]:
+        yield {"vegas": "v_alpha_ 0.5 v_beta_ 2.5 v_gamma_ 0.7", "limit": "20", "loss": loss}
+    # Avoidance from the start, and slow start only after timeouts.
+    for window, loss in itertools.product(["5", "8"], ["0.01", "0.03", "0.05"]):
+        yield {"window": window, "iw": "10", "loss": loss}
+    # Duplicate ACKs soon after the start, when the estimate of the round trip still has what the SYN told.
+    for seed in ["0", "11111", "22222", "33333"]:
+        path = {"rate": "2Mb", "size": "1460", "delay": "17ms"}
+        yield {**path, "loss": "0.05", "loss_seed": seed, "set": "minrto_ 0.5"}
+    for loss, seed in itertools.product(["0.03", "0.1"], ["0", "87654321"]):
+        yield {"delayed_ack": "1", "loss": loss, "loss_seed": seed}
 
 
 def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:

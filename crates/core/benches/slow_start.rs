@@ -24,6 +24,7 @@ const ACK: Ack = Ack {
     round: 0,
     cwnd_limited: true,
     ecn_echo: false,
+    handshake: false,
 };
 
 fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {

@@ -60,6 +60,7 @@ pub struct Sent {
 
 /// An acknowledgement of new data arrived.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about one ACK")]
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
@@ -88,6 +89,9 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// Whether the ACK carries an ECN echo (RFC 3168).
     pub ecn_echo: bool,
+    /// Whether it acknowledges the SYN, which `acked` then counts. Only a host whose initial window opens later tells of that ACK
+    /// (ns-2's Vegas).
+    pub handshake: bool,
 }
 
 /// Why the network is thought to be congested.

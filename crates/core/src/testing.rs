@@ -21,6 +21,7 @@ pub(crate) const ACK: Ack = Ack {
     round: 0,
     cwnd_limited: true,
     ecn_echo: false,
+    handshake: false,
 };
 
 /// Congestion with `window` in force.

@@ -18,6 +18,7 @@ const ACK: Ack = Ack {
     round: 0,
     cwnd_limited: true,
     ecn_echo: false,
+    handshake: false,
 };
 
 const LOSS: CongestionEvent = CongestionEvent {

@@ -35,6 +35,7 @@ fn the_new_slow_start_composes_and_grows() {
         round: 0,
         cwnd_limited: true,
         ecn_echo: false,
+        handshake: false,
     };
     let mut windows = Vec::new();
     while control.phase() == Phase::SlowStart {

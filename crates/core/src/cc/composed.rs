@@ -136,6 +136,10 @@ impl CongestionControl for Composed {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
     }
 
+    fn close(&mut self) {
+        self.window.cwnd = 0.0;
+    }
+
     fn inflate(&mut self, by: Segments) {
         self.window.cwnd += by;
     }
@@ -355,6 +359,15 @@ mod tests {
         assert_eq!(control.window().cwnd, 2.5);
         control.deflate(9.0);
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 100.0 });
+    }
+
+    #[test]
+    fn a_closed_window_grows_from_nothing() {
+        let mut control = standard(4.0, 100.0);
+        control.close();
+        control.on_recovery_end(Instant::ZERO);
+        assert_eq!(control.window(), Window { cwnd: 0.0, ssthresh: 100.0 });
+        assert_eq!(acks(&mut control, 1), 1.0);
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub trait CongestionControl: Debug + Send + Sync {
     fn on_spurious(&mut self, _now: Instant) {}
     /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
     fn deflate(&mut self, _by: Segments) {}
+    /// Nothing is left of the window: new data waits until ACKs make it grow, or a timeout opens it (Vegas' recovery after a timeout).
+    /// A control whose window cannot be empty keeps its smallest.
+    fn close(&mut self) {
+        self.deflate(self.window().cwnd);
+    }
     /// Duplicate ACKs add `by` segments to the window, in a recovery that inflates the window itself (Vegas').
     fn inflate(&mut self, _by: Segments) {}
     /// The window now.

@@ -69,7 +69,7 @@ impl Backlog {
 
     /// Takes an ACK; gives the backlog if a round ended with it.
     pub(crate) fn observe(&mut self, ack: &Ack) -> Option<Segments> {
-        if ack.acked == 0 {
+        if ack.acked == 0 || ack.handshake && !self.ns2 {
             return None;
         }
         self.acked += u64::from(ack.acked);
@@ -91,8 +91,11 @@ impl Backlog {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs_f64();
             self.base_rtt = self.base_rtt.min(rtt);
-            self.sum += rtt;
-            self.count += 1;
+            // The SYN says nothing of the data after it.
+            if !ack.handshake {
+                self.sum += rtt;
+                self.count += 1;
+            }
         }
     }
 
@@ -105,10 +108,14 @@ impl Backlog {
         if self.rtt < self.base_rtt || alone {
             self.base_rtt = self.rtt;
         }
-        // Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
-        let waiting = f64::from(ack.flight_size) + 1.0 - if self.rtt > 0.0 { sent as f64 * self.base_rtt / self.rtt } else { 0.0 };
+        let waiting = waiting(f64::from(ack.flight_size) + 1.0, sent as f64, self.base_rtt, self.rtt);
         self.diff = if self.ns2 { libm::trunc(waiting + 0.5) } else { waiting };
         (self.end, self.begun, self.sum, self.count) = (next, ack.now, 0.0, 0);
+    }
+
+    /// A threshold for the backlog: ns-2 cuts it to whole segments.
+    pub(crate) fn threshold(&self, segments: Segments) -> Segments {
+        if self.ns2 { libm::trunc(segments) } else { segments }
     }
 
     /// Whether the window is used well enough to grow.
@@ -127,6 +134,13 @@ impl Backlog {
         out("base_rtt", if self.base_rtt.is_finite() { self.base_rtt } else { 0.0 });
         out("round_rtt", self.rtt);
     }
+}
+
+/// Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
+///
+/// Halves are common, for RTT = 2·baseRTT; these operations in this order round them as ns-2 does.
+fn waiting(outstanding: Segments, sent: Segments, base_rtt: f64, rtt: f64) -> Segments {
+    if base_rtt > 0.0 && rtt > 0.0 { (outstanding / base_rtt - sent / rtt) * base_rtt } else { outstanding }
 }
 
 #[cfg(test)]
@@ -175,6 +189,27 @@ mod tests {
             backlog.observe(&ack(millis, 0));
         }
         assert_close(backlog.base_rtt, 0.3, 1e-12);
+    }
+
+    #[test]
+    fn halves_are_rounded_as_in_ns2() {
+        // Round-trip times of two runs of ns-2, in which the windows grow by a backlog of 1 and of 0.
+        assert_eq!(libm::trunc(waiting(6.0, 6.0, 0.019_715_173_944_339_08, 0.026_286_898_592_452_108) + 0.5), 1.0);
+        assert_eq!(libm::trunc(waiting(4.0, 7.0, 0.074_410_019_089_635_52, 0.148_820_038_179_271_03) + 0.5), 0.0);
+    }
+
+    #[test]
+    fn the_syns_ack_sets_the_base_in_ns2_but_is_no_sample_of_the_first_round() {
+        for (rule, base) in [("ns2", 0.05), ("published", f64::INFINITY)] {
+            let mut backlog = backlog(rule);
+            backlog.observe(&Ack { handshake: true, ..ack(50, 0) });
+            assert_eq!((backlog.base_rtt.to_bits(), backlog.count), (f64::to_bits(base), 0), "{rule}");
+        }
+    }
+
+    #[test]
+    fn ns2_cuts_thresholds_to_whole_segments() {
+        assert_eq!(["ns2", "published"].map(|rule| backlog(rule).threshold(1.5)), [1.0, 1.5]);
     }
 
     #[test]

@@ -130,6 +130,7 @@ impl Transport {
             round: self.round,
             cwnd_limited,
             ecn_echo: false,
+            handshake: false,
         }
     }
 }

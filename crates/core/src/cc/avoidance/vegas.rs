@@ -7,11 +7,15 @@
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1 and §3.2; ns-2.35's Vegas, read off its
 //! runs.
 //! ## Differs from the document
-//! With `rule = "ns2"` as ns-2.35, of which the publication says nothing: the backlog is rounded to whole segments before it is compared,
-//! so that a window grows up to half a segment below `alpha` and shrinks from half a segment above `beta`; the ACK that ends a round counts
-//! for the next one; a round of one segment sets the round-trip time without queues anew; a window more than 2 segments above what is
-//! outstanding does not grow; windows are cut to whole segments at congestion, by one at least, and the threshold is 2 after recovery.
-//! With `rule = "published"` none of this.
+//! With `rule = "ns2"` it follows ns-2.35 where the publication is silent:
+//!
+//! - The backlog is rounded to whole segments before it is compared, and `alpha` and `beta` are cut to whole segments.
+//! - The ACK that ends a round counts for the next one. The SYN's ACK sets the round-trip time without queues and is no sample of a round.
+//! - A round of one segment sets the round-trip time without queues anew.
+//! - A window more than 2 segments above the outstanding ones does not grow.
+//! - At congestion the window is cut to whole segments, by one at least. After recovery the threshold is 2.
+//!
+//! With `rule = "published"` none of this holds.
 //! ## Parameters
 //! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4).
 //! `rule`: "ns2" or "published".
@@ -46,7 +50,9 @@ fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
     if beta < alpha {
         return Err(format!("beta is {beta} segments but alpha is {alpha}: beta must not be below alpha"));
     }
-    Ok(Box::new(Vegas { backlog: Backlog::new(params), alpha, beta, shrinks: false, increment: 0.0 }))
+    let backlog = Backlog::new(params);
+    let (alpha, beta) = (backlog.threshold(alpha), backlog.threshold(beta));
+    Ok(Box::new(Vegas { backlog, alpha, beta, shrinks: false, increment: 0.0 }))
 }
 
 /// Vegas' congestion avoidance.

@@ -6,11 +6,17 @@
 //! ## References
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.3; ns-2.35's Vegas, read off its runs.
 //! ## Differs from the document
-//! With `rule = "ns2"` as ns-2.35, of which the publication says nothing: the backlog is rounded to whole segments before it is compared;
-//! leaving takes an eighth of the window and sets the threshold to 2; the ACK that ends a round counts for the next one; a round of one
-//! segment sets the round-trip time without queues anew; a window more than 2 segments above what is outstanding does not grow; and what
-//! was left of the avoidance's growth goes on after a timeout until the round ends. With `rule = "published"` none of this: the window
-//! stays as it is on leaving and becomes the threshold.
+//! With `rule = "ns2"` it follows ns-2.35 where the publication is silent:
+//!
+//! - The backlog is rounded to whole segments before it is compared, and `gamma` is cut to whole segments.
+//! - Leaving takes an eighth of the window and sets the threshold to 2.
+//! - The ACK that ends a round counts for the next one. The SYN's ACK sets the round-trip time without queues and is no sample of a round.
+//! - A round of one segment sets the round-trip time without queues anew.
+//! - A window more than 2 segments above the outstanding ones does not grow.
+//! - After a timeout the avoidance's growth goes on until the round ends. Avoidance keeps the turn of growing and resting rounds; a lost SYN
+//!   uses up the first growing one.
+//!
+//! With `rule = "published"` none of this holds: the window stays as it is on leaving and becomes the threshold.
 //! ## Parameters
 //! `gamma`: 1 segment, ns-2's default and the "one router buffer" of the publication. `alpha`: 1 segment, as in the avoidance `vegas`; only
 //! for the growth left over after a timeout. `rule`: "ns2" or "published".
@@ -38,11 +44,12 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         RULE,
     ],
     build: |params| {
+        let backlog = Backlog::new(params);
         Ok(Box::new(Vegas {
-            backlog: Backlog::new(params),
-            gamma: params.number("gamma"),
-            alpha: params.number("alpha"),
-            grows: None,
+            gamma: backlog.threshold(params.number("gamma")),
+            alpha: backlog.threshold(params.number("alpha")),
+            backlog,
+            grows: false,
             leaves: false,
             increment: 0.0,
         }))
@@ -59,7 +66,7 @@ pub struct Vegas {
     gamma: Segments,
     alpha: Segments,
     /// Whether the last round of slow start was one that grows; the first is.
-    grows: Option<bool>,
+    grows: bool,
     /// This round found too much waiting.
     leaves: bool,
     /// Growth per ACK in this round.
@@ -71,13 +78,13 @@ impl SlowStart for Vegas {
         let slow_start = window.cwnd < window.ssthresh;
         match self.backlog.observe(ack) {
             Some(diff) if slow_start => {
-                let grows = self.grows.is_none_or(|grew| !grew);
-                self.grows = Some(grows);
-                self.leaves = grows && diff > self.gamma;
-                self.increment = if grows && !self.leaves { 1.0 } else { 0.0 };
+                self.grows = !self.grows && !ack.handshake;
+                self.leaves = self.grows && diff > self.gamma;
+                self.increment = if self.grows && !self.leaves { 1.0 } else { 0.0 };
             }
             Some(diff) => {
-                self.grows = self.grows.or(Some(true));
+                // After a lost SYN the connection starts in avoidance, and the SYN's ACK uses up the first round that grows.
+                self.grows |= ack.handshake;
                 self.increment = if self.backlog.ns2 && diff < self.alpha { 1.0 / window.cwnd } else { 0.0 };
             }
             // Growth stops at the threshold.
@@ -126,6 +133,21 @@ mod tests {
             steps.push(part.on_ack(&ack, &window(2.0)));
         }
         assert_eq!(steps, [Step::Grow(1.0), Step::Grow(0.0), Step::Grow(1.0), Step::Grow(0.0)]);
+    }
+
+    #[test]
+    fn the_syns_ack_rests_and_uses_up_a_growing_round_if_it_is_in_avoidance() {
+        // In slow start the first data grows; in avoidance, after a lost SYN, the next slow start rests first.
+        for (cwnd, grown) in [(1.0, [1.0, 0.0]), (2.0, [0.0, 1.0])] {
+            let mut part = build(&ENTRY, &[]).unwrap();
+            let syn = Ack { handshake: true, ..ack(100, 100, 0) };
+            part.observe(&syn, &Window { cwnd, ssthresh: 2.0 });
+            let steps = [200, 300].map(|now| {
+                part.observe(&ack(now, 100, 0), &window(2.0));
+                part.on_ack(&ack(now, 100, 0), &window(2.0))
+            });
+            assert_eq!(steps, grown.map(Step::Grow), "{cwnd}");
+        }
     }
 
     #[test]

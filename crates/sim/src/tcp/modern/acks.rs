@@ -198,6 +198,7 @@ impl Sender {
             round: self.rate.round(),
             cwnd_limited: change.una < self.limited_until,
             ecn_echo,
+            handshake: false,
         };
         let recovering = before == Phase::Fast || self.phase == Phase::Fast;
         if change.acked == 0 || recovering || ecn_echo {

@@ -96,8 +96,6 @@ struct State {
     dupacks: u32,
     /// Inflation of the window by duplicate ACKs (Reno, NewReno).
     inflation: u32,
-    /// What is missing to the control's smallest window (Vegas after two losses: nothing may go until the timer expires).
-    shortfall: Segments,
     /// One past the highest segment sent when loss was last noticed.
     recovery_point: u32,
     /// The last sign of congestion since the last full recovery.
@@ -154,7 +152,6 @@ impl Sender {
             rwnd: host.rwnd,
             dupacks: 0,
             inflation: 0,
-            shortfall: 0.0,
             loss_window: if host.recovery == Recovery::Vegas { vegas::LOSS_WINDOW } else { 1.0 },
             recovery_point: 1,
             last_cause: None,
@@ -210,8 +207,8 @@ impl Sender {
         if state.paces(now) {
             return;
         }
-        self.policy.on_timeout(state);
-        if state.snd_una == state.snd_max && state.shortfall == 0.0 {
+        self.policy.on_timeout(state, now);
+        if state.snd_una == state.snd_max && !matches!(self.policy, Policy::Vegas(_)) {
             state.wake();
         } else {
             state.expire(now);

@@ -25,7 +25,7 @@ impl Sender {
         let told = dropped.seq > 0 && dropped.seq < state.recovery_point;
         let snd_nxt = state.snd_nxt;
         if !told || connection || state.resent.contains_key(&dropped.seq) {
-            self.policy.on_timeout(state);
+            self.policy.on_timeout(state, now);
             state.expire_on_notice(now, told);
         }
         if !connection {

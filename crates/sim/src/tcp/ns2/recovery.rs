@@ -27,7 +27,7 @@ impl Policy {
     }
 
     /// The retransmission timer has expired: recovery is over.
-    pub(super) fn on_timeout(&mut self, state: &mut State) {
+    pub(super) fn on_timeout(&mut self, state: &mut State, now: Instant) {
         match self {
             Self::Tahoe => {}
             Self::Reno | Self::NewReno(_) => {
@@ -35,7 +35,7 @@ impl Policy {
                 state.dupacks = 0;
             }
             Self::Sack(sack) => sack.on_timeout(state),
-            Self::Vegas(vegas) => vegas.on_timeout(state),
+            Self::Vegas(vegas) => vegas.on_timeout(state, now),
         }
     }
 

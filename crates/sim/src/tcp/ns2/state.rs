@@ -11,12 +11,12 @@ use crate::net::packet::Packet;
 impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
     pub(super) fn window_in_force(&self) -> Segments {
-        (self.window.cwnd - self.shortfall + f64::from(self.inflation)).min(f64::from(self.rwnd))
+        (self.window.cwnd + f64::from(self.inflation)).min(f64::from(self.rwnd))
     }
 
     /// The whole segments of the window and so many more, at most the receiver's window. As in ns-2 the window is cut before they are added.
     fn whole_window(&self, more: u32) -> u64 {
-        let whole = (self.window.cwnd - self.shortfall) as u32;
+        let whole = self.window.cwnd as u32;
         u64::from(whole.saturating_add(more).min(self.rwnd))
     }
 
@@ -164,6 +164,7 @@ impl State {
             round: self.round,
             cwnd_limited: true,
             ecn_echo: segment.ecn_echo,
+            handshake: acked > 0 && segment.seq == 1,
         }
     }
 
@@ -239,7 +240,6 @@ impl State {
 
     /// Sends from the first unacknowledged segment on again, with the timer backed off.
     pub(super) fn start_over(&mut self, now: Instant) {
-        self.shortfall = 0.0;
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
         self.reset_timer(now);

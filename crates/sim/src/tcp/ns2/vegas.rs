@@ -1,8 +1,9 @@
-//! Vegas' recovery: a retransmission timer of fine grain for each segment, asked at duplicate ACKs and after a retransmission.
+//! Vegas' recovery: a retransmission timeout of fine grain for each segment, checked at duplicate ACKs and after a retransmission.
 //!
-//! At every duplicate ACK the age of the first unacknowledged segment is compared with a timeout from round-trip times that no clock's
-//! tick coarsens; it is sent again if it is older, and at the third duplicate ACK in any case. So it is on the first two ACKs of new data
-//! after that. The window is cut only for segments that were sent after the last cut; duplicate ACKs inflate the window itself.
+//! A duplicate ACK retransmits the first unacknowledged segment if the segment is older than the fine timeout, and the third one does in any
+//! case. The fine timeout comes from round-trip times that no clock's tick coarsens. The first two ACKs of new data after a retransmission
+//! check the next segment alike. The window is cut only for segments that were sent after the last cut and after the last timeout; duplicate
+//! ACKs inflate the window itself. docs/concepts/host-ns2.md lists every rule.
 //!
 //! ## References
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1; ns-2.35's Vegas, read off its runs.
@@ -40,11 +41,12 @@ pub(super) struct Vegas {
     timeout: f64,
     /// How many ACKs of new data are still watched.
     watched: u8,
-    last_cut: Instant,
+    /// When the SYN was sent last. ns-2's Vegas measures its times from there.
+    epoch: Instant,
+    /// When the window was cut last or the retransmission timer expired, since `epoch` as it was then.
+    last_cut: Duration,
     /// The window to which recovery deflates.
     target: Segments,
-    /// Whether the initial window is open.
-    established: bool,
 }
 
 impl Vegas {
@@ -56,9 +58,9 @@ impl Vegas {
             rttvar: 0.0,
             timeout: f64::INFINITY,
             watched: 0,
-            last_cut: Instant::ZERO,
+            epoch: Instant::ZERO,
+            last_cut: Duration::ZERO,
             target: 0.0,
-            established: false,
         }
     }
 
@@ -72,6 +74,9 @@ impl Vegas {
 
     /// A segment was sent.
     pub(super) fn on_sent(&mut self, now: Instant, seq: u32) {
+        if seq == 0 {
+            self.epoch = now;
+        }
         let slot = self.slot(seq);
         slot.sent = now;
         slot.times += 1;
@@ -95,20 +100,17 @@ impl Vegas {
             self.leave(state, now);
         }
         let segment = Segment { rtt: self.measure(now, segment.seq - 1), ..*segment };
-        if before == 0 {
-            // The SYN's ACK opens no window; after a lost SYN there is one to grow.
-            let lost = state.lost_syns > 0;
-            state.acknowledge(now, &segment);
-            if lost {
-                state.grow(now, 1, &segment);
-            }
+        state.acknowledge(now, &segment);
+        if before == 1 {
+            // The first data opens the initial window, and a lost SYN takes nothing from it. If an ACK covers SYN and data, nothing opens it.
+            state.lost_syns = 0;
+            state.establish(now);
+        }
+        if before == 0 && state.lost_syns == 0 {
+            // There is no window yet that could grow.
+            state.observe(now, segment.seq, &segment);
         } else {
-            let acked = segment.seq - before;
-            state.acknowledge(now, &segment);
-            if !std::mem::replace(&mut self.established, true) {
-                state.establish(now);
-            }
-            state.grow(now, acked, &segment);
+            state.grow(now, segment.seq - before, &segment);
         }
         self.free(before, segment.seq);
         if self.watched > 0 {
@@ -125,12 +127,11 @@ impl Vegas {
 
     /// Ends a recovery that inflated the window.
     fn leave(&mut self, state: &mut State, now: Instant) {
-        let above = state.window.cwnd - state.shortfall - self.target;
-        if above > 0.0 {
-            state.control.deflate(above - state.shortfall);
-            state.read_window();
-            // After a timeout the target is nothing, and so is the window until the timer expires again.
-            state.shortfall = (state.window.cwnd - self.target).max(0.0);
+        if self.target == 0.0 {
+            // No loss since the last timeout has set a window.
+            state.control.close();
+        } else {
+            state.control.deflate((state.window.cwnd - self.target).max(0.0));
         }
         state.control.on_recovery_end(now);
         state.read_window();
@@ -140,8 +141,8 @@ impl Vegas {
     /// The round-trip time of segment `seq`, unless it was sent again, and the timeout that follows from it.
     fn measure(&mut self, now: Instant, seq: u32) -> Option<Duration> {
         let slot = *self.slot(seq);
-        // The SYN tells nothing.
-        if seq == 0 || slot.times != 1 {
+        // The SYN's is measured even if it was sent again; not so what left together with it after its loss.
+        if seq > 0 && (slot.times != 1 || slot.sent == self.epoch) {
             return None;
         }
         let measured = now.since(slot.sent);
@@ -151,7 +152,7 @@ impl Vegas {
             self.srtt += deviation / 8.0;
             self.rttvar += (deviation.abs() - self.rttvar) / 4.0;
         } else {
-            (self.srtt, self.rttvar) = (rtt, rtt / 2.0);
+            (self.srtt, self.rttvar) = (rtt, rtt / 4.0);
         }
         self.timeout = (self.srtt + 2.0 * self.rttvar) * (17.0 / 16.0);
         Some(measured)
@@ -176,9 +177,12 @@ impl Vegas {
         state.dupacks += 1;
         state.observe(now, 0, segment);
         let overdue = self.is_overdue(now, state.snd_una);
-        if state.snd_una > state.recovery_point && (overdue || state.dupacks == DUP_THRESH) {
-            self.retransmit(state, now);
-        } else if state.dupacks > DUP_THRESH && state.snd_una < state.snd_max {
+        if overdue || state.dupacks == DUP_THRESH {
+            // Only once what was sent before a timeout is acknowledged.
+            if state.snd_una > state.recovery_point {
+                self.retransmit(state, now);
+            }
+        } else if state.dupacks > DUP_THRESH {
             inflate(state, 1);
         }
     }
@@ -186,14 +190,14 @@ impl Vegas {
     fn retransmit(&mut self, state: &mut State, now: Instant) {
         let slot = *self.slot(state.snd_una);
         let resent = slot.times > 1;
-        let cut = slot.sent > self.last_cut;
+        let cut = slot.sent.since(self.epoch) > self.last_cut;
         if cut {
             let recovery_point = state.recovery_point;
             state.tell_congestion(now, Cause::DupAck, false, resent);
             // Only a timeout forbids retransmissions of what was sent before.
             state.recovery_point = recovery_point;
             self.target = state.window.cwnd;
-            self.last_cut = now;
+            self.last_cut = now.since(self.epoch);
         }
         self.watched = WATCHED;
         self.timeout *= if resent { 2.0 } else { 9.0 / 8.0 };
@@ -211,7 +215,8 @@ impl Vegas {
     }
 
     /// The retransmission timer has expired.
-    pub(super) fn on_timeout(&mut self, state: &mut State) {
+    pub(super) fn on_timeout(&mut self, state: &mut State, now: Instant) {
+        self.last_cut = now.since(self.epoch);
         self.target = 0.0;
         state.dupacks = 0;
     }
