@@ -2,7 +2,8 @@
 //!
 //! There are two kinds. An [`Admission`] decides when a packet arrives and serves first in, first out, so that the departure of a packet it
 //! accepts is known at once. A [`Scheduler`] chooses which packet leaves next, or whether one leaves at all, and has to be asked each time
-//! the link is free. [`Fifo`] makes a scheduler of any admission, for whoever drives queues in real time.
+//! the link is free; one that shapes names the time before which none may leave. [`Fifo`] makes a scheduler of any admission, for whoever
+//! drives queues in real time.
 
 pub(crate) mod bands;
 mod contract;
