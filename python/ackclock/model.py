@@ -8,7 +8,7 @@ Models that are simulated take lists of values instead, and give a table with a 
 >>> round(ackclock.model.mathis(loss="1 %", rtt="20 ms", packet_size="1000 B").throughput)
 4898979
 """
-# Made by docs/generate.py from the registry in crates/core/src/registry.rs; change the models, not this file.
+# Made by docs/generate.py from the models in crates/core/src/analytic; change the models, not this file.
 
 from __future__ import annotations
 

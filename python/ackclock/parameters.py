@@ -35,12 +35,18 @@ class Parameter:
     origin: str
 
 
+def _flow_tables(result: StoredResult) -> list[dict[str, Any]]:
+    """Give the flows of a run's scenario as its file has them."""
+    tables: list[dict[str, Any]] = toml.parse(result.to_toml(), str(result.directory / "scenario.toml")).get("flow", [])
+    return tables
+
+
 class _Run:
     """One stored run."""
 
     def __init__(self, result: StoredResult) -> None:
         self.flows, self.links = result.flows, result.links
-        self._tables: list[dict[str, Any]] = toml.read(result.directory / "scenario.toml").get("flow", [])
+        self._tables = _flow_tables(result)
 
     def setting(self, key: str) -> Any:  # noqa: ANN401 - what a scenario may say
         """Give the value of a flow's key, of profile modern also of its own table; None if flows differ in it."""

@@ -15,7 +15,7 @@ from ackclock import _core, storage, targets
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 from ackclock.numbers import counted
 from ackclock.pickled import PickledRun, PickledTable
-from ackclock.scenario import Scenario, load
+from ackclock.scenario import Scenario
 from ackclock.sweepstore import Reader
 
 if TYPE_CHECKING:
@@ -413,7 +413,7 @@ class StoredResult(Summaries):
         file = self.directory / "scenario.toml"
         if self.manifest["python_controls"]:
             raise _core.ScenarioError(f"{file}: has a congestion control in Python, which no file holds")
-        return load(file)
+        return Scenario.from_core(_core.Scenario.from_toml(self.to_toml(), str(file), []))
 
     @property
     def summary(self) -> dict[str, Any]:

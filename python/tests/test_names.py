@@ -108,7 +108,8 @@ def test_reports_have_no_links_but_their_own() -> None:
     )
     context = {
         "title": text, "about": text, "version": "1", "hash": "h", "program": "p", "baseline": text, "seeds": 1,
-        "paths": [{"name": text, "summary": text}], "notes": [text], "figures": [("f", text, "")],
+        "paths": [{"name": text, "summary": text}], "notes": [text],
+        "answer": [text], "lead": ("f", text, ""), "maps": {text: [("f", text, "")]},
         "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
     }  # fmt: skip
     page = report.render("matrix.html.j2", context)

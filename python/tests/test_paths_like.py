@@ -56,7 +56,7 @@ def test_both_directions_of_a_link_are_one_link() -> None:
 def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path: Path) -> None:
     swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
     variants = {tuple(labels.values()): own for labels, own in swept}
-    one, other = (variants["0 %", "Wnd1", "50", algorithm] for algorithm in "14")
+    one, other = (variants["0 %", "Wnd1", "50", algorithm, "staged"] for algorithm in "14")
     drawn = [pathdraws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
     assert drawn[0].hash == drawn[1].hash
     assert len({one.hash, drawn[0].hash, drawn[2].hash}) == 3

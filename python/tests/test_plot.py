@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ackclock import Scenario, curves, plot, run_many
 from ackclock.result import Result
 
-TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "internals"]
+TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]
 
 
 def drawn(lines: list[plot.Line]) -> Figure:

@@ -18,6 +18,8 @@ from ackclock.claims import parse_claims
 from ackclock.judging import judge_all
 from ackclock.measuring import Drawing
 from ackclock.printed import parse_tables
+from ackclock.repeating import Repetition
+from ackclock.scenario import Scenario
 from ackclock.statistics.intervals import Interval
 
 CLAIMS = """
@@ -111,9 +113,9 @@ def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
     )
     assert text("That a gets twice as much {twice.verdict}: {twice.value}.") == "That a gets twice as much holds: 2.00."
     assert text("{a-above-1.5.verdict}, {a-above-1.5.held}, {a-above-1.5.value}") == (
-        "does not hold, 1 of 2, −50.0 % to +50.0 %"
+        "does not hold, 1 of 2, −50.0 % to +99.9 %"
     )
-    assert text("{a-above-1.5.lowest} and {a-above-1.5.highest}") == "−50.0 % and +50.0 %"
+    assert text("{a-above-1.5.lowest} and {a-above-1.5.highest}") == "−50.0 % and +99.9 %"
     assert text("{load.value} and {load[goodput_bps].value}") == "0.27 s and 4 Mbit/s"
     assert text("{load.interval}") == "0.27 s [0.245 s, 0.295 s]"
     assert text("{twice.ranking}") == "a > b"
@@ -275,9 +277,17 @@ def test_before_a_flow_starts_there_is_no_window() -> None:
 
 def test_what_a_control_shows_of_itself_is_that_of_the_first_run() -> None:
     drawing = Drawing(["throughput", "internals"])
-    places = [reproduction._drawn(drawing, place, "own").kinds for place in (0, 1, bands.RUNS)]
+    drawn = list(range(bands.RUNS))
+    places = [reproduction._curves(drawing, drawn, place).kinds for place in (0, 1, bands.RUNS)]
     assert places == [["throughput", "internals"], ["throughput"], ()]
-    assert not reproduction._drawn(drawing, 3, "common").kinds
+
+
+def test_runs_with_common_seeds_or_on_the_exact_path_are_drawn(scenario: Scenario) -> None:
+    own, common = (Repetition("seed", 1, scenario, seeds) for seeds in ("own", "common"))
+    assert reproduction._drawn([own, own, common, common]) == [2, 3]
+    exact, like = (Repetition("path", 1, scenario, paths=paths) for paths in ("exact", "like"))
+    assert reproduction._drawn([exact, exact, like]) == [0, 1]
+    assert reproduction._drawn([like, like]) == [0]
 
 
 def test_pictures_have_a_palette() -> None:

@@ -204,7 +204,7 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
             Op::Congestion { timeout: true, .. } if restarts => assert_eq!(after.cwnd, 1.0, "{context}"),
             Op::Congestion { .. } => {
                 // The listing of Westwood RB's paper raises the window to the estimate.
-                let raises = context.contains(r#""rule": Word("listing")"#);
+                let raises = parts.answers_by("rule", "listing");
                 assert!(raises || after.cwnd <= force.max(1.0), "{context}: more than the {force} in force");
                 assert!(after.ssthresh.is_finite(), "{context}");
             }

@@ -37,6 +37,7 @@ def plot_results(
         column = y or ("goodput_bps" if kind == "points" else _measured(results))
         words = [kind, column.rsplit(".", 1)[-1], *([x.rsplit(".", 1)[-1]] if x is not None else [])]
         path = target / f"{'-'.join(in_file(word) for word in words)}.{image_format}"
+        target.mkdir(parents=True, exist_ok=True)
         check(path)
         if kind == "points":
             drawn = resultplots.points(results, x or "", column, by, link=link)
@@ -44,7 +45,6 @@ def plot_results(
             drawn = resultplots.cdf(results, column, by, link=link)
         else:
             drawn = resultplots.box(results, column, x, by, link=link)
-        target.mkdir(parents=True, exist_ok=True)
         plot.save(drawn.figure, path)
         output.place(path)
         for note in drawn.notes:

@@ -31,6 +31,12 @@ impl Parts {
         let response = self.loss_response.as_ref().map(build);
         Composed::new(build(&self.initial_window), build(&self.slow_start), build(&self.avoidance), response, self.initial_ssthresh)
     }
+
+    /// Whether what answers congestion has the word `word` for the parameter `name`.
+    pub(crate) fn answers_by(&self, name: &str, word: &str) -> bool {
+        let params = self.loss_response.as_ref().map_or(&self.avoidance.1, |(_, params)| params);
+        params.0.iter().any(|(known, value)| *known == name && *value == Value::Word(word.to_owned()))
+    }
 }
 
 /// What happens to a transport. Round-trip times are in milliseconds.
