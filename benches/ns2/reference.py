@@ -111,6 +111,11 @@ def vegas_runs() -> Iterator[dict[str, str]]:
         yield {"delayed_ack": "1", "loss": loss}
     # A lost SYN.
     yield {"loss": "0.01", "loss_seed": "7"}
+    yield from _vegas_corners()
+
+
+def _vegas_corners() -> Iterator[dict[str, str]]:
+    """Yield the settings of runs in which Vegas' rules after losses decide."""
     # The SYN is lost once, and twice.
     for seed, iw in itertools.product(["101751", "113685"], ["1", "10", "table"]):
         yield {"loss": "0.05", "loss_seed": seed, "iw": iw}

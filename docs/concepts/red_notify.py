@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ackclock
-from ackclock.statistics.intervals import interval
 from ackclock.result import Result, rows
+from ackclock.statistics.intervals import interval
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 HEADERS = 1000 / 1040
