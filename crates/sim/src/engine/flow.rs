@@ -5,7 +5,7 @@ use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Segments};
 
-use super::prepared::RunError;
+use super::error::RunError;
 use super::result::FlowResult;
 use super::stream::Stream;
 use crate::app::Bulk;

@@ -12,16 +12,18 @@ use ackclock_core::units::{Instant, Moment, Segments};
 use ackclock_core::{qdisc::Scheduler, rng::Generator};
 
 use super::applications::Driven;
+use super::error::RunError;
 use super::events::{EventQueue, Key, Subject, Subjects};
 use super::flow::{Flow, Hosts, Path};
 use super::notices::Notices;
-use super::prepared::{RunError, routes};
+use super::prepared::routes;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use crate::app::{Action, Side};
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
-use crate::net::link::{Entering, Link, LinkCounters, LinkKind, Loss, Queue};
+use crate::net::link::{Link, Queue};
 use crate::net::packet::{Packet, Store};
+use crate::net::port::{Entering, LinkCounters, LinkKind, Loss};
 use crate::net::route::Routes;
 #[cfg(test)]
 use crate::net::scheduled::Scheduled;
