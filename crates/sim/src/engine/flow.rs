@@ -5,7 +5,7 @@ use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Segments};
 
-use super::prepared::RunError;
+use super::error::RunError;
 use super::result::FlowResult;
 use super::stream::Stream;
 use crate::app::Bulk;
@@ -87,12 +87,13 @@ impl Flow {
         Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
 
-    /// When the timers of both hosts are due.
-    pub(super) fn poll_timeouts(&self) -> [Option<Instant>; 2] {
+    /// When the timer of the host `side` is due.
+    pub(super) fn poll_timeout(&self, side: usize) -> Option<Instant> {
         match &self.hosts {
-            Hosts::Ns2 { sender, receiver } => [sender.poll_timeout(), receiver.poll_timeout()],
-            Hosts::Modern(connection) => connection.poll_timeouts(),
-            Hosts::Datagrams(_) => [None; 2],
+            Hosts::Ns2 { sender, .. } if side == 0 => sender.poll_timeout(),
+            Hosts::Ns2 { receiver, .. } => receiver.poll_timeout(),
+            Hosts::Modern(connection) => connection.poll_timeout(side),
+            Hosts::Datagrams(_) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The engine: runs a scenario packet by packet.
 
 mod applications;
+mod error;
 mod events;
 mod flow;
 mod learning;
@@ -14,5 +15,6 @@ mod simulation;
 mod stream;
 
 pub use crate::app::{Page, Transfer};
-pub use prepared::{Prepared, RunError, bottleneck, run};
+pub use error::RunError;
+pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};

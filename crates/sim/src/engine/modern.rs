@@ -79,6 +79,6 @@ impl<R: Recorder> Simulation<'_, R> {
             packet.set_ecn(segment.ecn);
             self.forward(packet, here);
         }
-        self.arm(here, flow);
+        self.arm(here, flow, side);
     }
 }

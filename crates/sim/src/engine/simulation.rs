@@ -12,16 +12,18 @@ use ackclock_core::units::{Instant, Moment, Segments};
 use ackclock_core::{qdisc::Scheduler, rng::Generator};
 
 use super::applications::Driven;
+use super::error::RunError;
 use super::events::{EventQueue, Key, Subject, Subjects};
 use super::flow::{Flow, Hosts, Path};
 use super::notices::Notices;
-use super::prepared::{RunError, routes};
+use super::prepared::routes;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
 use crate::app::{Action, Side};
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
-use crate::net::link::{Entering, Link, LinkCounters, LinkKind, Loss, Queue};
+use crate::net::link::{Link, Queue};
 use crate::net::packet::{Packet, Store};
+use crate::net::port::{Entering, LinkCounters, LinkKind, Loss};
 use crate::net::route::Routes;
 #[cfg(test)]
 use crate::net::scheduled::Scheduled;
@@ -106,11 +108,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
-            if simulation.flows[flow].poll_timeouts()[0].is_none() {
+            if simulation.flows[flow].poll_timeout(0).is_none() {
                 continue;
             }
             simulation.flows[flow].due[0] = Some(Moment { at: spec.start, since: Instant::ZERO });
-            simulation.arm(Moment::default(), flow);
+            simulation.arm(Moment::default(), flow, 0);
         }
         for application in 0..scenario.applications.len() {
             simulation.arm_application(Instant::ZERO, application);
@@ -334,8 +336,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(ack) = ack {
             self.send_ack(here, flow, ack);
         }
-        if deadline.is_some() {
-            self.arm(here, flow);
+        if deadline.is_some() || self.flows[flow].due[1].is_some() {
+            self.arm(here, flow, 1);
         }
         if delivered {
             self.tell_delivered(here, flow, Side::Receiver);
@@ -376,23 +378,21 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.forward(packet, here);
         }
-        self.arm(here, flow);
+        self.arm(here, flow, 0);
     }
 
-    /// Makes sure that the timers of a flow are in the event queue no later than they are due.
-    pub(super) fn arm(&mut self, here: Moment, flow: usize) {
+    /// Makes sure that the timer of the host `side` of a flow is in the event queue no later than it is due.
+    pub(super) fn arm(&mut self, here: Moment, flow: usize, side: usize) {
         let state = &mut self.flows[flow];
-        let deadlines = state.poll_timeouts();
-        for (side, deadline) in deadlines.into_iter().enumerate() {
-            if deadline != state.due[side].map(|due| due.at) {
-                state.due[side] = deadline.map(|at| Moment { at, since: here.at });
-            }
-            if let Some(due) = state.due[side]
-                && state.armed[side].is_none_or(|armed| due.at < armed)
-            {
-                state.armed[side] = Some(due.at);
-                self.events.push(self.subjects.key(due, Subject::Timer { flow, side }));
-            }
+        let deadline = state.poll_timeout(side);
+        if deadline != state.due[side].map(|due| due.at) {
+            state.due[side] = deadline.map(|at| Moment { at, since: here.at });
+        }
+        if let Some(due) = state.due[side]
+            && state.armed[side].is_none_or(|armed| due.at < armed)
+        {
+            state.armed[side] = Some(due.at);
+            self.events.push(self.subjects.key(due, Subject::Timer { flow, side }));
         }
     }
 
@@ -403,7 +403,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             return;
         }
         state.armed[side] = None;
-        let Some(here) = state.due[side].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow) };
+        let Some(here) = state.due[side].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow, side) };
         if side == 0 && !self.learned.is_empty() {
             self.recall(flow);
         }

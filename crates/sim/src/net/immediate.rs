@@ -6,7 +6,7 @@ use ackclock_core::qdisc::{Admission, Arrival, Backlog, Updated, Verdict};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Instant, Moment};
 
-use super::link::{Entering, LinkKind, Loss, Port};
+use super::port::{Entering, LinkKind, Loss, Port};
 use crate::trace::Recorder;
 
 /// A packet that waits.

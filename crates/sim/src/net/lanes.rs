@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::link::{Link, LinkKind};
+use super::link::Link;
+use super::port::LinkKind;
 use super::route::Routes;
 use crate::scenario::Scenario;
 

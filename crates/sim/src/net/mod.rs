@@ -4,5 +4,6 @@ pub(crate) mod immediate;
 pub(crate) mod lanes;
 pub(crate) mod link;
 pub(crate) mod packet;
+pub(crate) mod port;
 pub(crate) mod route;
 pub(crate) mod scheduled;

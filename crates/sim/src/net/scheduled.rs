@@ -4,8 +4,8 @@ use ackclock_core::qdisc::{Backlog, Dequeued, Outcome, Outcomes, Packet as Queue
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant, Moment};
 
-use super::link::{Entering, LinkKind, Loss, Port};
 use super::packet::Packet;
+use super::port::{Entering, LinkKind, Loss, Port};
 use crate::trace::Recorder;
 
 /// A scheduler with the packets that wait in it.

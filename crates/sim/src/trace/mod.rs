@@ -17,8 +17,8 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
-pub(crate) use crate::net::link::Entering;
 use crate::net::packet::{Packet, Store};
+pub(crate) use crate::net::port::Entering;
 use crate::tcp::modern::segment::Segment;
 use crate::tcp::packet::SackBlocks;
 

@@ -184,13 +184,9 @@ impl Connection {
         }
     }
 
-    /// When [`Connection::handle_timeout`] is due at each end.
-    pub(crate) fn poll_timeouts(&self) -> [Option<Instant>; 2] {
-        let [sender, receiver] = &self.ends;
-        if !self.started {
-            return [self.bulk.map(|bulk| bulk.start), None];
-        }
-        [sender.poll_timeout(), receiver.poll_timeout()]
+    /// When [`Connection::handle_timeout`] is due at the end `side`.
+    pub(crate) fn poll_timeout(&self, side: usize) -> Option<Instant> {
+        if self.started { self.ends[side].poll_timeout() } else { self.bulk.map(|bulk| bulk.start).filter(|_| side == 0) }
     }
 
     /// The next segment that the end `side` sends, with what a trace shows of it.

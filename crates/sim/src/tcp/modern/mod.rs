@@ -31,6 +31,7 @@ mod rtt;
 mod scoreboard;
 pub(crate) mod segment;
 mod sender;
+mod stamp;
 #[cfg(test)]
 mod tests;
 mod timers;

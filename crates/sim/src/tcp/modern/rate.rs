@@ -6,19 +6,7 @@
 use ackclock_core::units::{Duration, Instant, Rate};
 
 use super::scoreboard::SentSegment;
-
-/// The state of the connection when a segment was sent (draft §3.1.2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stamp {
-    /// Bytes that had been delivered.
-    delivered: u64,
-    /// When the last of them were.
-    delivered_at: Instant,
-    /// When the segment was sent whose delivery had been noticed last, or the first of the flight.
-    first_sent: Instant,
-    /// Whether the application had too little to send.
-    app_limited: bool,
-}
+use super::stamp::Stamp;
 
 /// The estimator.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use ackclock_core::units::Instant;
 
 use super::ranges::{Range, RangeSet};
-use super::rate::Stamp;
+use super::stamp::Stamp;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use ackclock_core::units::Instant;
 
-use super::{DUP_THRESH, Permit, Segment, State, reno, sack, tahoe, vegas};
+use super::{Permit, Segment, State, reno, sack, tahoe, vegas};
 
 /// One of the recoveries, with its state.
 #[derive(Debug)]
@@ -60,12 +60,5 @@ impl Policy {
             Self::Sack(sack) => sack.next_by_pipe(state, now),
             _ => None,
         }
-    }
-}
-
-/// A duplicate ACK below the threshold releases a new segment (RFC 3042).
-pub(super) fn limited_transmit(state: &mut State) {
-    if state.limited_transmit && state.dupacks < DUP_THRESH {
-        state.permit = Permit::LimitedTransmit;
     }
 }

@@ -6,7 +6,6 @@
 use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
-use super::recovery::limited_transmit;
 use super::{DUP_THRESH, Permit, Segment, State};
 
 /// Most segments a duplicate ACK may release in NewReno's recovery.
@@ -39,7 +38,7 @@ fn duplicate(state: &mut State, now: Instant, segment: &Segment<'_>) {
     state.dupacks += 1;
     state.observe(now, 0, segment);
     if state.dupacks < DUP_THRESH {
-        limited_transmit(state);
+        state.permit_limited_transmit();
     } else if state.dupacks == DUP_THRESH && state.start_fast_retransmit(now, false) {
         state.reset_timer(now);
         state.retransmit = Some(state.snd_una);

@@ -5,7 +5,6 @@
 
 use ackclock_core::units::Instant;
 
-use super::recovery::limited_transmit;
 use super::{DUP_THRESH, Permit, Segment, State};
 use crate::tcp::packet::SackBlocks;
 use crate::tcp::scoreboard::Scoreboard;
@@ -41,7 +40,7 @@ impl Sack {
                 if state.dupacks == DUP_THRESH {
                     self.enter(state, now);
                 } else {
-                    limited_transmit(state);
+                    state.permit_limited_transmit();
                 }
             }
         }

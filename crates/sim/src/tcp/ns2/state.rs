@@ -5,7 +5,7 @@ use ackclock_core::events::{Ack, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{ExitReason, Permit, Segment, State, Timed};
+use super::{DUP_THRESH, ExitReason, Permit, Segment, State, Timed};
 use crate::net::packet::Packet;
 
 impl State {
@@ -35,6 +35,13 @@ impl State {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
         let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
         (fits && !waits && self.is_available(now)).then(|| self.take_next())
+    }
+
+    /// A duplicate ACK below the threshold releases a new segment (RFC 3042).
+    pub(super) fn permit_limited_transmit(&mut self) {
+        if self.limited_transmit && self.dupacks < DUP_THRESH {
+            self.permit = Permit::LimitedTransmit;
+        }
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.

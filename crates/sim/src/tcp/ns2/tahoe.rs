@@ -2,7 +2,6 @@
 
 use ackclock_core::units::Instant;
 
-use super::recovery::limited_transmit;
 use super::{DUP_THRESH, Permit, Segment, State};
 
 pub(super) fn handle_ack(state: &mut State, now: Instant, segment: &Segment<'_>) {
@@ -15,7 +14,7 @@ pub(super) fn handle_ack(state: &mut State, now: Instant, segment: &Segment<'_>)
         if state.dupacks == DUP_THRESH {
             fast_retransmit(state, now);
         } else {
-            limited_transmit(state);
+            state.permit_limited_transmit();
         }
     }
 }

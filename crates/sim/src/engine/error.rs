@@ -1,0 +1,38 @@
+//! Why a run gave no result.
+
+use thiserror::Error;
+
+use super::events::MAX_SUBJECTS;
+
+/// Why a run gave no result.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// No route joins two nodes of a flow.
+    #[error("no route leads from node {from} to node {to}")]
+    NoRoute {
+        /// Name of the node where the route begins.
+        from: String,
+        /// Name of the node where it should end.
+        to: String,
+    },
+    /// The shortest route between two nodes is longer than packets can count.
+    #[error("the route from node {from} to node {to} has more than 65535 links")]
+    RouteTooLong {
+        /// Name of the node where the route begins.
+        from: String,
+        /// Name of the node where it ends.
+        to: String,
+    },
+    /// A part refuses its parameters, or does not exist.
+    #[error("{0}")]
+    Part(String),
+    /// A place to capture does not exist, or packets cannot be captured.
+    #[error("{0}")]
+    Capture(String),
+    /// More links and flows than the engine can number.
+    #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
+    TooLarge(usize),
+    /// The caller stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}

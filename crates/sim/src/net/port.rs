@@ -1,0 +1,243 @@
+//! What every link has behind its queue: a transmitter, a propagation delay, counters, and perhaps losses.
+
+use ackclock_core::entry;
+use ackclock_core::loss::{self, LossModel};
+use ackclock_core::qdisc::{Ecn, Notice, Reason};
+use ackclock_core::rng::{Generator, Mrg32k3a};
+use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
+
+use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
+use crate::trace::Recorder;
+
+/// Sizes whose transmission time is remembered, a power of two.
+const REMEMBERED: usize = 8;
+
+/// What a link counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkCounters {
+    /// Packets that arrived at the queue.
+    pub(crate) arrivals: u64,
+    /// Packets that reached the far end, or will.
+    pub(crate) delivered: u64,
+    /// Packets that the queue dropped, by [`Reason`].
+    pub(crate) drops: [u64; Reason::ALL.len()],
+    /// Packets that the queue marked.
+    pub(crate) marks: u64,
+    /// Packets that the loss model took.
+    pub(crate) losses: u64,
+    /// Time spent transmitting within the run.
+    pub(crate) busy: Duration,
+    /// Time that packets spent waiting within the run.
+    pub(crate) waited: Duration,
+    /// Packets sent within the run, the time they had waited, and the longest such time.
+    pub(crate) departures: u64,
+    pub(crate) sojourn: Duration,
+    pub(crate) sojourn_max: Duration,
+    /// Most packets that waited at once.
+    pub(crate) queue_max: u64,
+    /// When the queue first dropped a packet.
+    pub(crate) first_drop: Option<Instant>,
+}
+
+impl LinkCounters {
+    /// Counts a packet that the queue dropped.
+    pub(super) fn drop(&mut self, at: Instant, reason: Reason) {
+        self.drops[reason as usize] += 1;
+        self.first_drop.get_or_insert(at);
+    }
+}
+
+/// Transmission time of one size, and what the packet takes to the far end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transmission {
+    size: Bytes,
+    time: Duration,
+    crossing: Duration,
+}
+
+/// What links of one kind have in common, kept once, so that many links stay small.
+#[derive(Debug)]
+pub(crate) struct LinkKind {
+    rate: Rate,
+    delay: Duration,
+    remembered: [Transmission; REMEMBERED],
+}
+
+impl LinkKind {
+    /// The kind of a link of `spec`.
+    pub(crate) fn new(spec: &LinkSpec) -> Self {
+        Self { rate: spec.rate, delay: spec.delay, remembered: [Transmission::default(); REMEMBERED] }
+    }
+
+    fn transmission(&mut self, size: Bytes) -> Transmission {
+        let slot = &mut self.remembered[(size.0 / 8) as usize % REMEMBERED];
+        if slot.size != size {
+            let time = self.rate.transmission(size);
+            *slot = Transmission { size, time, crossing: time + self.delay };
+        }
+        *slot
+    }
+}
+
+/// Sends one packet after the other.
+#[derive(Debug, Default)]
+pub(super) struct Transmitter {
+    /// When it is free.
+    pub(super) free_at: Instant,
+    /// When the transmission under way, or the last one, began: then the start of the next was determined.
+    pub(super) in_service_since: Instant,
+}
+
+impl Transmitter {
+    /// Whether it is still sending at `now`.
+    pub(super) fn is_busy(&self, now: Moment) -> bool {
+        self.precedes(now, self.free_at)
+    }
+
+    /// Whether `now` comes before the next transmission, which starts at `start`.
+    pub(super) fn precedes(&self, now: Moment, start: Instant) -> bool {
+        now < Moment { at: start, since: self.in_service_since }
+    }
+
+    /// Sends `size` bytes from `start` on.
+    pub(super) fn send(&mut self, kind: &mut LinkKind, size: Bytes, start: Instant) -> Departure {
+        let Transmission { time, crossing, .. } = kind.transmission(size);
+        self.free_at = start + time;
+        Departure { start, arrival: start + crossing }
+    }
+}
+
+/// One transmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    /// When it starts.
+    pub(super) start: Instant,
+    /// When the packet reaches the far end.
+    pub(super) arrival: Instant,
+}
+
+impl Departure {
+    /// The arrival, which the start of the transmission determines.
+    pub(super) const fn arrives(&self) -> Moment {
+        Moment { at: self.arrival, since: self.start }
+    }
+}
+
+#[derive(Debug)]
+struct Losses {
+    model: Box<dyn LossModel>,
+    position: LossPosition,
+    random: Generator,
+}
+
+/// What every link has behind its queue.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(super) index: u32,
+    pub(super) transmitter: Transmitter,
+    losses: Option<Box<Losses>>,
+    pub(super) end: Instant,
+    pub(crate) counters: LinkCounters,
+}
+
+/// A packet at the entrance of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entering {
+    /// When it arrives. The start of its transmission on the link before determined that.
+    pub(crate) now: Moment,
+    pub(crate) size: Bytes,
+    pub(crate) flow: u32,
+    pub(crate) seq: u32,
+    pub(crate) ecn: Ecn,
+}
+
+/// The end of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    pub(crate) at: Instant,
+    /// What the queue that dropped it wants its sender to be told.
+    pub(crate) notice: Option<Notice>,
+}
+
+impl Loss {
+    /// A loss that nobody tells of.
+    pub(super) const fn silent(at: Instant) -> Self {
+        Self { at, notice: None }
+    }
+}
+
+/// The generator of a component.
+pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generator {
+    match *spec {
+        GeneratorSpec::Derived => Generator::derived(seed, path),
+        GeneratorSpec::Mrg32k3a { seed, stream, skip } => {
+            let mut generator = Mrg32k3a::new(seed, stream);
+            for _ in 0..skip {
+                generator.uniform();
+            }
+            Generator::Mrg(generator)
+        }
+    }
+}
+
+impl Port {
+    /// The port of `spec`, in a run with `seed` that ends at `end`; `Err` is what the registry says of a part's parameters.
+    pub(super) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
+        let losses = match &spec.loss {
+            None => None,
+            Some(spec_loss) => {
+                let name = spec_loss.model.name;
+                let entry = entry::find(loss::ENTRIES, name).ok_or_else(|| format!("there is no loss model {name}"))?;
+                let random = generator(&spec_loss.generator, seed, &format!("link/{}/loss", spec.name));
+                Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
+            }
+        };
+        Ok(Self { index, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+    }
+
+    /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
+    pub(super) fn lost_before<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> Option<Instant> {
+        let at = packet.now.at;
+        if at >= self.end {
+            // Nobody will ever see what happens after the end.
+            return Some(at);
+        }
+        self.loses(LossPosition::BeforeQueue).then(|| self.lose(packet, at, recorder))
+    }
+
+    /// Whether and when the loss model takes a packet that would arrive at the far end at `arrival`.
+    pub(super) fn lost_after<R: Recorder>(&mut self, packet: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
+        if self.loses(LossPosition::AfterLink) {
+            return Some(self.lose(packet, arrival, recorder));
+        }
+        self.counters.delivered += 1;
+        None
+    }
+
+    fn loses(&mut self, position: LossPosition) -> bool {
+        let losses = self.losses.as_mut().filter(|losses| losses.position == position);
+        losses.is_some_and(|losses| losses.model.loses(&mut losses.random))
+    }
+
+    fn lose<R: Recorder>(&mut self, packet: &Entering, at: Instant, recorder: &mut R) -> Instant {
+        if at < self.end {
+            self.counters.losses += 1;
+            recorder.dropped(at, self.index, packet, Reason::Random);
+        }
+        at
+    }
+
+    /// Counts the transmission of `packet`, which starts at `start`.
+    pub(super) fn leave<R: Recorder>(&mut self, packet: &Entering, start: Instant, recorder: &mut R) {
+        self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
+        if start < self.end {
+            let sojourn = start.since(packet.now.at);
+            self.counters.departures += 1;
+            self.counters.sojourn += sojourn;
+            self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+            if R::ON {
+                recorder.sojourn(start, self.index, packet.flow, sojourn);
+            }
+        }
+    }
+}
