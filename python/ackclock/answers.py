@@ -67,7 +67,7 @@ class Answer:
 
 
 def check(paper: Paper, claims: Sequence[Claim]) -> None:
-    """Check that the sentences of a paper's answer name claims, metrics and words that there are.
+    """Check that the sentences of a paper's answer name known claims, metrics and words.
 
     Raises
     ------

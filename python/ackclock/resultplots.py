@@ -33,7 +33,7 @@ class Drawn:
     figure : matplotlib.figure.Figure
         The plot.
     notes : list of str
-        What its reader has to know: what a point is, what is left out.
+        Notes for the reader: the meaning of a point, and which rows are left out.
     """
 
     figure: Figure

@@ -1,4 +1,4 @@
-"""Files that the user names for output: what is never replaced, what is written through, what killed runs leave."""
+"""Output files that the user names: which are never replaced, which are written through, and leftovers of killed runs."""
 
 from __future__ import annotations
 

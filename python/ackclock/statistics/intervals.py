@@ -187,7 +187,7 @@ def student_t(probability: float, freedom: int) -> float:
 
 
 def rounded(value: Interval) -> tuple[str, str, str]:
-    """Write mean and ends of an interval, thousands parted by commas, to the second digit of the interval's width."""
+    """Write mean and ends of an interval, thousands separated by commas, to the second digit of its width."""
     width = value.high - value.low
     if not math.isfinite(width) or width <= 0:
         text = number(value.mean, 6)
