@@ -1,4 +1,4 @@
-"""Output files that the user names: which are never replaced, which are written through, and leftovers of killed runs."""
+"""Output files that the user names: what is replaced or written through, and what killed runs leave."""
 
 from __future__ import annotations
 
