@@ -12,21 +12,8 @@ use criterion::{BatchSize, Criterion, Throughput};
 
 const ACKS: u64 = 1000;
 
-const ACK: Ack = Ack {
-    now: Instant::ZERO,
-    acked: 1,
-    counted: 1.0,
-    flight_size: 1,
-    rtt: Some(ackclock_core::units::Duration::from_millis(60)),
-    srtt: Some(ackclock_core::units::Duration::from_millis(60)),
-    min_rtt: Some(ackclock_core::units::Duration::from_millis(60)),
-    delivery_rate: None,
-    app_limited: false,
-    round: 0,
-    cwnd_limited: true,
-    ecn_echo: false,
-    handshake: false,
-};
+const RTT: Option<ackclock_core::units::Duration> = Some(ackclock_core::units::Duration::from_millis(60));
+const ACK: Ack = Ack { rtt: RTT, srtt: RTT, min_rtt: RTT, ..Ack::new(Instant::ZERO, 1, Bytes(1460)) };
 
 fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
     (entry.build)(&Params::defaults(entry.params)).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name))

@@ -2,43 +2,30 @@
 
 use crate::cc::{Avoidance, Window};
 use crate::entry::Entry;
-use crate::events::{Ack, Cause, CongestionEvent, Established};
+use crate::events::{Ack, Cause, CongestionEvent, Established, Sent, Totals};
 use crate::params::{Params, Value};
 use crate::qdisc::{Admission, Arrival, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
 
 /// An ACK of one segment at which the window may grow.
-pub(crate) const ACK: Ack = Ack {
+pub(crate) const ACK: Ack = Ack { flight_size: 1, ..Ack::new(Instant::ZERO, 1, Bytes(1000)) };
+
+/// A segment of 1000 bytes, the only one outstanding.
+pub(crate) const SENT: Sent = Sent {
     now: Instant::ZERO,
-    acked: 1,
-    counted: 1.0,
+    size: 1000,
     flight_size: 1,
-    rtt: None,
-    srtt: None,
-    min_rtt: None,
-    delivery_rate: None,
+    inflight: 1000,
+    snd_nxt: 1000,
+    total: Totals { sent: 1000, delivered: 0, lost: 0 },
+    retransmission: false,
     app_limited: false,
-    round: 0,
-    cwnd_limited: true,
-    ecn_echo: false,
-    handshake: false,
 };
 
 /// Congestion with `window` in force.
 pub(crate) fn congestion(cause: Cause, window: Segments) -> CongestionEvent {
-    let restart = cause == Cause::Timeout;
-    CongestionEvent {
-        now: Instant::ZERO,
-        cause,
-        window,
-        flight_size: window as u32,
-        restart,
-        loss_window: 1.0,
-        least: 1.0,
-        resent: false,
-        min_rtt: None,
-    }
+    CongestionEvent::new(Instant::ZERO, cause, window)
 }
 
 /// A handshake for segments of `smss` bytes.

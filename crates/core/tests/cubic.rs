@@ -3,35 +3,10 @@
 use ackclock_core::cc::{Avoidance, Window, avoidance};
 use ackclock_core::events::{Ack, Cause, CongestionEvent};
 use ackclock_core::params::{Params, Value};
-use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
-const ACK: Ack = Ack {
-    now: Instant::ZERO,
-    acked: 1,
-    counted: 1.0,
-    flight_size: 9,
-    rtt: None,
-    srtt: None,
-    min_rtt: None,
-    delivery_rate: None,
-    app_limited: false,
-    round: 0,
-    cwnd_limited: true,
-    ecn_echo: false,
-    handshake: false,
-};
-
-const LOSS: CongestionEvent = CongestionEvent {
-    now: Instant::ZERO,
-    cause: Cause::DupAck,
-    window: 0.0,
-    flight_size: 0,
-    restart: false,
-    loss_window: 1.0,
-    least: 1.0,
-    resent: false,
-    min_rtt: None,
-};
+/// An ACK of one segment.
+const ACK: Ack = Ack::new(Instant::ZERO, 1, Bytes(1000));
 
 /// CUBIC without what is `off`.
 fn cubic(off: &[&str]) -> Box<dyn Avoidance> {
@@ -57,7 +32,7 @@ fn mean_window(part: &mut dyn Avoidance, acks: u32, rtt: f64, start: Segments) -
     let (mut clock, mut cwnd, mut began) = (0.0, start, 0.0);
     let srtt = Some(Duration::from_secs_f64(rtt));
     for _ in 0..40 {
-        let event = CongestionEvent { now: instant(clock), window: cwnd, flight_size: cwnd as u32, ..LOSS };
+        let event = CongestionEvent::new(instant(clock), Cause::DupAck, cwnd);
         let reduced = part.respond(&event, &window(cwnd));
         part.on_reduction(&event, &reduced);
         cwnd = reduced.cwnd;

@@ -23,21 +23,7 @@ fn the_new_slow_start_composes_and_grows() {
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
     control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
-    let ack = Ack {
-        now: Instant::ZERO,
-        acked: 1,
-        counted: 1.0,
-        flight_size: 1,
-        rtt: None,
-        srtt: None,
-        min_rtt: None,
-        delivery_rate: None,
-        app_limited: false,
-        round: 0,
-        cwnd_limited: true,
-        ecn_echo: false,
-        handshake: false,
-    };
+    let ack = Ack::new(Instant::ZERO, 1, Bytes(1000));
     let mut windows = Vec::new();
     while control.phase() == Phase::SlowStart {
         control.on_ack(&ack);

@@ -111,6 +111,17 @@ fn read_window(object: &Bound<'_, PyAny>, method: &str) -> PyResult<Window> {
     Ok(Window { cwnd: number("cwnd", false)?.max(1.0), ssthresh: number("ssthresh", true)? })
 }
 
+impl Clone for PythonControl {
+    /// A deep copy of the object, so that both go their own way.
+    fn clone(&self) -> Self {
+        let object = self.object.as_ref().and_then(|object| {
+            let copied = Python::attach(|py| Ok(py.import("copy")?.call_method1("deepcopy", (object.bind(py),))?.unbind()));
+            copied.inspect_err(|error: &PyErr| self.failure.note(Python::attach(|py| error.clone_ref(py)))).ok()
+        });
+        Self { object, window: self.window, failure: self.failure.clone() }
+    }
+}
+
 impl PythonControl {
     fn call<'py, E: IntoPyObject<'py, Error = PyErr>>(&mut self, py: Python<'py>, method: &str, event: E) {
         let Some(object) = self.object.as_ref().map(|object| object.bind(py).clone()) else { return };
@@ -139,6 +150,9 @@ impl CongestionControl for PythonControl {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
+        if !ack.may_grow {
+            return;
+        }
         let seconds = |span: Option<Duration>| span.map(Duration::as_secs_f64);
         let event = PyAck {
             now_s: ack.now.as_secs_f64(),
@@ -148,8 +162,8 @@ impl CongestionControl for PythonControl {
             rtt_s: seconds(ack.rtt),
             srtt_s: seconds(ack.srtt),
             min_rtt_s: seconds(ack.min_rtt),
-            delivery_rate_bps: ack.delivery_rate.map(Rate::as_bits_per_sec),
-            app_limited: ack.app_limited,
+            delivery_rate_bps: ack.delivery_rate().map(Rate::as_bits_per_sec),
+            app_limited: ack.app_limited(),
             round: ack.round,
             cwnd_limited: ack.cwnd_limited,
             ecn_echo: ack.ecn_echo,

@@ -76,7 +76,7 @@ pub(crate) const PARAMS_AND_RULE: [Param; 5] = {
 };
 
 /// Estimate of the bandwidth, in segments per second.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bandwidth {
     filter: Filter,
     /// When the last sample ended.
@@ -92,7 +92,7 @@ pub(crate) struct Bandwidth {
     max: f64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Filter {
     Original {
         tau: f64,

@@ -1,8 +1,8 @@
 //! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
-use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Sent};
-use crate::units::{Instant, Segments};
+use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// Smallest congestion window: the loss window of RFC 5681 §3.1.
 const LOSS_WINDOW: Segments = 1.0;
@@ -10,9 +10,10 @@ const LOSS_WINDOW: Segments = 1.0;
 const MIN_SSTHRESH: Segments = 2.0;
 
 /// Initial window × slow start × avoidance × loss response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Composed {
     window: Window,
+    smss: Bytes,
     initial_window: Box<dyn InitialWindow>,
     slow_start: Box<dyn SlowStart>,
     avoidance: Box<dyn Avoidance>,
@@ -34,7 +35,7 @@ impl Composed {
     ) -> Self {
         let ssthresh = initial_ssthresh.min(slow_start.initial_ssthresh());
         let window = Window { cwnd: 1.0, ssthresh };
-        Self { window, initial_window, slow_start, avoidance, loss_response, before_reduction: None }
+        Self { window, smss: Bytes(0), initial_window, slow_start, avoidance, loss_response, before_reduction: None }
     }
 
     fn observe(&mut self, ack: &Ack) {
@@ -42,6 +43,25 @@ impl Composed {
         self.avoidance.observe(ack, &self.window);
         if let Some(response) = &mut self.loss_response {
             response.observe(ack, &self.window);
+        }
+    }
+
+    /// Whether slow start is what governs the window.
+    fn is_below_threshold(&self) -> bool {
+        self.window.cwnd < self.window.ssthresh
+    }
+
+    /// Does what slow start has decided.
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Grow(segments) => self.window.cwnd += segments,
+            Step::Exit { ssthresh } => {
+                self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
+                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            }
+            Step::Leave(window) => {
+                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+            }
         }
     }
 
@@ -56,7 +76,9 @@ impl Composed {
 
 impl CongestionControl for Composed {
     fn on_established(&mut self, event: &Established) {
+        self.smss = event.smss;
         self.window.cwnd = self.initial_window.segments(event).max(LOSS_WINDOW);
+        self.slow_start.on_established(event, &self.window);
     }
 
     fn paces_initial_window(&self) -> bool {
@@ -68,32 +90,26 @@ impl CongestionControl for Composed {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
+        self.slow_start.on_sent(sent, &self.window);
         self.avoidance.on_sent(sent);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
         self.observe(ack);
-        if !ack.cwnd_limited {
+        if !ack.may_grow || !ack.cwnd_limited {
             return;
         }
-        if self.window.cwnd >= self.window.ssthresh {
+        if self.is_below_threshold() {
+            let step = self.slow_start.on_ack(ack, &self.window);
+            self.take(step);
+        } else {
             self.avoid(ack);
-            return;
-        }
-        match self.slow_start.on_ack(ack, &self.window) {
-            Step::Grow(segments) => self.window.cwnd += segments,
-            Step::Exit { ssthresh } => {
-                self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
-                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-            }
-            Step::Leave(window) => {
-                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
-            }
         }
     }
 
-    fn on_ack_in_recovery(&mut self, ack: &Ack) {
-        self.observe(ack);
+    fn on_lost(&mut self, lost: &Lost) {
+        self.slow_start.on_lost(lost, &self.window);
+        self.avoidance.on_lost(lost);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -132,6 +148,25 @@ impl CongestionControl for Composed {
         }
     }
 
+    fn on_mss(&mut self, smss: Bytes) {
+        // RFC 8201 §5.4: a new path MTU leaves the window's bytes as they are.
+        if self.smss.0 > 0 && smss.0 > 0 {
+            let factor = self.smss.0 as f64 / smss.0 as f64;
+            let Window { cwnd, ssthresh } = self.window;
+            self.window = Window { cwnd: (cwnd * factor).max(LOSS_WINDOW), ssthresh: (ssthresh * factor).max(MIN_SSTHRESH) };
+        }
+        self.smss = smss;
+        self.slow_start.on_mss(smss);
+        self.avoidance.on_mss(smss);
+    }
+
+    fn on_timer(&mut self, now: Instant) {
+        if self.is_below_threshold() {
+            let step = self.slow_start.on_timer(now, &self.window);
+            self.take(step);
+        }
+    }
+
     fn deflate(&mut self, by: Segments) {
         self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
     }
@@ -148,12 +183,24 @@ impl CongestionControl for Composed {
         self.window
     }
 
+    fn pacing_rate(&self) -> Option<Rate> {
+        if self.is_below_threshold() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
+    }
+
+    fn burst(&self) -> Bytes {
+        if self.is_below_threshold() { self.slow_start.burst() } else { Bytes(0) }
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        if self.is_below_threshold() { self.slow_start.timer() } else { None }
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.slow_start.wants_samples() || self.avoidance.wants_samples()
+    }
+
     fn phase(&self) -> Phase {
-        if self.window.cwnd < self.window.ssthresh || self.slow_start.floor(&self.window) > 0.0 {
-            Phase::SlowStart
-        } else {
-            Phase::Avoidance
-        }
+        if self.is_below_threshold() || self.slow_start.floor(&self.window) > 0.0 { Phase::SlowStart } else { Phase::Avoidance }
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -179,11 +226,11 @@ mod tests {
     use crate::cc::{avoidance, initial_window, loss_response, slow_start};
     use crate::events::PART_OF_A_SEGMENT;
     use crate::params::{Params, Value};
-    use crate::testing::{ACK, build, congestion, established, internal};
+    use crate::testing::{ACK, SENT, build, congestion, established, internal};
     use crate::units::Duration;
 
     /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     struct Exiting {
         exit_at: Segments,
         ssthresh: Segments,
@@ -238,7 +285,7 @@ mod tests {
     fn no_growth_unless_the_window_limits_but_every_ack_is_seen() {
         let mut control = compose(Box::new(Exiting { exit_at: 99.0, ssthresh: 9.0, seen: 0 }), 4.0, 100.0);
         control.on_ack(&Ack { cwnd_limited: false, ..ACK });
-        control.on_ack_in_recovery(&ACK);
+        control.on_ack(&Ack { may_grow: false, ..ACK });
         assert_eq!(control.window().cwnd, 4.0);
         let mut seen = Vec::new();
         control.internals(&mut |name, value| seen.push((name, value)));
@@ -323,7 +370,7 @@ mod tests {
     #[test]
     fn an_avoidance_hears_of_what_was_spurious_and_of_what_is_sent() {
         /// Counts what it hears, and the window before it is restored.
-        #[derive(Debug, Default)]
+        #[derive(Clone, Debug, Default)]
         struct Listening {
             sent: f64,
             spurious: Segments,
@@ -344,12 +391,59 @@ mod tests {
             }
         }
         let mut control = Composed { avoidance: Box::new(Listening::default()), ..standard(20.0, 10.0) };
-        control.on_sent(&Sent { now: Instant::ZERO, flight_size: 1, retransmission: false });
+        control.on_sent(&SENT);
         control.on_spurious(Instant::ZERO);
         control.on_congestion(&congestion(Cause::DupAck, 20.0));
         control.on_spurious(Instant::ZERO);
         control.on_spurious(Instant::ZERO);
         assert_eq!(["sent", "spurious"].map(|name| internal(|out| control.internals(out), name)), [1.0, 10.0]);
+    }
+
+    #[test]
+    fn smaller_segments_leave_the_bytes_of_the_window() {
+        let mut control = standard(10.0, 30.0);
+        control.on_mss(Bytes(500));
+        assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 60.0 }, "1000 bytes a segment before");
+        control.on_mss(Bytes(100_000));
+        assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn a_slow_start_may_pace_and_be_woken_until_it_ends() {
+        /// Paces at 1 Mbit/s, and grows by a segment for each packet sent at its next timer.
+        #[derive(Clone, Debug, Default)]
+        struct Waking {
+            sent: f64,
+        }
+        impl SlowStart for Waking {
+            fn on_ack(&mut self, _ack: &Ack, _window: &Window) -> Step {
+                Step::Exit { ssthresh: 5.0 }
+            }
+            fn on_sent(&mut self, _sent: &Sent, _window: &Window) {
+                self.sent += 1.0;
+            }
+            fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
+                Rate::from_bits_per_sec(1_000_000)
+            }
+            fn timer(&self) -> Option<Instant> {
+                Some(Instant::from_nanos(1000))
+            }
+            fn on_timer(&mut self, _now: Instant, _window: &Window) -> Step {
+                Step::Grow(self.sent)
+            }
+        }
+        let mut control = compose(Box::new(Waking::default()), 10.0, 100.0);
+        control.on_sent(&SENT);
+        control.on_sent(&SENT);
+        control.on_timer(Instant::from_nanos(1000));
+        assert_eq!(control.window().cwnd, 12.0);
+        assert!(control.pacing_rate().is_some() && control.timer().is_some());
+        let copy = control.clone();
+        control.on_ack(&ACK);
+        assert_eq!(control.window(), Window { cwnd: 5.0, ssthresh: 5.0 });
+        assert!(control.pacing_rate().is_none() && control.timer().is_none(), "slow start is over");
+        control.on_timer(Instant::from_nanos(1000));
+        assert_eq!((control.window().cwnd, copy.window().cwnd), (5.0, 12.0), "a copy is on its own");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Sent};
-use crate::units::{Instant, Rate, Segments};
+use crate::events::{Ack, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use crate::units::{Bytes, Instant, Rate, Segments};
 
 /// The congestion window and the slow start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +50,38 @@ pub enum Step {
     Leave(Window),
 }
 
-/// What simulator, kernel runs and other stacks drive.
-pub trait CongestionControl: Debug + Send + Sync {
+macro_rules! clone_boxes {
+    ($($copy:ident of $axis:ident)*) => {$(
+        /// Copies a boxed part or control; every type that can be cloned does.
+        pub trait $copy {
+            /// A copy that goes its own way.
+            fn clone_box(&self) -> Box<dyn $axis>;
+        }
+
+        impl<T: $axis + Clone + 'static> $copy for T {
+            fn clone_box(&self) -> Box<dyn $axis> {
+                Box::new(self.clone())
+            }
+        }
+
+        impl Clone for Box<dyn $axis> {
+            fn clone(&self) -> Self {
+                (**self).clone_box()
+            }
+        }
+    )*};
+}
+
+clone_boxes! {
+    CloneControl of CongestionControl
+    CloneInitialWindow of InitialWindow
+    CloneSlowStart of SlowStart
+    CloneAvoidance of Avoidance
+    CloneLossResponse of LossResponse
+}
+
+/// What simulator, kernel runs and other stacks drive. Events carry facts; the outputs are read after each of them.
+pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     /// The SYN was acknowledged: open the initial window.
     fn on_established(&mut self, event: &Established);
     /// Whether the initial window, which is open now, wants to be spread over the first round trip.
@@ -64,10 +94,10 @@ pub trait CongestionControl: Debug + Send + Sync {
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// New data was acknowledged outside loss recovery.
+    /// An ACK arrived; [`Ack::may_grow`] says whether the window may grow.
     fn on_ack(&mut self, ack: &Ack);
-    /// An ACK arrived at which the window may not grow: a duplicate, a partial one, or the one that ends recovery.
-    fn on_ack_in_recovery(&mut self, _ack: &Ack) {}
+    /// A segment is thought to be lost.
+    fn on_lost(&mut self, _lost: &Lost) {}
     /// Congestion was noticed: once per recovery period.
     fn on_congestion(&mut self, event: &CongestionEvent);
     /// A timer has expired that says nothing new of congestion: the window starts over from one segment, and the threshold stays.
@@ -76,8 +106,12 @@ pub trait CongestionControl: Debug + Send + Sync {
     }
     /// All that was outstanding at the congestion has been acknowledged.
     fn on_recovery_end(&mut self, _now: Instant) {}
-    /// The last congestion event was spurious: restore what it took.
+    /// All losses of the last congestion event were spurious: restore what it took.
     fn on_spurious(&mut self, _now: Instant) {}
+    /// Segments are of `smss` bytes from now on. A window that counts segments keeps its bytes.
+    fn on_mss(&mut self, _smss: Bytes) {}
+    /// The time that [`CongestionControl::timer`] named has come.
+    fn on_timer(&mut self, _now: Instant) {}
     /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
     fn deflate(&mut self, _by: Segments) {}
     /// Nothing is left of the window: new data waits until ACKs make it grow, or a timeout opens it (Vegas' recovery after a timeout).
@@ -89,9 +123,30 @@ pub trait CongestionControl: Debug + Send + Sync {
     fn inflate(&mut self, _by: Segments) {}
     /// The window now.
     fn window(&self) -> Window;
-    /// The rate at which to pace, where the control paces.
+    /// The rate at which to pace, where the control paces: data and headers.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+    /// Data that may leave at once where the control paces; a segment at least, whatever it says. The host then waits until the rate has
+    /// caught up with it.
+    fn burst(&self) -> Bytes {
+        Bytes(0)
+    }
+    /// When [`CongestionControl::on_timer`] wants to be called.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+    /// Whether the window and the rate alone decide how much is sent in loss recovery, instead of the host's rules (PRR, inflation).
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+    /// Whether the window holds back on purpose now, so that samples taken from what is sent say nothing of the path's rate.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Whether it uses [`Ack::sample`] and snapshots: asked once, by a host to which they are a cost.
+    fn wants_samples(&self) -> bool {
+        false
     }
     /// The phase now.
     fn phase(&self) -> Phase;
@@ -100,7 +155,7 @@ pub trait CongestionControl: Debug + Send + Sync {
 }
 
 /// The window with which a connection starts (axis `initial_window`).
-pub trait InitialWindow: Debug + Send + Sync {
+pub trait InitialWindow: CloneInitialWindow + Debug + Send + Sync {
     /// The window in segments after the handshake.
     fn segments(&self, event: &Established) -> Segments;
     /// Whether an initial window of so many segments wants to be spread over the first round trip.
@@ -114,7 +169,7 @@ pub trait InitialWindow: Debug + Send + Sync {
 }
 
 /// Growth while `cwnd < ssthresh` (axis `slow_start`).
-pub trait SlowStart: Debug + Send + Sync {
+pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     /// An upper bound of the first `ssthresh`; infinite unless the algorithm sets one.
     fn initial_ssthresh(&self) -> Segments {
         Segments::INFINITY
@@ -128,8 +183,36 @@ pub trait SlowStart: Debug + Send + Sync {
     fn floor(&self, _window: &Window) -> Segments {
         0.0
     }
+    /// A segment was sent.
+    fn on_sent(&mut self, _sent: &Sent, _window: &Window) {}
+    /// A segment is thought to be lost.
+    fn on_lost(&mut self, _lost: &Lost, _window: &Window) {}
     /// Congestion was noticed; `window` is the window before the response.
     fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {}
+    /// Segments are of `smss` bytes from now on.
+    fn on_mss(&mut self, _smss: Bytes) {}
+    /// The connection is established, with the initial window `window`.
+    fn on_established(&mut self, _event: &Established, _window: &Window) {}
+    /// The rate at which to pace in slow start, if it paces.
+    fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
+        None
+    }
+    /// Data that may leave at once where it paces; a segment at least.
+    fn burst(&self) -> Bytes {
+        Bytes(0)
+    }
+    /// When [`SlowStart::on_timer`] wants to be called, in slow start.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+    /// The time that [`SlowStart::timer`] named has come.
+    fn on_timer(&mut self, _now: Instant, _window: &Window) -> Step {
+        Step::Grow(0.0)
+    }
+    /// Whether it uses [`Ack::sample`] and snapshots.
+    fn wants_samples(&self) -> bool {
+        false
+    }
     /// A timer has expired that says nothing new of congestion.
     fn on_restart(&mut self) {}
     /// Own quantities, for traces.
@@ -137,7 +220,7 @@ pub trait SlowStart: Debug + Send + Sync {
 }
 
 /// Growth from `ssthresh` on (axis `avoidance`).
-pub trait Avoidance: Debug + Send + Sync {
+pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     /// Sees every ACK, also those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after an ACK of new data in avoidance.
@@ -148,6 +231,18 @@ pub trait Avoidance: Debug + Send + Sync {
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
+    /// A segment is thought to be lost.
+    fn on_lost(&mut self, _lost: &Lost) {}
+    /// Segments are of `smss` bytes from now on.
+    fn on_mss(&mut self, _smss: Bytes) {}
+    /// The rate at which to pace in avoidance, if it paces.
+    fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
+        None
+    }
+    /// Whether it uses [`Ack::sample`] and snapshots.
+    fn wants_samples(&self) -> bool {
+        false
+    }
     /// The window was reduced to `window`, by whichever response.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
     /// The last reduction was spurious; `window` is the window before it is restored.
@@ -161,7 +256,7 @@ pub trait Avoidance: Debug + Send + Sync {
 }
 
 /// Reduction at congestion (axis `loss_response`); overrides the avoidance's own.
-pub trait LossResponse: Debug + Send + Sync {
+pub trait LossResponse: CloneLossResponse + Debug + Send + Sync {
     /// Sees every ACK, also those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after congestion.

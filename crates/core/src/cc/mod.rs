@@ -14,4 +14,7 @@ pub mod slow_start;
 pub(crate) mod vegas;
 
 pub use composed::Composed;
-pub use contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
+pub use contract::{
+    Avoidance, CloneAvoidance, CloneControl, CloneInitialWindow, CloneLossResponse, CloneSlowStart, CongestionControl, InitialWindow,
+    LossResponse, Phase, SlowStart, Step, Window,
+};

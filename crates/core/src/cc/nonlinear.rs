@@ -33,7 +33,7 @@ enum Halves {
 }
 
 /// Answers congestion with a rule's cut, except where slow start has overshot, which halving undoes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cut {
     halves: Halves,
     /// Whether the connection has met congestion.

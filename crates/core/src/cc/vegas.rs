@@ -30,7 +30,7 @@ pub(crate) const MIN_WINDOW: Segments = 2.0;
 const UNUSED: Segments = 2.0;
 
 /// The backlog of one flow, and how it is measured.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Backlog {
     /// Whether ns-2's rules hold.
     pub(crate) ns2: bool,

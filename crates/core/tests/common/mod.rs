@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use ackclock_core::cc::{Avoidance, Composed, CongestionControl, InitialWindow, LossResponse, SlowStart};
 use ackclock_core::entry::Entry;
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Sent};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, RateSample, Sent, Snapshot, Totals};
 use ackclock_core::params::{Default, Kind, Param, Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate, Segments};
 
@@ -51,14 +51,17 @@ pub(crate) enum Op {
 
 /// Most segments an ACK counts for (RFC 3465's limit).
 const MAX_COUNTED: u32 = 2;
+/// Bytes in a segment.
+const SMSS: u64 = 1000;
 /// The receiver's window in segments.
 const RWND: Segments = 1000.0;
 
 /// Fills in what a transport computes for its control.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Transport {
     pub(crate) control: Composed,
     now: Instant,
+    total: Totals,
     round: u64,
     srtt: Option<Duration>,
     min_rtt: Option<Duration>,
@@ -66,8 +69,8 @@ pub(crate) struct Transport {
 
 impl Transport {
     pub(crate) fn new(mut control: Composed) -> Self {
-        control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
-        Self { control, now: Instant::ZERO, round: 0, srtt: None, min_rtt: None }
+        control.on_established(&Established::new(Instant::ZERO, Bytes(SMSS)));
+        Self { control, now: Instant::ZERO, total: Totals::default(), round: 0, srtt: None, min_rtt: None }
     }
 
     /// Lets `op` happen; gives the window in force before it, and by how many segments an ACK counts.
@@ -79,12 +82,23 @@ impl Transport {
             Op::Ack { acked, limited, rtt } => {
                 let ack = self.ack(acked, limited, rtt);
                 self.control.on_ack(&ack);
-                self.control.on_sent(&Sent { now: self.now, flight_size, retransmission: false });
+                self.total.sent += SMSS;
+                let inflight = u64::from(flight_size) * SMSS;
+                self.control.on_sent(&Sent {
+                    now: self.now,
+                    size: SMSS,
+                    flight_size,
+                    inflight,
+                    snd_nxt: self.total.sent,
+                    total: self.total,
+                    retransmission: false,
+                    app_limited: !limited,
+                });
                 return (cwnd, ack.counted);
             }
             Op::AckInRecovery { rtt } => {
-                let ack = self.ack(0, true, rtt);
-                self.control.on_ack_in_recovery(&ack);
+                let ack = Ack { may_grow: false, ..self.ack(0, true, rtt) };
+                self.control.on_ack(&ack);
             }
             Op::Congestion { timeout, restart, echo, inflation } => {
                 let cause = match (timeout, echo) {
@@ -93,18 +107,13 @@ impl Transport {
                     _ => Cause::DupAck,
                 };
                 let window = (cwnd + f64::from(inflation)).min(RWND);
-                let (now, min_rtt) = (self.now, self.min_rtt);
-                let restart = timeout || restart;
                 self.control.on_congestion(&CongestionEvent {
-                    now,
-                    cause,
-                    window,
                     flight_size,
-                    restart,
-                    loss_window: 1.0,
-                    least: 1.0,
+                    inflight: u64::from(flight_size) * SMSS,
+                    restart: timeout || restart,
                     resent: inflation % 2 == 1,
-                    min_rtt,
+                    min_rtt: self.min_rtt,
+                    ..CongestionEvent::new(self.now, cause, window)
                 });
                 return (window, 0.0);
             }
@@ -122,21 +131,29 @@ impl Transport {
             self.round += 1;
         }
         let flight_size = self.control.window().cwnd.min(RWND) as u32;
-        let rate = rtt.and_then(|rtt| Rate::from_bits_per_sec((f64::from(flight_size) * 8e3 / rtt.as_secs_f64().max(1e-3)) as u64));
+        let (outstanding, delivered) = (u64::from(flight_size) * SMSS, u64::from(acked) * SMSS);
+        let sample = rtt.map(|rtt| RateSample {
+            packet: Snapshot { sent_at: self.now, delivered: self.total.delivered, inflight: outstanding, ..Snapshot::default() },
+            delivered: outstanding,
+            interval: rtt,
+            rate: Rate::from_bits_per_sec((outstanding as f64 * 8.0 / rtt.as_secs_f64().max(1e-3)) as u64),
+        });
+        self.total.delivered += delivered;
         Ack {
-            now: self.now,
-            acked,
             counted: f64::from(acked.min(MAX_COUNTED)),
+            cwnd_limited,
             flight_size,
+            inflight_before: outstanding + delivered,
+            inflight: outstanding,
+            snd_una: self.total.delivered,
+            snd_nxt: self.total.delivered + outstanding,
+            total: self.total,
+            sample,
             rtt,
             srtt: self.srtt,
             min_rtt: self.min_rtt,
-            delivery_rate: rate,
-            app_limited: false,
             round: self.round,
-            cwnd_limited,
-            ecn_echo: false,
-            handshake: false,
+            ..Ack::new(self.now, acked, Bytes(SMSS))
         }
     }
 }

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     /// A control with a fixed window.
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     struct Fixed(Segments);
 
     impl CongestionControl for Fixed {

@@ -31,7 +31,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 /// Westwood RB's avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BandwidthRatio {
     bandwidth: Bandwidth,
     rule: Rule,

@@ -80,7 +80,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 /// CUBIC.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names, reason = "the name in RFC 9438")]
 pub struct Cubic {
     c: f64,
@@ -247,7 +247,7 @@ impl Avoidance for Cubic {
 mod tests {
     use super::*;
     use crate::params::Value;
-    use crate::testing::{ACK, assert_close, build, congestion, internal, window};
+    use crate::testing::{ACK, SENT, assert_close, build, congestion, internal, window};
     use proptest::prelude::*;
 
     /// Round-trip time of the ACKs below.
@@ -436,7 +436,7 @@ mod tests {
         // All is acknowledged at 21.5 s and nothing sent until 60 s; 0.5 s count before, and 0.25 s after.
         target(&Ack { flight_size: 0, ..ack(21.5) }, true);
         for secs in [60.0, 60.1] {
-            part.on_sent(&Sent { now: instant(secs), flight_size: 1, retransmission: false });
+            part.on_sent(&Sent { now: instant(secs), ..SENT });
         }
         take(&mut *part, &ack(60.25), 850.0);
         assert_close(read(&*part, "target"), by_hand(5.75 + RTT, 1000.0), 1e-6);

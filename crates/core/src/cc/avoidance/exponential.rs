@@ -72,7 +72,7 @@ const fn power(name: &'static str, default: f64, doc: &'static str) -> Param {
 }
 
 /// TCP/EXP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Exponential {
     per_rtt: bool,
     ln_alpha: f64,

@@ -74,7 +74,7 @@ const MIMD: (&Terms, &Terms) = (&[(0.12, 1.0)], &[(0.5, 1.0)]);
 const PIPD: (&Terms, &Terms) = (&[(3.0 / 7.0, 0.0), (6.0 / 7.0, -1.0)], &[(0.25, 1.0), (0.5, 0.0)]);
 
 /// Polynomial growth and cut.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Polynomial {
     increase: Vec<(f64, f64)>,
     decrease: Vec<(f64, f64)>,

@@ -23,7 +23,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 /// Reno's congestion avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno;
 
 impl Avoidance for Reno {

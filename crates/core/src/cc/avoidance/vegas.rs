@@ -56,7 +56,7 @@ fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
 }
 
 /// Vegas' congestion avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vegas {
     backlog: Backlog,
     alpha: Segments,

@@ -58,7 +58,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
 };
 
 /// Veno.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Veno {
     beta: Segments,
     random_loss_factor: f64,

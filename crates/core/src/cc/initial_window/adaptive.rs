@@ -63,7 +63,7 @@ fn build(params: &Params) -> Result<Box<dyn InitialWindow>, String> {
 }
 
 /// An initial window that connections learn from each other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Adaptive {
     first: Segments,
     increase: Segments,

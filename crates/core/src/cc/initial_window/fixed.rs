@@ -29,7 +29,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// A fixed initial window.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fixed {
     segments: Segments,
 }

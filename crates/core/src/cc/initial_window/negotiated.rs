@@ -43,7 +43,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// An initial window that both ends agree on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Negotiated {
     sender: Segments,
     receiver: Segments,

@@ -30,7 +30,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// ns-2's table of initial windows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ns2Table {
     after_syn_loss: Segments,
 }

@@ -18,7 +18,7 @@ pub static ENTRY: Entry<dyn InitialWindow> =
     Entry { name: "rfc2001", summary: "one segment", reference: "RFC 2001 §1", params: &[], build: |_| Ok(Box::new(Rfc2001)) };
 
 /// The initial window of RFC 2001.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc2001;
 
 impl InitialWindow for Rfc2001 {

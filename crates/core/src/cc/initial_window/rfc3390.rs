@@ -23,7 +23,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// The initial window of RFC 3390.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc3390;
 
 impl InitialWindow for Rfc3390 {

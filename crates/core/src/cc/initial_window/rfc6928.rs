@@ -23,7 +23,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// The initial window of RFC 6928.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc6928;
 
 impl InitialWindow for Rfc6928 {

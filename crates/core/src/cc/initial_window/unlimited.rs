@@ -42,7 +42,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// All that there is to send.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Unlimited {
     pace_above: Segments,
     most: Segments,

@@ -36,7 +36,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 };
 
 /// An initial window by year.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Yearly {
     year: f64,
 }

@@ -19,7 +19,7 @@ pub static ENTRY: Entry<dyn LossResponse> =
     Entry { name: "halve", summary: "half the window", reference: "RFC 5681 §3.1", params: &[], build: |_| Ok(Box::new(Halve)) };
 
 /// Multiplicative decrease by two.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Halve;
 
 impl LossResponse for Halve {

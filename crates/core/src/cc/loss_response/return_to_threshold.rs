@@ -51,7 +51,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
 };
 
 /// RBT.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReturnToThreshold {
     /// Whether it hardly reduces the window at all: the caption of figure 7.
     to_window: bool,

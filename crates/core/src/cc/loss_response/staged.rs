@@ -52,7 +52,7 @@ const BOUNDARIES: [Segments; 2] = [25.0, 50.0];
 const DIVISORS: [[f64; 3]; 4] = [[2.0, 2.0, 2.0], [4.0, 3.0, 2.0], [3.0, 2.0, 2.0], [3.0, 3.0, 2.0]];
 
 /// Staged decrease.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Staged {
     boundaries: Vec<Segments>,
     divisors: Vec<f64>,

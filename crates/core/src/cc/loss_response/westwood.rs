@@ -34,7 +34,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
 };
 
 /// TCP Westwood's response to congestion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Westwood {
     bandwidth: Bandwidth,
     rule: Rule,

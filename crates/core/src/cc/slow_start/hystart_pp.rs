@@ -66,7 +66,7 @@ const fn param(name: &'static str, kind: Kind, default: f64, doc: &'static str) 
 }
 
 /// Slow start as RFC 9406 modifies it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HystartPp {
     min_rtt_thresh: Duration,
     max_rtt_thresh: Duration,

@@ -33,7 +33,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 };
 
 /// Limited slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Limited {
     max_ssthresh: Segments,
 }

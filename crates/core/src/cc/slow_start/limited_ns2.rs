@@ -28,7 +28,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 };
 
 /// ns-2's limited slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LimitedNs2 {
     max_ssthresh: Segments,
     /// Whether the last sign of congestion, if any, was an expired timer.

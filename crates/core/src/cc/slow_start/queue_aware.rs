@@ -37,7 +37,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 };
 
 /// Westwood RB's slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueAware {
     beta: Segments,
     bandwidth: Bandwidth,

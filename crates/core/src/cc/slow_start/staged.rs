@@ -53,7 +53,7 @@ const BOUNDARIES: [Segments; 4] = [25.0, 50.0, 75.0, 100.0];
 const INCREMENTS: [[Segments; 4]; 4] = [[1.0, 1.0, 1.0, 1.0], [3.0, 2.0, 1.0, 0.5], [2.0, 1.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0]];
 
 /// Staged slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Staged {
     /// Upper end of each zone and the growth per ACK in it.
     zones: Vec<(Segments, Segments)>,

@@ -22,7 +22,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 };
 
 /// Standard slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Standard;
 
 impl SlowStart for Standard {

@@ -60,7 +60,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 const LEAVING: Segments = 1.0 / 8.0;
 
 /// Vegas' slow start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vegas {
     backlog: Backlog,
     gamma: Segments,

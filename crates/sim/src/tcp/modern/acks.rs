@@ -4,8 +4,8 @@
 //! RFC 9293 §3.10.7.4 (ACK, window); RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (measuring); RFC 3465.
 
 use ackclock_core::cc::Phase as ControlPhase;
-use ackclock_core::events::Ack as AckEvent;
-use ackclock_core::units::{Duration, Instant, Rate};
+use ackclock_core::events::{Ack as AckEvent, RateSample};
+use ackclock_core::units::{Duration, Instant};
 
 use super::config::Recovery;
 use super::paws;
@@ -52,7 +52,10 @@ struct Change {
     /// First unacknowledged position before.
     una: u64,
     rtt: Option<Duration>,
-    rate: Option<Rate>,
+    sample: Option<RateSample>,
+    /// In flight before, and lost so far before.
+    inflight: u64,
+    lost: u64,
 }
 
 impl Sender {
@@ -83,7 +86,7 @@ impl Sender {
         }
         self.check_spurious(now, ack, &change, &delivered);
         self.leave_recovery(now);
-        self.recover_without_sack(change.acked, change.duplicate);
+        self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding);
         if ack.ece && self.ecn {
             self.hear_of_mark(now);
@@ -107,6 +110,7 @@ impl Sender {
 
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
         let (una, outstanding, flight) = (self.snd_una, self.unsacked(), self.board.flight_size());
+        let (inflight, lost) = (self.board.pipe(), self.rate.lost());
         let window_moved = self.update_window(ack);
         let acked = ack.number - una;
         self.snd_una = ack.number;
@@ -121,7 +125,7 @@ impl Sender {
         let tells = if self.recovery == Recovery::NewReno { ack.bare && !window_moved } else { arrived > 0 };
         let duplicate = acked == 0 && flight > 0 && tells;
         self.dupacks = if acked > 0 { 0 } else { self.dupacks + u32::from(duplicate) };
-        Change { acked, segments, delivered: arrived, duplicate, dsack, outstanding, una, rtt: None, rate: None }
+        Change { acked, segments, delivered: arrived, duplicate, dsack, outstanding, una, rtt: None, sample: None, inflight, lost }
     }
 
     /// RFC 9293 §3.10.7.4: takes the window of the newest segment; tells whether it has changed.
@@ -143,7 +147,7 @@ impl Sender {
         // RFC 6298 §3 (Karn): not if something was sent again; the rest may have waited for it. The first segment's time includes the
         // delay of the ACK (RFC 7323 §4.1), the last one's is that of the segment that caused it.
         let clear = delivered.iter().all(|segment| !segment.retransmitted);
-        let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at));
+        let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
         let first = time(delivered.first());
         change.rtt = time(delivered.last());
         let echoed = ack.echo.and_then(|echo| paws::since(now, echo, self.config.initial_timestamp));
@@ -156,13 +160,15 @@ impl Sender {
         if change.acked > 0 {
             self.rtt.end_backoff();
         }
-        change.rate = self.rate.deliver(now, delivered, self.rtt.min());
+        if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
+            change.sample = Some(self.rate.deliver(now, change.delivered, &newest.snapshot, self.rtt.min()));
+        }
         if self.recovery != Recovery::Rack {
             return;
         }
         let min_rtt = self.rtt.min();
         for segment in delivered {
-            let sent = paws::timestamp(segment.sent_at, self.config.initial_timestamp);
+            let sent = paws::timestamp(segment.sent_at(), self.config.initial_timestamp);
             // Of a segment out of order the timestamp is not echoed (RFC 7323 §4.3): of one that was SACKed the echo tells nothing.
             let original = segment.end <= ack.number && ack.echo.is_some_and(|echo| echo.wrapping_sub(sent).cast_signed() < 0);
             self.rack.deliver(now, segment, original, min_rtt);
@@ -194,35 +200,43 @@ impl Sender {
             return;
         }
         let ecn_echo = ack.ece && self.ecn;
+        let recovering = before == Phase::Fast || self.phase == Phase::Fast;
+        let inflight = self.board.pipe();
         let event = AckEvent {
             now,
             acked: change.segments,
             counted: self.counted(change.acked),
+            may_grow: change.acked > 0 && !recovering && !ecn_echo,
+            cwnd_limited: change.una < self.limited_until,
             flight_size: self.flight_segments(),
+            delivered: change.delivered,
+            marked: if ecn_echo { change.delivered } else { 0 },
+            lost: self.rate.lost() - change.lost,
+            inflight_before: change.inflight,
+            inflight,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            total: self.total(),
+            sample: change.sample,
             rtt: change.rtt,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
-            delivery_rate: change.rate,
-            app_limited: self.rate.is_app_limited(),
             round: self.rate.round(),
-            cwnd_limited: change.una < self.limited_until,
             ecn_echo,
             handshake: false,
         };
-        let recovering = before == Phase::Fast || self.phase == Phase::Fast;
-        if change.acked == 0 || recovering || ecn_echo {
-            self.control.on_ack_in_recovery(&event);
-        } else {
-            let before = self.control.window();
-            self.control.on_ack(&event);
+        let window = self.control.window();
+        self.control.on_ack(&event);
+        self.note_outputs();
+        if !self.exit.happened() && self.control.phase() != ControlPhase::SlowStart {
             let after = self.control.window();
-            if !self.exit.happened() && self.control.phase() != ControlPhase::SlowStart {
-                let algorithm = after.ssthresh < before.ssthresh;
-                let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-                self.exit.note(reason, now, before.cwnd.max(after.cwnd));
-            }
+            let algorithm = after.ssthresh < window.ssthresh;
+            let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
+            self.exit.note(reason, now, window.cwnd.max(after.cwnd));
         }
-        self.note_window();
+        if self.control.holds_back() {
+            self.rate.note_app_limited(inflight);
+        }
     }
 
     /// RFC 3465 §2.2 and §2.3: segments for which an ACK counts; in slow start at most L, and one after a timeout.

@@ -27,7 +27,7 @@ pub(crate) struct Numbers {
 }
 
 /// The control of an end that sends nothing but its FIN.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct OneSegment;
 
 impl CongestionControl for OneSegment {

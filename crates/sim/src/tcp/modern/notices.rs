@@ -34,7 +34,7 @@ impl Sender {
     fn handle_notice(&mut self, now: Instant, position: u64, dropped: &DropNotice) {
         let Some(segment) = self.board.segment_at(position) else { return };
         // A later transmission, if there is one, is not what was dropped.
-        if segment.start != position || segment.sent_at != dropped.sent || !segment.is_awaited() {
+        if segment.start != position || segment.sent_at() != dropped.sent || !segment.is_awaited() {
             return;
         }
         let again = segment.retransmitted;
@@ -50,6 +50,7 @@ impl Sender {
     /// again.
     fn expire_segment(&mut self, now: Instant, position: u64, (told, again): (bool, bool)) {
         self.board.mark_lost_at(position);
+        self.tell_losses(now);
         if !told {
             self.reduce(now, Cause::Timeout);
             self.start_over(now);

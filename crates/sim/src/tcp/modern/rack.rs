@@ -66,13 +66,13 @@ impl Rack {
         } else if segment.end < self.fack && !segment.retransmitted {
             self.reordering_seen = true;
         }
-        let rtt = now.since(segment.sent_at);
+        let rtt = now.since(segment.sent_at());
         // Step 2: an ACK of a retransmission may be one of the original.
         if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
         self.rtt = rtt;
-        self.newest = self.newest.max(Some((segment.sent_at, segment.end)));
+        self.newest = self.newest.max(Some((segment.sent_at(), segment.end)));
     }
 
     /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once in a round trip.

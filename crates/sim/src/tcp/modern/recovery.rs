@@ -4,7 +4,7 @@
 //! RFC 8985 §6 (RACK); RFC 6675 §5 (SACK); RFC 6582 §3.2 (NewReno); RFC 6298 §5 and RFC 5682 §3.1 (timeouts); RFC 3168 §6.1.2 (marks);
 //! RFC 4015 (undo).
 
-use ackclock_core::events::{Cause, CongestionEvent, PART_OF_A_SEGMENT};
+use ackclock_core::events::{Cause, CongestionEvent, Lost, PART_OF_A_SEGMENT};
 use ackclock_core::units::Instant;
 
 use super::config::Recovery;
@@ -46,12 +46,14 @@ impl Sender {
         let beyond = self.recovery != Recovery::NewReno || self.recovery_point == 0 || self.snd_una > self.recovery_point;
         if self.phase == Phase::Open && self.recovery != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond {
             if self.is_repair_under_way() {
+                self.tell_losses(now);
                 self.enter_recovery(now, outstanding);
                 self.undo.rule_out();
             } else {
                 marked |= self.board.mark_first_lost();
             }
         }
+        self.tell_losses(now);
         // What was found to be lost in the last recovery and is not repaired begins another.
         if self.phase == Phase::Open && self.board.next_lost().is_some() {
             self.enter_recovery(now, outstanding);
@@ -79,9 +81,9 @@ impl Sender {
         self.schedule_probe(now);
         if self.recovery == Recovery::NewReno {
             // RFC 6582 §3.2 step 2: retransmit, and inflate by the segments that have left the network.
-            self.inflation = u64::from(DUP_THRESH) * self.smss;
+            self.inflate(u64::from(DUP_THRESH) * self.smss);
             self.force = Force::Lost;
-        } else if self.config.prr {
+        } else if self.config.prr && !self.control.owns_recovery() {
             let target = (self.control.window().cwnd * self.smss as f64) as u64;
             let mut prr = Prr::new(target.max(self.smss), outstanding, self.smss);
             // For a recovery that no ACK began.
@@ -90,6 +92,15 @@ impl Sender {
         } else {
             // RFC 6675 §5 step 4.3: the first retransmission does not wait for the pipe to drain.
             self.force = Force::Lost;
+        }
+    }
+
+    /// Tells the control of each segment that has been marked as lost.
+    pub(super) fn tell_losses(&mut self, now: Instant) {
+        while let Some(segment) = self.board.next_untold() {
+            self.rate.lose(segment.len());
+            let (start, end, packet) = (segment.start, segment.end, segment.snapshot);
+            self.control.on_lost(&Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() });
         }
     }
 
@@ -107,6 +118,7 @@ impl Sender {
             cause,
             window: self.control.window().cwnd.min(rwnd),
             flight_size: self.flight_segments(),
+            inflight: self.board.pipe(),
             restart: cause == Cause::Timeout,
             // RFC 5681 §3.1.
             loss_window: 1.0,
@@ -117,7 +129,7 @@ impl Sender {
         // RFC 3168 §6.1.2: the receiver is told of every reduction.
         self.cwr = self.ecn;
         self.cwr_point = self.snd_nxt;
-        self.note_window();
+        self.note_outputs();
     }
 
     /// Notes how slow start has ended, and when a loss was first noticed.
@@ -169,7 +181,7 @@ impl Sender {
         self.end_phase();
         self.cwr_point = self.snd_una;
         self.control.on_spurious(now);
-        self.note_window();
+        self.note_outputs();
     }
 
     /// A tail loss probe has repaired a loss: the control responds as to any other (RFC 8985 §7.4.2).
@@ -193,12 +205,12 @@ impl Sender {
 
     /// NewReno: a duplicate ACK in recovery inflates the window; a partial one deflates it by what has left the network and sends the
     /// next segment (RFC 6582 §3.2 steps 2 and 3).
-    pub(super) fn recover_without_sack(&mut self, acked: u64, duplicate: bool) {
+    pub(super) fn recover_without_sack(&mut self, now: Instant, acked: u64, duplicate: bool) {
         if self.phase != Phase::Fast || self.recovery != Recovery::NewReno {
             return;
         }
         if duplicate {
-            self.inflation += self.smss;
+            self.inflate(self.smss);
         } else if acked > 0 {
             if self.inflation >= acked {
                 self.inflation -= acked;
@@ -207,10 +219,18 @@ impl Sender {
                 self.inflation = 0;
             }
             if acked >= self.smss {
-                self.inflation += self.smss;
+                self.inflate(self.smss);
             }
             self.board.mark_first_lost();
+            self.tell_losses(now);
             self.force = Force::Lost;
+        }
+    }
+
+    /// Lets duplicate ACKs inflate the window, unless the control has rules of its own for recovery.
+    fn inflate(&mut self, by: u64) {
+        if !self.control.owns_recovery() {
+            self.inflation += by;
         }
     }
 
@@ -228,18 +248,19 @@ impl Sender {
         // RFC 5681 §3.1, equation 4: what was sent again by the timer does not reduce ssthresh a second time.
         let again = self.phase == Phase::Timeout && self.timeout_una == self.snd_una;
         let was_open = self.phase == Phase::Open;
+        if self.recovery == Recovery::Rack {
+            let conditions = Conditions { recovering: true, ..self.conditions() };
+            self.rack.mark_on_timeout(now, &mut self.board, &conditions);
+        } else {
+            self.board.mark_all_lost();
+        }
+        self.tell_losses(now);
         if !again {
             self.reduce(now, Cause::Timeout);
             self.undo.begin();
         }
         self.undo.end_frto();
         self.start_over(now);
-        if self.recovery == Recovery::Rack {
-            let conditions = self.conditions();
-            self.rack.mark_on_timeout(now, &mut self.board, &conditions);
-        } else {
-            self.board.mark_all_lost();
-        }
         // RFC 5682 §3.1 step 1: not if recovery was under way.
         if was_open && self.config.frto && self.recovery != Recovery::NewReno {
             self.undo.begin_frto(self.snd_nxt);

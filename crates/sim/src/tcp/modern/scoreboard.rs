@@ -8,10 +8,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
 
 use super::ranges::{Range, RangeSet};
-use super::stamp::Stamp;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +21,10 @@ pub(super) struct SentSegment {
     pub(super) start: u64,
     /// One past the last position.
     pub(super) end: u64,
-    /// When it was last sent.
-    pub(super) sent_at: Instant,
+    /// The connection when it was last sent.
+    pub(super) snapshot: Snapshot,
     /// Whether it was ever sent again.
     pub(super) retransmitted: bool,
-    /// For the delivery rate.
-    pub(super) stamp: Stamp,
     /// Number of its last transmission.
     number: u64,
     sacked: bool,
@@ -37,6 +35,11 @@ pub(super) struct SentSegment {
 }
 
 impl SentSegment {
+    /// When it was last sent.
+    pub(super) fn sent_at(&self) -> Instant {
+        self.snapshot.sent_at
+    }
+
     /// Bytes, a FIN counted as one.
     pub(super) fn len(&self) -> u64 {
         self.end - self.start
@@ -77,6 +80,8 @@ pub(super) struct Scoreboard {
     sacked_segments: u32,
     /// Below this all that is not SACKed was marked as lost once.
     lost_below: u64,
+    /// What was marked as lost and not yet told of.
+    untold: VecDeque<SentSegment>,
 }
 
 impl Scoreboard {
@@ -139,26 +144,24 @@ impl Scoreboard {
     }
 
     /// Notes that new data was sent.
-    pub(super) fn send(&mut self, now: Instant, (start, end): Range, stamp: Stamp) {
-        let number = self.transmit(now, (start, end));
-        let segment =
-            SentSegment { start, end, sent_at: now, retransmitted: false, stamp, number, sacked: false, lost: false, copied: false };
+    pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot) {
+        let number = self.transmit(snapshot.sent_at, (start, end));
+        let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false };
         self.segments.push_back(segment);
     }
 
     /// Notes that the segment at `start` was sent again.
-    pub(super) fn resend(&mut self, now: Instant, start: u64, stamp: Stamp) {
+    pub(super) fn resend(&mut self, start: u64, snapshot: Snapshot) {
         let index = self.index_of(start);
         let Some(&SentSegment { end, .. }) = self.segments.get(index) else { return };
-        let number = self.transmit(now, (start, end));
+        let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
         if !segment.copied {
             segment.copied = true;
             self.copied_bytes += segment.end - segment.start;
         }
-        segment.sent_at = now;
+        segment.snapshot = snapshot;
         segment.retransmitted = true;
-        segment.stamp = stamp;
         segment.number = number;
         self.waiting.remove(&start);
     }
@@ -303,7 +306,13 @@ impl Scoreboard {
             self.lost_bytes += segment.len();
         }
         self.waiting.insert(segment.start);
+        self.untold.push_back(*segment);
         true
+    }
+
+    /// The next segment that was marked as lost since the last was asked for.
+    pub(super) fn next_untold(&mut self) -> Option<SentSegment> {
+        self.untold.pop_front()
     }
 
     /// Takes back all marks of loss. Retransmissions stay in the pipe beside what they repeat.
@@ -312,7 +321,7 @@ impl Scoreboard {
             if segment.waits() {
                 // Its transmission was given up; now it is awaited again.
                 let range = (segment.start, segment.end);
-                self.by_time.push_back(Transmission { number: segment.number, sent_at: segment.sent_at, range });
+                self.by_time.push_back(Transmission { number: segment.number, sent_at: segment.sent_at(), range });
             }
             segment.lost = false;
         }
@@ -426,11 +435,15 @@ mod tests {
         Instant::from_nanos(1_000_000 * millis)
     }
 
+    fn sent(millis: u64) -> Snapshot {
+        Snapshot { sent_at: at(millis), ..Snapshot::default() }
+    }
+
     /// Ten segments of 100 bytes, sent a millisecond apart.
     fn board() -> Scoreboard {
         let mut board = Scoreboard::default();
         for index in 0..10 {
-            board.send(at(index), (100 * index, 100 * index + 100), Stamp::default());
+            board.send((100 * index, 100 * index + 100), sent(index));
         }
         board
     }
@@ -458,7 +471,7 @@ mod tests {
         assert!(board.mark_lost_below(400));
         assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
         // What is sent again is in the pipe.
-        board.resend(at(20), 0, Stamp::default());
+        board.resend(0, sent(20));
         assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
         // NextSeg rule 3 and rule 4.
         assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
@@ -477,7 +490,7 @@ mod tests {
         assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
         assert_eq!(board.pipe(), 600);
         assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
-        board.resend(at(20), 0, Stamp::default());
+        board.resend(0, sent(20));
         // The retransmission was sent after the newest.
         assert_eq!(board.expire(newest, |_| true), (true, None));
         assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
@@ -498,6 +511,18 @@ mod tests {
     }
 
     #[test]
+    fn each_loss_of_a_transmission_is_told_once() {
+        let mut board = board();
+        board.mark_first_lost();
+        board.mark_first_lost();
+        board.resend(0, sent(20));
+        board.mark_all_lost();
+        let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
+        let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
+        assert!(told.eq(expected));
+    }
+
+    #[test]
     fn a_lost_piece_of_a_segment() {
         let mut board = board();
         sack(&mut board, (130, 160));
@@ -507,7 +532,7 @@ mod tests {
         let mut waiting = Vec::new();
         while let Some((start, end)) = board.next_lost() {
             waiting.push((start, end));
-            board.resend(at(30), start, Stamp::default());
+            board.resend(start, sent(30));
         }
         assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
         assert!(board.is_consistent());

@@ -6,17 +6,15 @@
 //! RFC 9293 §3.8.6.2.1 (silly windows), §3.8.6.1 (window probes); RFC 5681 §4.1 (restart after idle); RFC 6675 §4 (`NextSeg`);
 //! RFC 3042 (limited transmit).
 
-use ackclock_core::cc::CongestionControl;
-use ackclock_core::events::{Established, Sent as SentEvent};
-use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+use ackclock_core::cc::{CongestionControl, Phase as ControlPhase};
+use ackclock_core::events::{Established, Sent as SentEvent, Totals};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
-use super::config::{Config, Recovery};
-use super::pacing::Pacer;
+use super::config::{Config, Pacing, Recovery};
 use super::paws;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::ranges::Range;
-use super::rate::DeliveryRate;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
@@ -25,6 +23,8 @@ use super::tlp::Tlp;
 use super::undo::Undo;
 use crate::tcp::first_flight::FirstFlight;
 use crate::tcp::ns2::SlowStartExit;
+use crate::tcp::pacing::Pacer;
+use crate::tcp::rate::DeliveryRate;
 
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +158,8 @@ pub(super) struct Sender {
     /// What the ACK under way delivers; kept for its memory.
     pub(super) delivered: Vec<SentSegment>,
     pub(super) counters: Counters,
+    /// Bytes sent, retransmissions included.
+    sent_bytes: u64,
     /// How the first slow start ended.
     pub(super) exit: SlowStartExit,
 }
@@ -205,6 +207,7 @@ impl Sender {
             cwr: false,
             delivered: Vec::new(),
             counters: Counters::default(),
+            sent_bytes: 0,
             exit: SlowStartExit::default(),
         }
     }
@@ -222,6 +225,7 @@ impl Sender {
             rwnd: Some(segments(self.edge - 1)),
             available: if let Supply::Pulled(bytes) = self.supply { bytes.map(segments) } else { None },
             learned: self.learned,
+            selective: self.recovery != Recovery::NewReno,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.config.initial_pacing).map(Box::new);
@@ -229,7 +233,7 @@ impl Sender {
             self.hold_first_flight();
         }
         self.initial_window = self.control.window().cwnd;
-        self.note_window();
+        self.note_outputs();
     }
 
     /// The application hands over `bytes`.
@@ -421,13 +425,15 @@ impl Sender {
         }
         let idle = self.board.flight_size() == 0;
         let first = start == self.snd_una;
-        let stamp = self.rate.stamp(now, self.board.pipe() == 0);
+        let (size, app_limited) = (end - start, self.rate.is_app_limited());
+        let snapshot = self.rate.send(now, size, self.board.pipe());
         self.counters.sent += 1;
+        self.sent_bytes += size;
         if output.retransmission {
             self.note_retransmission(now, output.range);
-            self.board.resend(now, start, stamp);
+            self.board.resend(start, snapshot);
         } else {
-            self.board.send(now, output.range, stamp);
+            self.board.send(output.range, snapshot);
             self.snd_nxt = end;
             if let Some(first) = &mut self.first {
                 first.send(now, end);
@@ -436,12 +442,21 @@ impl Sender {
         }
         self.last_sent = now;
         if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
-            prr.send(end - start);
+            prr.send(size);
         }
-        let wire = end - start + u64::from(BASE_HEADER);
-        let rate = Pacer::rate(self.config.pacing, &*self.control, self.cwnd_bytes(), self.rtt.srtt());
-        self.pacer.send(now, wire, rate);
-        self.control.on_sent(&SentEvent { now, flight_size: self.flight_segments(), retransmission: output.retransmission });
+        let rate = self.pacing_rate();
+        self.pacer.send(now, size + u64::from(BASE_HEADER), rate, self.control.burst());
+        self.control.on_sent(&SentEvent {
+            now,
+            size,
+            flight_size: self.flight_segments(),
+            inflight: snapshot.inflight,
+            snd_nxt: self.snd_nxt,
+            total: self.total(),
+            retransmission: output.retransmission,
+            app_limited,
+        });
+        self.note_outputs();
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment starts the timer over.
         if idle || self.timers.rto().is_none() || output.retransmission && first {
             self.timers.set_rto(now + self.rtt.timeout());
@@ -473,9 +488,26 @@ impl Sender {
         self.board.flight_size().div_ceil(self.smss) as u32
     }
 
-    /// Notes the window after the control may have changed it.
-    pub(super) fn note_window(&mut self) {
+    /// The rate at which segments leave now: the control's own, or so many windows a round trip (RFC 9002 §7.7). `None`: without pacing.
+    fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(rate) = self.control.pacing_rate() {
+            return Some(rate);
+        }
+        let Pacing::Window { slow_start, avoidance } = self.config.pacing else { return None };
+        let gain = if self.control.phase() == ControlPhase::SlowStart { slow_start } else { avoidance };
+        let seconds = self.rtt.srtt()?.max(Duration::NANOSECOND).as_secs_f64();
+        Rate::from_bits_per_sec((gain * self.cwnd_bytes() as f64 * 8.0 / seconds) as u64)
+    }
+
+    /// The connection so far.
+    pub(super) fn total(&self) -> Totals {
+        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+    }
+
+    /// Notes what the control may have changed.
+    pub(super) fn note_outputs(&mut self) {
         self.counters.cwnd_max = self.counters.cwnd_max.max(self.control.window().cwnd);
+        self.timers.set_control(self.control.timer());
     }
 
     /// Smoothed and smallest round-trip time, and the timeout.

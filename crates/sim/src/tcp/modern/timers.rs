@@ -17,6 +17,7 @@ pub(super) struct Timers {
     reorder: Option<Instant>,
     persist: Option<Instant>,
     pace: Option<Instant>,
+    control: Option<Instant>,
     /// How often the persist timer has expired.
     persist_backoff: u32,
 }
@@ -27,7 +28,7 @@ const MAX_PERSIST_BACKOFF: u32 = 16;
 impl Timers {
     /// The first that is due.
     pub(super) fn next(&self) -> Option<Instant> {
-        [self.rto, self.probe, self.reorder, self.persist, self.pace].into_iter().flatten().min()
+        [self.rto, self.probe, self.reorder, self.persist, self.pace, self.control].into_iter().flatten().min()
     }
 
     /// The retransmission timer.
@@ -48,6 +49,11 @@ impl Timers {
     /// Sets the time at which the pacer lets the next segment go.
     pub(super) fn pace(&mut self, at: Option<Instant>) {
         self.pace = at;
+    }
+
+    /// Sets the time at which the control wants to be called.
+    pub(super) fn set_control(&mut self, at: Option<Instant>) {
+        self.control = at;
     }
 
     /// Everything sent has been acknowledged.
@@ -71,6 +77,10 @@ impl Sender {
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         let is_due = |deadline: &mut Option<Instant>| deadline.take_if(|at| *at <= now).is_some();
         is_due(&mut self.timers.pace);
+        if is_due(&mut self.timers.control) {
+            self.control.on_timer(now);
+            self.note_outputs();
+        }
         if is_due(&mut self.timers.reorder) {
             self.detect_losses(now, self.unsacked());
         }

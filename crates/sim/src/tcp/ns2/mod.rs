@@ -6,6 +6,7 @@
 //! ## References
 //! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
+mod delivery;
 mod marking;
 mod notices;
 mod opening;
@@ -27,9 +28,11 @@ use crate::app::Bulk;
 use crate::net::packet::Packet;
 use crate::scenario::{Ns2Host, Recovery};
 use crate::tcp::first_flight::FirstFlight;
+use crate::tcp::pacing::Pacer;
 use crate::tcp::packet::SackBlocks;
 use crate::tcp::rto::{Rto, RtoConfig};
 
+use delivery::Sampling;
 use marking::Marking;
 use recovery::Policy;
 pub use slow_start_exit::{ExitReason, SlowStartExit};
@@ -130,6 +133,23 @@ struct State {
     flow: u32,
     counters: Counters,
     exit: SlowStartExit,
+    /// Segments above the left edge that duplicate ACKs have reported.
+    early: u32,
+    /// Data segments sent, and those of them that had been sent before: which is to be lost.
+    data_sent: u64,
+    data_resent: u64,
+    /// How many had been lost at the last ACK.
+    lost_at_ack: u64,
+    /// Whether the receiver reports what arrived out of order.
+    selective: bool,
+    sampling: Option<Box<Sampling>>,
+    pacer: Pacer,
+    /// When the pacer lets go what it holds back.
+    held: Option<Instant>,
+    /// When the control wants to be called.
+    timer: Option<Instant>,
+    /// Whether the control has rules of its own for recovery.
+    owns_recovery: bool,
 }
 
 impl Sender {
@@ -143,6 +163,8 @@ impl Sender {
             max: host.max_rto,
         };
         let window = control.window();
+        let sampling = control.wants_samples().then(Box::default);
+        let owns_recovery = control.owns_recovery();
         let state = State {
             control,
             window,
@@ -177,6 +199,16 @@ impl Sender {
             flow,
             counters: Counters { cwnd_max: window.cwnd, ..Counters::default() },
             exit: SlowStartExit::default(),
+            early: 0,
+            data_sent: 0,
+            data_resent: 0,
+            lost_at_ack: 0,
+            selective: host.recovery == Recovery::Sack,
+            sampling,
+            pacer: Pacer::default(),
+            held: None,
+            timer: None,
+            owns_recovery,
         };
         Self { state, policy: Policy::new(host) }
     }
@@ -204,7 +236,7 @@ impl Sender {
             state.permit = Permit::Window(u32::MAX);
             return;
         }
-        if state.paces(now) {
+        if state.paces(now) || state.wakes(now, self.policy.permit()) {
             return;
         }
         self.policy.on_timeout(state, now);
@@ -233,6 +265,10 @@ impl Sender {
         let state = &mut self.state;
         if let Some(seq) = state.retransmit.take() {
             return Some(seq);
+        }
+        if state.permit != Permit::None && state.pacer.next() > now {
+            state.held = Some(state.pacer.next());
+            return None;
         }
         match state.permit {
             Permit::None => None,

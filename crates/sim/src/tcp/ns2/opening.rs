@@ -42,6 +42,7 @@ impl State {
             rwnd: Some(f64::from(self.rwnd)),
             available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),
             learned: self.learned,
+            selective: self.selective,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);
@@ -58,12 +59,30 @@ impl State {
         }
     }
 
-    /// When the retransmission timer expires or the next segment of a paced first flight may leave.
+    /// When the first of its timers expires: the retransmission timer, those of pacing, or the control's.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        match self.first.as_ref().and_then(|first| first.next()) {
-            None => self.deadline,
-            Some(next) => Some(self.deadline.map_or(next, |deadline| deadline.min(next))),
+        let first = self.first.as_ref().and_then(|first| first.next());
+        if first.is_none() && self.held.is_none() && self.timer.is_none() {
+            return self.deadline;
         }
+        [self.deadline, first, self.held, self.timer].into_iter().flatten().min()
+    }
+
+    /// Lets what the pacer has held back go, by `permit`, or calls the control, if it is for that that a timer has expired.
+    pub(super) fn wakes(&mut self, now: Instant, permit: Permit) -> bool {
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            return false;
+        }
+        let held = self.held.take_if(|at| *at <= now).is_some();
+        let called = self.timer.take_if(|at| *at <= now).is_some();
+        if called {
+            self.control.on_timer(now);
+            self.read_window();
+        }
+        if held || called {
+            self.permit = permit;
+        }
+        held || called
     }
 
     /// Lets the next segment of a paced first flight go, if it is for that that a timer has expired.

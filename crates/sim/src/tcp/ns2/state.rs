@@ -11,12 +11,14 @@ use crate::net::packet::Packet;
 impl State {
     /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
     pub(super) fn window_in_force(&self) -> Segments {
-        (self.window.cwnd + f64::from(self.inflation)).min(f64::from(self.rwnd))
+        let inflation = if self.owns_recovery { 0 } else { self.inflation };
+        (self.window.cwnd + f64::from(inflation)).min(f64::from(self.rwnd))
     }
 
     /// The whole segments of the window and so many more, at most the receiver's window. As in ns-2 the window is cut before they are added.
     fn whole_window(&self, more: u32) -> u64 {
         let whole = self.window.cwnd as u32;
+        let more = if self.owns_recovery { 0 } else { more };
         u64::from(whole.saturating_add(more).min(self.rwnd))
     }
 
@@ -34,7 +36,11 @@ impl State {
     pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
         let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
-        (fits && !waits && self.is_available(now)).then(|| self.take_next())
+        let available = self.is_available(now);
+        if fits && !available {
+            self.note_app_limited();
+        }
+        (fits && !waits && available).then(|| self.take_next())
     }
 
     /// A duplicate ACK below the threshold releases a new segment (RFC 3042).
@@ -53,6 +59,7 @@ impl State {
     /// Sends segment `seq`.
     pub(super) fn output(&mut self, now: Instant, seq: u32) -> Packet {
         let nothing_outstanding = self.snd_una == self.snd_max;
+        self.note_sending(now, seq);
         self.counters.sent += 1;
         let retransmission = seq < self.snd_max;
         if retransmission {
@@ -70,7 +77,20 @@ impl State {
         if self.deadline.is_none() || nothing_outstanding {
             self.restart_timer(now);
         }
-        self.control.on_sent(&Sent { now, flight_size: self.snd_max - self.snd_una, retransmission });
+        if let Some(rate) = self.control.pacing_rate() {
+            self.pacer.send(now, u64::from(self.data_size), Some(rate), self.control.burst());
+        }
+        self.control.on_sent(&Sent {
+            now,
+            size: if seq > 0 { self.smss.0 } else { 0 },
+            flight_size: self.snd_max - self.snd_una,
+            inflight: self.inflight(),
+            snd_nxt: self.position(self.snd_max),
+            total: self.total(),
+            retransmission,
+            app_limited: self.is_app_limited(),
+        });
+        self.read_window();
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
             return Packet::data(self.flow, seq, self.syn_size, now).with_echo(self.ecn.capable);
@@ -140,49 +160,58 @@ impl State {
 
     /// Lets the window grow, unless the ACK echoes a mark.
     pub(super) fn grow(&mut self, now: Instant, acked: u32, segment: &Segment<'_>) {
-        if segment.ecn_echo {
-            // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
-            self.control.on_ack_in_recovery(&self.ack(now, acked, segment));
-        } else {
-            let before = self.window;
-            self.control.on_ack(&self.ack(now, acked, segment));
-            self.window = self.control.window();
-            if !self.exit.happened() && self.control.phase() != Phase::SlowStart {
-                let algorithm = self.window.ssthresh < before.ssthresh;
-                let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-                // What the algorithm cuts as it leaves does not count.
-                self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
-            }
+        let before = self.window;
+        // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
+        self.tell_ack(now, acked, segment, !segment.ecn_echo);
+        if !segment.ecn_echo && !self.exit.happened() && self.control.phase() != Phase::SlowStart {
+            let algorithm = self.window.ssthresh < before.ssthresh;
+            let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
+            // What the algorithm cuts as it leaves does not count.
+            self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
         }
-        self.read_window();
     }
 
-    pub(super) fn ack(&self, now: Instant, acked: u32, segment: &Segment<'_>) -> Ack {
-        Ack {
+    /// Tells the control of an ACK of `acked` segments, which have left the window; `may_grow`: whether the window may grow.
+    fn tell_ack(&mut self, now: Instant, acked: u32, segment: &Segment<'_>, may_grow: bool) {
+        let handshake = acked > 0 && segment.seq == acked;
+        let delivery = self.deliver(now, acked, handshake);
+        let inflight = self.inflight();
+        self.control.on_ack(&Ack {
             now,
             acked,
             counted: 1.0,
+            may_grow,
+            cwnd_limited: true,
             flight_size: self.snd_nxt - self.snd_una,
+            delivered: delivery.bytes,
+            marked: if segment.ecn_echo { delivery.bytes } else { 0 },
+            lost: delivery.lost,
+            inflight_before: inflight + delivery.bytes,
+            inflight,
+            snd_una: self.position(self.snd_una),
+            snd_nxt: self.position(self.snd_max),
+            total: self.total(),
+            sample: delivery.sample,
             rtt: segment.rtt,
             srtt: self.rto.srtt(),
             min_rtt: self.min_rtt,
-            delivery_rate: None,
-            app_limited: false,
             round: self.round,
-            cwnd_limited: true,
             ecn_echo: segment.ecn_echo,
             handshake: acked > 0 && segment.seq == 1,
+        });
+        if self.sampling.is_some() && self.control.holds_back() {
+            self.note_app_limited();
         }
+        self.read_window();
     }
 
     /// Tells the control of an ACK at which the window does not grow.
     pub(super) fn observe(&mut self, now: Instant, acked: u32, segment: &Segment<'_>) {
-        let ack = self.ack(now, acked, segment);
-        self.control.on_ack_in_recovery(&ack);
-        self.read_window();
+        self.tell_ack(now, acked, segment, false);
     }
 
     pub(super) fn read_window(&mut self) {
+        self.timer = self.control.timer();
         self.window = self.control.window();
         self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
     }
@@ -200,6 +229,7 @@ impl State {
             cause,
             window: self.window_in_force(),
             flight_size: self.snd_max - self.snd_una,
+            inflight: self.inflight(),
             restart,
             loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
             least: PART_OF_A_SEGMENT,
@@ -249,6 +279,7 @@ impl State {
     pub(super) fn start_over(&mut self, now: Instant) {
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
+        self.give_up_flight();
         self.reset_timer(now);
         self.permit = Permit::Window(u32::MAX);
     }
