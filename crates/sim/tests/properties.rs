@@ -151,7 +151,8 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
         assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);
         assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final > 0.0, "{}", spec.name);
-        assert!(spec.host.ecn || flow.cwnd_final >= 1.0, "{}", spec.name);
+        // As in ns-2 a reduction may leave less than a segment.
+        assert!(flow.window_reductions > 0 || flow.cwnd_final >= 1.0, "{}", spec.name);
         // After a mark a packet may cost two: the halving, and the return to one segment that ns-2 counts too.
         assert!(flow.window_reductions <= 2 * flow.sent_packets, "{}: reductions without a packet in between", spec.name);
         assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}", spec.name);
