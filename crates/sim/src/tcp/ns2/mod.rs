@@ -84,6 +84,7 @@ pub(crate) struct Sender {
 
 /// What every recovery policy works on.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 struct State {
     control: Box<dyn CongestionControl>,
     /// The control's window, read once after each event.
