@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_sim::engine::{ApplicationResult, FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Transfer, digest};
-use ackclock_sim::scenario::{
-    ComposedSpec, ControlSpec, Document, FlowSpec, LinkSpec, ModernRecovery, Recovery, Scenario, TraceKind, Traffic,
-};
+use ackclock_sim::scenario::{ComposedSpec, ControlSpec, Document, FlowSpec, LinkSpec, Scenario, TraceKind, Traffic};
 use ackclock_sim::trace::{Capture, FatesTrace};
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyKeyError;
@@ -163,26 +161,6 @@ fn control_label(flow: &FlowSpec) -> String {
     [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
 }
 
-const fn recovery_name(flow: &FlowSpec) -> &'static str {
-    if let Traffic::Datagrams(_) = flow.traffic {
-        return "none";
-    }
-    if let Some(host) = &flow.modern {
-        return match host.recovery {
-            ModernRecovery::Rack => "rack",
-            ModernRecovery::Sack => "sack",
-            ModernRecovery::NewReno => "newreno",
-        };
-    }
-    match flow.host.recovery {
-        Recovery::Tahoe => "tahoe",
-        Recovery::Reno => "reno",
-        Recovery::NewReno => "newreno",
-        Recovery::Sack => "sack",
-        Recovery::Vegas => "vegas",
-    }
-}
-
 impl PyRunResult {
     fn flow_identity(&self) -> Vec<(&'static str, ArrayRef)> {
         let specs = &self.scenario.flows;
@@ -192,7 +170,7 @@ impl PyRunResult {
             ("from", texts(specs, |flow| node(flow.from))),
             ("to", texts(specs, |flow| node(flow.to))),
             ("control", texts(specs, control_label)),
-            ("recovery", texts(specs, |flow| recovery_name(flow).to_owned())),
+            ("recovery", texts(specs, |flow| flow.host.recovery().to_owned())),
             ("start_s", maybe_numbers(&self.result.flows, |flow| flow.started.map(seconds_at))),
             ("size_packets", maybe_counts(specs, |flow: &FlowSpec| flow.packets)),
         ]

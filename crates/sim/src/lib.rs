@@ -7,7 +7,6 @@ pub mod completion;
 pub mod engine;
 mod net;
 pub mod scenario;
-mod tcp;
 pub mod trace;
 
-pub use tcp::ns2::{ExitReason, SlowStartExit};
+pub use ackclock_tcp::{ExitReason, SlowStartExit};

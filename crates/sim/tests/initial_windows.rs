@@ -223,7 +223,8 @@ fn the_key_is_part_of_the_frozen_scenario() {
         assert_eq!(again.frozen().unwrap(), frozen);
         let flows = [&document, &again].map(|document| document.scenario().unwrap().flows.remove(0));
         for flow in flows {
-            assert!(flow.host.initial_pacing && flow.modern.is_none_or(|host| host.initial_pacing), "{profile}");
+            let paced = flow.host.as_ns2().map_or_else(|| flow.host.as_modern().unwrap().initial_pacing, |host| host.initial_pacing);
+            assert!(paced, "{profile}");
         }
     }
 }

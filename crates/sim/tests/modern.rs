@@ -196,7 +196,7 @@ fn a_frozen_scenario_is_the_same_scenario() {
     let frozen = document.frozen().unwrap();
     let again = Document::from_toml(&frozen, "frozen.toml").unwrap();
     assert_eq!(again.frozen().unwrap(), frozen);
-    let hosts = [&document, &again].map(|document| document.scenario().unwrap().flows[0].modern.clone());
+    let hosts = [&document, &again].map(|document| document.scenario().unwrap().flows[0].host.clone());
     assert_eq!(hosts[0], hosts[1]);
 }
 

@@ -8,7 +8,7 @@ use std::io::Read;
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{ControlSpec, GeneratorSpec, LossPosition, LossSpec, Scenario, TraceKind};
+use ackclock_sim::scenario::{ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LossPosition, LossSpec, Ns2Host, Scenario, TraceKind};
 use common::{
     ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows,
 };
@@ -70,7 +70,6 @@ fn further_run(row: &Row<'_>) -> Scenario {
     let mut host = host(recovery);
     host.delayed_ack = row.get("delayed_ack") == "1";
     host.rwnd = row.get("window").parse().unwrap();
-    host.initial_ssthresh = f64::from(host.rwnd);
     let seconds = |text: &str| Duration::from_secs_f64(text.parse().unwrap());
     match row.get("set").split_once(' ') {
         Some(("singledup_", _)) => host.limited_transmit = false,
@@ -113,11 +112,17 @@ fn further_run(row: &Row<'_>) -> Scenario {
     scenario
 }
 
+/// The settings of the ns-2 host of a flow.
+fn host_of(flow: &mut FlowSpec) -> &mut Ns2Host {
+    let HostSpec::Ns2(host) = &mut flow.host else { panic!("{} has no ns2 host", flow.name) };
+    host
+}
+
 /// The scenario of a row of `ns2_vegas.csv`.
 fn vegas_run(row: &Row<'_>) -> Scenario {
     let mut scenario = further_run(row);
     scenario.duration = Duration::from_millis(100_000);
-    scenario.flows[0].host.packet_size = Bytes(row.get("size").parse().unwrap());
+    host_of(&mut scenario.flows[0]).packet_size = Bytes(row.get("size").parse().unwrap());
     let delay = Duration::from_millis(row.get("delay").trim_end_matches("ms").parse().unwrap());
     for link in &mut scenario.links[BOTTLENECK..BOTTLENECK + 2] {
         link.delay = delay;
@@ -154,8 +159,8 @@ fn vegas_estimates_from_the_syn_on() {
     scenario.duration = Duration::from_millis(3000);
     let flow = &mut scenario.flows[0];
     flow.start = Instant::from_nanos(1_751_000_000);
-    flow.host.packet_size = Bytes(1460);
-    flow.host.limited_transmit = false;
+    let host = host_of(flow);
+    (host.packet_size, host.limited_transmit) = (Bytes(1460), false);
     let flow = &run(&scenario, &mut || false).unwrap().flows[0];
     // The first duplicate ACKs come in the second round trip, when a first deviation of a quarter or of half the SYN's makes a difference.
     let counters = [flow.delivered_bytes, flow.sent_packets, flow.retransmitted_packets, flow.timeouts, flow.window_reductions];

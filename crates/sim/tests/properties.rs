@@ -146,7 +146,7 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         let once = flow.sent_packets - flow.retransmitted_packets;
         assert!(flow.delivered_packets <= once.saturating_sub(1), "{} delivered what was never sent", spec.name);
         assert!(spec.packets.is_none_or(|packets| once <= packets + 1), "{} sent more than it has", spec.name);
-        let wire = spec.host.packet_size.0 + 40;
+        let wire = spec.host.packet_size().0 + 40;
         let syn = if flow.delivered_bytes > 0 { 40 } else { 0 };
         assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
         assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);

@@ -36,7 +36,7 @@ impl Datagrams {
         if self.next.is_none_or(|next| next > now) {
             return;
         }
-        actions.push(Action::Datagram);
+        actions.push(Action::Offer(1));
         self.sent += 1;
         let mut next = self.regular();
         if next >= self.ends

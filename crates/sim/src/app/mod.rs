@@ -1,17 +1,15 @@
 //! Applications: what hands data to senders.
 //!
-//! A bulk transfer is part of its sender ([`Bulk`]). Every other application is a state machine that the engine drives, without I/O like the
+//! A bulk transfer is part of its sender ([`Bulk`](ackclock_tcp::Bulk)). Every other application is a state machine that the engine drives, without I/O like the
 //! endpoints: it is told what happened and answers with actions. It knows its connections by their number within it.
 
-mod bulk;
 mod bursts;
 mod client;
 mod datagrams;
 mod pages;
 
-pub(crate) use bulk::Bulk;
-
 use ackclock_core::units::Instant;
+use ackclock_tcp::Side;
 
 use crate::scenario::{ApplicationKind, ApplicationSpec};
 use bursts::Bursts;
@@ -34,15 +32,6 @@ pub(crate) enum Event {
     },
 }
 
-/// An end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The flow's sender: the server of a client.
-    Sender = 0,
-    /// The flow's receiver: the client.
-    Receiver = 1,
-}
-
 /// What the engine shall do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -52,10 +41,8 @@ pub(crate) enum Action {
     Write(u32, Side, u64),
     /// One end of a connection writes no more.
     Close(u32, Side),
-    /// The sender may send so many packets more.
+    /// The sender may send so many packets, or datagrams, more.
     Offer(u64),
-    /// A datagram goes.
-    Datagram,
 }
 
 /// One transfer of an application: a response, or a burst.
@@ -120,7 +107,10 @@ impl Application {
         match self {
             Self::Bursts(bursts) => bursts.handle(now, event, actions),
             Self::Client(client) => client.handle(now, event, actions),
-            Self::Datagrams(datagrams) => datagrams.handle(now, actions),
+            Self::Datagrams(datagrams) => match event {
+                Event::Wake => datagrams.handle(now, actions),
+                Event::Delivered { .. } => {}
+            },
         }
     }
 

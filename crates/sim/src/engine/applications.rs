@@ -1,13 +1,14 @@
 //! Drives the applications: tells them what was delivered and when their time has come, and does what they ask for.
 
 use ackclock_core::units::{Instant, Moment};
+use ackclock_tcp::Side;
 
 use super::events::Subject;
-use super::flow::Hosts;
+use super::flow::Flow;
 use super::simulation::Simulation;
-use crate::app::{Action, Application, Event, Side};
+use crate::app::{Action, Application, Event};
 use crate::scenario::Scenario;
-use crate::trace::{Recorder, SequenceKind};
+use crate::trace::Recorder;
 
 /// An application and the time of its event in the queue.
 #[derive(Debug)]
@@ -53,11 +54,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Data was delivered at one end of `flow`.
     pub(super) fn tell_delivered(&mut self, here: Moment, flow: usize, side: Side) {
         let Some(index) = self.flows[flow].application else { return };
-        let total = match &self.flows[flow].hosts {
-            Hosts::Ns2 { receiver, .. } => receiver.delivered_packets() * self.scenario.flows[flow].host.packet_size.0,
-            Hosts::Modern(connection) => connection.delivered(side),
-            Hosts::Datagrams(_) => return,
-        };
+        let total = self.flows[flow].hosts.delivered(side);
         let connection = (flow - self.applications[index].first) as u32;
         self.tell(here, index, Event::Delivered { connection, side, total });
     }
@@ -78,44 +75,31 @@ impl<R: Recorder> Simulation<'_, R> {
     fn act(&mut self, here: Moment, first: usize, action: Action) {
         let flow = match action {
             Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, _) => first + connection as usize,
-            Action::Offer(_) | Action::Datagram => first,
+            Action::Offer(_) => first,
         };
         if let Action::Open(_) = action {
             self.recall(flow);
         }
-        let state = &mut self.flows[flow];
-        match (action, &mut state.hosts) {
-            (Action::Open(_), Hosts::Modern(connection)) => {
-                state.started = Some(here.at);
-                connection.open(here.at);
-                self.transmit_segments(here, flow, Side::Receiver as usize);
+        let Flow { hosts, started, .. } = &mut self.flows[flow];
+        let side = match action {
+            Action::Open(_) => {
+                *started = Some(here.at);
+                hosts.open(here.at);
+                Side::Receiver
             }
-            (Action::Write(_, side, bytes), Hosts::Modern(connection)) => {
-                connection.write(side, bytes);
-                self.transmit_segments(here, flow, side as usize);
+            Action::Write(_, side, bytes) => {
+                hosts.write(side, bytes);
+                side
             }
-            (Action::Close(_, side), Hosts::Modern(connection)) => {
-                connection.close(side);
-                self.transmit_segments(here, flow, side as usize);
+            Action::Close(_, side) => {
+                hosts.close(side);
+                side
             }
-            (Action::Offer(packets), Hosts::Modern(connection)) => {
-                connection.offer(packets);
-                self.transmit_segments(here, flow, Side::Sender as usize);
+            Action::Offer(packets) => {
+                hosts.offer(packets);
+                Side::Sender
             }
-            (Action::Offer(packets), Hosts::Ns2 { sender, .. }) => {
-                sender.offer(packets);
-                self.transmit(here, flow);
-            }
-            (Action::Datagram, Hosts::Datagrams(stream)) => {
-                let size = self.scenario.flows[flow].wire_size().0 as u16;
-                let packet = stream.next(flow as u32, size, here.at);
-                if R::ON {
-                    self.recorder.segment(here.at, flow as u32, packet.seq, SequenceKind::Send);
-                }
-                self.forward(packet, here);
-            }
-            // An application asks its own kind of hosts only.
-            _ => {}
-        }
+        };
+        self.transmit(here, flow, side);
     }
 }

@@ -4,6 +4,7 @@
 //! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
 
 use ackclock_core::units::{Instant, Moment};
+use ackclock_tcp::Side;
 
 /// Bits of a key that say what an event is for.
 const SUBJECT_BITS: u32 = 26;
@@ -22,12 +23,12 @@ pub(crate) enum Subject {
     Link(usize),
     /// The pipe whose first packet arrives.
     Pipe(usize),
-    /// The timer of one end of a flow: 0 its sender, 1 its receiver.
+    /// The timer of one end of a flow.
     Timer {
         /// The flow.
         flow: usize,
         /// Its end.
-        side: usize,
+        side: Side,
     },
     /// The application whose time has come.
     Application(usize),
@@ -59,7 +60,7 @@ impl Subjects {
         match subject {
             Subject::Link(link) => link,
             Subject::Pipe(pipe) => self.pipes + pipe,
-            Subject::Timer { flow, side } => self.timers + 2 * flow + side,
+            Subject::Timer { flow, side } => self.timers + 2 * flow + side.index(),
             Subject::Application(application) => self.applications + application,
             Subject::Notice => self.notice,
         }
@@ -73,7 +74,7 @@ impl Subjects {
             Subject::Pipe(number - self.pipes)
         } else if number < self.applications {
             let timer = number - self.timers;
-            Subject::Timer { flow: timer / 2, side: timer % 2 }
+            Subject::Timer { flow: timer / 2, side: if timer % 2 == 0 { Side::Sender } else { Side::Receiver } }
         } else if number < self.notice {
             Subject::Application(number - self.applications)
         } else {
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn numbers_become_the_subjects_that_they_were_made_of() {
         let subjects = Subjects::new(3, 5, 2, 2).unwrap();
-        let timers = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(flow, side)| Subject::Timer { flow, side });
+        let timers = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(flow, side)| Subject::Timer { flow, side: Side::ALL[side] });
         let all = (0..3).map(Subject::Link).chain((0..5).map(Subject::Pipe)).chain(timers).chain((0..2).map(Subject::Application));
         let all: Vec<Subject> = all.chain([Subject::Notice]).collect();
         let numbers: Vec<usize> = all.iter().map(|&subject| subjects.encode(subject)).collect();

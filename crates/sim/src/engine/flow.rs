@@ -3,36 +3,16 @@
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
-use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Segments};
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment};
+use ackclock_tcp::{Bulk, HEADER, Side, modern, ns2};
 
 use super::error::RunError;
+use super::hosts::Hosts;
 use super::result::FlowResult;
 use super::stream::Stream;
-use crate::app::Bulk;
-use crate::net::packet::{HEADER, Packet};
+use crate::net::packet::Packet;
 use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario, Traffic};
-use crate::tcp::checkpoints::CHECKPOINTS;
-use crate::tcp::modern::connection::Connection;
-use crate::tcp::ns2::{Counters, ExitReason, Sender};
-use crate::tcp::receiver::Receiver;
-
-/// The end hosts of a flow.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
-pub(super) enum Hosts {
-    /// Profile `ns2`.
-    Ns2 {
-        /// Sends data.
-        sender: Sender,
-        /// Sends ACKs.
-        receiver: Receiver,
-    },
-    /// Profile `modern`.
-    Modern(Box<Connection>),
-    /// No TCP at all.
-    Datagrams(Box<Stream>),
-}
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, PartSpec, Scenario, Traffic};
 
 /// One flow's end hosts, and what is counted of them.
 #[derive(Debug)]
@@ -55,31 +35,23 @@ pub(super) struct Flow {
 
 impl Flow {
     /// The flow of `spec`, with the hosts not yet started.
-    pub(super) fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
-        let host = &spec.host;
+    pub(super) fn new(spec: &FlowSpec) -> Result<Self, RunError> {
         let grows = matches!(spec.traffic, Traffic::Bursts(_));
         let packets = if grows { Some(0) } else { spec.packets };
         let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
         let control = || -> Result<Box<dyn CongestionControl>, RunError> {
             Ok(match &spec.control {
-                ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
+                ControlSpec::Composed(parts) => Box::new(compose(parts, spec.initial_ssthresh)?),
                 ControlSpec::Custom(factory) => factory(),
             })
         };
-        let hosts = if let Traffic::Datagrams(_) = spec.traffic {
-            Hosts::Datagrams(Box::new(Stream::new(spec.start, host.packet_size.0)))
-        } else if let Some(modern) = &spec.modern {
-            let connection = if let Traffic::Connection(_) = spec.traffic {
-                Connection::dormant(modern, [control()?, control()?], host.packet_size.0)
-            } else {
-                Connection::bulk(modern, control()?, bulk, host.packet_size.0)
-            };
-            Hosts::Modern(Box::new(connection))
-        } else {
-            let sack = host.recovery == Recovery::Sack;
-            let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
-            let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
-            Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
+        let hosts = match &spec.host {
+            HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk)),
+            HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
+                Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?]),
+                _ => modern::Connection::bulk(host, control()?, bulk),
+            })),
+            HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
         };
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
         let (armed, due) = ([None; 2], [None; 2]);
@@ -87,46 +59,30 @@ impl Flow {
         Ok(Self { hosts, application, started, armed, due, dropped: 0, notices: 0, first_overshoot_losses: 0 })
     }
 
-    /// When the timer of the host `side` is due.
-    pub(super) fn poll_timeout(&self, side: usize) -> Option<Instant> {
-        match &self.hosts {
-            Hosts::Ns2 { sender, .. } if side == 0 => sender.poll_timeout(),
-            Hosts::Ns2 { receiver, .. } => receiver.poll_timeout(),
-            Hosts::Modern(connection) => connection.poll_timeout(side),
-            Hosts::Datagrams(_) => None,
-        }
-    }
-
     /// Counts a packet that the network lost.
     pub(super) fn lose(&mut self, packet: &Packet) {
         self.dropped += 1;
-        let exit = match &self.hosts {
-            Hosts::Ns2 { sender, .. } => sender.slow_start_exit(),
-            Hosts::Modern(connection) => connection.slow_start_exit(),
-            Hosts::Datagrams(_) => return,
-        };
+        let Some(exit) = self.hosts.slow_start_exit() else { return };
         // The SYN, ACKs, and what is sent after the first loss was noticed are no part of the first overshoot.
-        if !packet.is_ack() && packet.seq > 0 && exit.first_loss().is_none_or(|noticed| packet.sent < noticed) {
+        let data = packet.from() == Side::Sender && packet.seq > 0;
+        if data && exit.first_loss().is_none_or(|noticed| packet.sent < noticed) {
             self.first_overshoot_losses += 1;
         }
     }
 
     /// The flow's row, for a run that ended at `end`.
     pub(super) fn result(&mut self, spec: &FlowSpec, path: &Path, end: Instant) -> FlowResult {
-        let counted = match &mut self.hosts {
-            Hosts::Ns2 { sender, receiver } => Counted::of_ns2(sender, receiver, spec, end),
-            Hosts::Modern(connection) => Counted::of_modern(connection, end),
-            Hosts::Datagrams(stream) => Counted::of_datagrams(stream, end),
-        };
-        let Counted { counters, window, .. } = counted;
-        let complete = spec.packets.is_some_and(|packets| counted.delivered_packets >= packets);
-        let until = if complete { counted.delivered_at } else { end };
+        let tally = self.hosts.tally(end);
+        let (counters, delivered_packets, delivered_at) = (tally.counters, tally.delivered_packets, tally.delivered_at);
+        let window = tally.window.unwrap_or(Window { cwnd: f64::NAN, ssthresh: f64::NAN });
+        let complete = spec.packets.is_some_and(|packets| delivered_packets >= packets);
+        let until = if complete { delivered_at } else { end };
         let seconds = self.started.map_or(0.0, |started| until.since(started).as_secs_f64());
         FlowResult {
             started: self.started,
-            delivered_bytes: counted.delivered_bytes,
-            delivered_packets: counted.delivered_packets,
-            goodput_bps: if seconds > 0.0 { 8.0 * counted.payload / seconds } else { 0.0 },
+            delivered_bytes: tally.delivered_bytes,
+            delivered_packets,
+            goodput_bps: if seconds > 0.0 { 8.0 * tally.payload as f64 / seconds } else { 0.0 },
             sent_packets: counters.sent,
             retransmitted_packets: counters.retransmitted,
             timeouts: counters.timeouts,
@@ -136,81 +92,13 @@ impl Flow {
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,
-            slow_start_exit: counted.slow_start_exit,
+            slow_start_exit: tally.slow_start_exit,
             bdp_packets: path.bdp_packets,
             queue_packets: path.queue_packets,
             first_overshoot_losses: self.first_overshoot_losses,
-            delivered_after: counted.delivered_after,
-            completion_time: complete.then(|| counted.delivered_at.since(spec.start)),
-            min_rtt: counted.min_rtt,
-        }
-    }
-}
-
-/// What the hosts of a flow have counted.
-struct Counted {
-    counters: Counters,
-    window: Window,
-    delivered_bytes: u64,
-    delivered_packets: u64,
-    /// Bytes of data delivered, without headers.
-    payload: f64,
-    delivered_at: Instant,
-    delivered_after: [Option<u64>; CHECKPOINTS.len()],
-    slow_start_exit: Option<(ExitReason, Instant, Segments)>,
-    min_rtt: Option<Duration>,
-}
-
-impl Counted {
-    fn of_ns2(sender: &Sender, receiver: &mut Receiver, spec: &FlowSpec, end: Instant) -> Self {
-        let delivered_packets = receiver.delivered_packets();
-        Self {
-            counters: sender.counters(),
-            window: sender.window(),
-            delivered_bytes: receiver.delivered_bytes,
-            delivered_packets,
-            payload: delivered_packets as f64 * spec.host.packet_size.0 as f64,
-            delivered_at: receiver.delivered_at,
-            delivered_after: receiver.checkpoints(end),
-            slow_start_exit: sender.slow_start_exit().get(),
-            min_rtt: sender.min_rtt(),
-        }
-    }
-
-    fn of_modern(connection: &mut Connection, end: Instant) -> Self {
-        let counters = connection.sender().counters();
-        let (_, min_rtt, _) = connection.sender().timing();
-        Self {
-            counters: Counters {
-                sent: counters.sent,
-                retransmitted: counters.retransmitted,
-                timeouts: counters.timeouts,
-                reductions: counters.reductions,
-                cwnd_max: counters.cwnd_max,
-            },
-            window: connection.sender().window(),
-            delivered_bytes: connection.delivered_bytes,
-            delivered_packets: connection.delivered_segments(),
-            payload: connection.delivered_bytes as f64,
-            delivered_at: connection.delivered_at,
-            delivered_after: connection.checkpoints(end),
-            slow_start_exit: connection.slow_start_exit().get(),
-            min_rtt,
-        }
-    }
-
-    fn of_datagrams(stream: &mut Stream, end: Instant) -> Self {
-        let delivered_bytes = stream.delivered_bytes();
-        Self {
-            counters: Counters { sent: stream.sent, cwnd_max: f64::NAN, ..Counters::default() },
-            window: Window { cwnd: f64::NAN, ssthresh: f64::NAN },
-            delivered_bytes,
-            delivered_packets: stream.delivered,
-            payload: delivered_bytes as f64,
-            delivered_at: stream.delivered_at,
-            delivered_after: stream.checkpoints.finish(end, delivered_bytes),
-            slow_start_exit: None,
-            min_rtt: None,
+            delivered_after: tally.delivered_after,
+            completion_time: complete.then(|| delivered_at.since(spec.start)),
+            min_rtt: tally.min_rtt,
         }
     }
 }
@@ -227,7 +115,7 @@ pub(super) struct Path {
 impl Path {
     /// The path of flow `index`.
     pub(super) fn new(scenario: &Scenario, routes: &Routes, index: usize) -> Self {
-        let wire = scenario.flows[index].wire_size();
+        let wire = scenario.flows[index].host.wire_size();
         let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
         let unloaded = |route, size| {
             let crossing = |link: &LinkSpec| link.delay + link.rate.transmission(size);

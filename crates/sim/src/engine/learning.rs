@@ -1,7 +1,6 @@
 //! What connections learn from each other: the initial window between two end hosts, kept between connections as a host's cache would
 //! (RFC 9040 §4).
 
-use super::flow::Hosts;
 use super::simulation::Simulation;
 use crate::trace::Recorder;
 
@@ -15,30 +14,17 @@ impl<R: Recorder> Simulation<'_, R> {
     /// A connection starts: it knows what earlier ones between the same hosts have learned.
     pub(super) fn recall(&mut self, flow: usize) {
         let Some(&learned) = self.learned.get(&self.peers(flow)) else { return };
-        match &mut self.flows[flow].hosts {
-            Hosts::Ns2 { sender, .. } => sender.recall(learned),
-            Hosts::Modern(connection) => connection.recall(learned),
-            Hosts::Datagrams(_) => {}
-        }
+        self.flows[flow].hosts.recall(learned);
     }
 
     /// If the first flight of `flow` is over, keeps what the control learned from it.
     pub(super) fn learn(&mut self, flow: usize) {
-        let over = match &self.flows[flow].hosts {
-            Hosts::Ns2 { sender, .. } => sender.is_first_flight_over(),
-            Hosts::Modern(connection) => connection.is_first_flight_over(),
-            Hosts::Datagrams(_) => false,
-        };
-        if !over {
+        if !self.flows[flow].hosts.is_first_flight_over() {
             return;
         }
         let peers = self.peers(flow);
         let learned = self.learned.get(&peers).copied();
-        let next = match &mut self.flows[flow].hosts {
-            Hosts::Ns2 { sender, .. } => sender.settle(learned),
-            Hosts::Modern(connection) => connection.settle(learned),
-            Hosts::Datagrams(_) => None,
-        };
+        let next = self.flows[flow].hosts.settle(learned);
         if let Some(next) = next {
             self.learned.insert(peers, next);
         }

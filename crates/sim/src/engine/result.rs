@@ -7,8 +7,8 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use sha2::{Digest, Sha256};
 
 use crate::app::{Page, Transfer};
-use crate::tcp::ns2::ExitReason;
 use crate::trace::{Capture, Traces};
+use ackclock_tcp::ExitReason;
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]

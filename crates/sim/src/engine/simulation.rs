@@ -10,28 +10,26 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Moment, Segments};
 #[cfg(test)]
 use ackclock_core::{qdisc::Scheduler, rng::Generator};
+use ackclock_tcp::{DropNotice, Side, Transmission};
 
 use super::applications::Driven;
 use super::error::RunError;
 use super::events::{EventQueue, Key, Subject, Subjects};
-use super::flow::{Flow, Hosts, Path};
+use super::flow::{Flow, Path};
 use super::notices::Notices;
 use super::prepared::routes;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
-use crate::app::{Action, Side};
+use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
-use crate::net::packet::{Packet, Store};
+use crate::net::packet::{Kept, Packet};
 use crate::net::port::{Entering, LinkCounters, LinkKind, Loss};
 use crate::net::route::Routes;
 #[cfg(test)]
 use crate::net::scheduled::Scheduled;
 use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
-use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::{DropNotice, SackBlocks};
-use crate::tcp::receiver::Acknowledgement;
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
 /// After so many events a run asks whether it shall go on.
@@ -61,9 +59,8 @@ pub(super) struct Simulation<'a, R> {
     pub(super) applications: Vec<Driven>,
     /// What an application has just asked for; empty in between.
     pub(super) actions: Vec<Action>,
-    sack: Store<SackBlocks>,
-    /// Segments of `modern` hosts on their way.
-    pub(super) segments: Store<Segment>,
+    /// What profiles have put into the packets that are on their way.
+    kept: Kept,
     /// What a scheduled link has just lost; empty in between.
     lost: Vec<(Packet, Loss)>,
     /// The initial windows that connections between two nodes have arrived at, by the nodes of sender and receiver.
@@ -85,7 +82,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let lanes = Lanes::new(scenario, &links, &routes);
         let pipes = lanes.count() + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
-        let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
+        let flows = scenario.flows.iter().map(Flow::new).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,
@@ -99,8 +96,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             flows,
             applications: Driven::all(scenario),
             actions: Vec::new(),
-            sack: Store::default(),
-            segments: Store::default(),
+            kept: Kept::default(),
             lost: Vec::new(),
             learned: BTreeMap::new(),
             notices: Notices::default(),
@@ -108,11 +104,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
-            if simulation.flows[flow].poll_timeout(0).is_none() {
+            if simulation.flows[flow].hosts.poll_timeout(Side::Sender).is_none() {
                 continue;
             }
-            simulation.flows[flow].due[0] = Some(Moment { at: spec.start, since: Instant::ZERO });
-            simulation.arm(Moment::default(), flow, 0);
+            simulation.flows[flow].due[Side::Sender.index()] = Some(Moment { at: spec.start, since: Instant::ZERO });
+            simulation.arm(Moment::default(), flow, Side::Sender);
         }
         for application in 0..scenario.applications.len() {
             simulation.arm_application(Instant::ZERO, application);
@@ -193,11 +189,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             return self.forward(packet, here);
         }
         self.observe(now, Point::Received, &packet);
-        if packet.is_ack() {
-            self.deliver_ack(here, &packet);
-        } else {
-            self.deliver_data(here, &packet);
-        }
+        self.deliver(here, &packet);
     }
 
     /// Sends a packet on from where it is, as far as its way is certain.
@@ -218,7 +210,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
                 Queue::Scheduled(queue) => {
                     let FlowSpec { from, to, .. } = self.scenario.flows[flow];
-                    let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
+                    let ends = match packet.from() {
+                        Side::Sender => (from as u32, to as u32),
+                        Side::Receiver => (to as u32, from as u32),
+                    };
                     let served = queue.offer((port, kind), (packet, ends, &entering), &mut self.lost, &mut self.recorder);
                     return self.follow(link, served);
                 }
@@ -242,7 +237,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Lets the recorder see a packet.
     fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
         if R::ON {
-            self.recorder.passed(at, point, packet, &(&self.sack, &self.segments));
+            self.recorder.passed(at, point, packet, &self.kept);
         }
     }
 
@@ -295,134 +290,107 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn lose(&mut self, packet: &Packet, loss: Loss) {
-        let (seq, is_told) = match self.flows[packet.flow()].hosts {
-            Hosts::Ns2 { .. } => {
-                self.sack.take(packet.kept);
-                (packet.seq, !packet.is_ack())
-            }
-            Hosts::Modern(_) => self.segments.take(packet.kept).map_or((0, false), |segment| (segment.seq, segment.len() > 0)),
-            Hosts::Datagrams(_) => (packet.seq, false),
-        };
+        let flow = &mut self.flows[packet.flow()];
+        let noticed = flow.hosts.forget(packet, &mut self.kept);
         if loss.at >= self.end {
             return;
         }
-        self.flows[packet.flow()].lose(packet);
-        if let Some(notice) = loss.notice.filter(|_| is_told) {
-            self.notify(packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
+        flow.lose(packet);
+        if let (Some(key), Some(notice)) = (noticed, loss.notice) {
+            self.notify(packet, loss.at, DropNotice { key, sent: packet.sent, notice });
         }
     }
 
-    fn deliver_data(&mut self, here: Moment, packet: &Packet) {
-        let now = here.at;
-        let flow = packet.flow();
-        let receiver = match &mut self.flows[flow].hosts {
-            Hosts::Ns2 { receiver, .. } => receiver,
-            Hosts::Modern(_) => return self.deliver_segment(here, packet),
-            Hosts::Datagrams(stream) => {
-                stream.take(now);
-                if R::ON {
-                    self.recorder.delivered(now, flow as u32, stream.delivered_bytes());
-                }
-                return;
-            }
-        };
-        let before = receiver.delivered_bytes;
-        let ack = receiver.handle_segment(now, packet);
-        let deadline = receiver.poll_timeout();
-        let delivered = receiver.delivered_bytes > before;
-        if R::ON && delivered {
-            self.recorder.delivered(now, flow as u32, receiver.delivered_bytes);
-        }
-        if let Some(ack) = ack {
-            self.send_ack(here, flow, ack);
-        }
-        if deadline.is_some() || self.flows[flow].due[1].is_some() {
-            self.arm(here, flow, 1);
-        }
-        if delivered {
-            self.tell_delivered(here, flow, Side::Receiver);
-        }
-    }
-
-    fn send_ack(&mut self, here: Moment, flow: usize, ack: Acknowledgement) {
-        let blocks = ack.sack.as_slice().len() as u16;
-        let sack = if blocks > 0 { self.sack.keep(ack.sack) } else { None };
-        self.forward(Packet::ack(flow as u32, ack.seq, blocks, sack, ack.echo).with_echo(ack.ecn_echo), here);
-    }
-
-    fn deliver_ack(&mut self, here: Moment, packet: &Packet) {
-        let now = here.at;
-        let flow = packet.flow();
-        let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts else { return self.deliver_segment(here, packet) };
-        let sack = self.sack.take(packet.kept).unwrap_or_default();
-        sender.handle_segment(now, packet, &sack);
+    /// A packet reaches its end host.
+    fn deliver(&mut self, here: Moment, packet: &Packet) {
+        let (now, flow, side) = (here.at, packet.flow(), packet.from().peer());
+        let delivered = self.flows[flow].hosts.handle(now, packet, &mut self.kept);
         if R::ON {
-            self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Ack);
-            self.recorder.window(now, flow as u32, sender.window());
-            self.recorder.rtt(now, flow as u32, now.since(packet.sent), sender.timing());
-            self.recorder.internals(now, flow as u32, sender.control());
+            match side {
+                Side::Sender => self.record_ack(now, packet),
+                Side::Receiver if delivered => self.recorder.delivered(now, flow as u32, self.flows[flow].hosts.delivered_bytes()),
+                Side::Receiver => {}
+            }
         }
-        self.transmit(here, flow);
+        self.transmit(here, flow, side);
+        if delivered {
+            self.tell_delivered(here, flow, side);
+        }
     }
 
-    /// Sends what the sender of `flow` may send, and sets its timer.
-    pub(super) fn transmit(&mut self, here: Moment, flow: usize) {
+    /// Records a sender after the ACK `packet`.
+    fn record_ack(&mut self, now: Instant, packet: &Packet) {
+        let (flow, hosts) = (packet.flow() as u32, &self.flows[packet.flow()].hosts);
+        self.recorder.segment(now, flow, packet.seq, SequenceKind::Ack);
+        if let Some(window) = hosts.window() {
+            self.recorder.window(now, flow, window);
+        }
+        if let Some(rtt) = hosts.latest_rtt() {
+            self.recorder.rtt(now, flow, rtt, hosts.timing());
+        }
+        if let Some(control) = hosts.control() {
+            self.recorder.internals(now, flow, control);
+        }
+    }
+
+    /// Records the window of the sender of `flow`.
+    pub(super) fn record_window(&mut self, now: Instant, flow: usize) {
+        if let Some(window) = self.flows[flow].hosts.window() {
+            self.recorder.window(now, flow as u32, window);
+        }
+    }
+
+    /// Sends what an end of `flow` has to send, and sets its timer.
+    pub(super) fn transmit(&mut self, here: Moment, flow: usize, side: Side) {
         let now = here.at;
-        self.learn(flow);
-        while let Hosts::Ns2 { sender, .. } = &mut self.flows[flow].hosts {
-            let sent_before = sender.snd_max();
-            let Some(packet) = sender.poll_transmit(now) else { break };
-            if R::ON {
-                let kind = if packet.seq < sent_before { SequenceKind::Retransmit } else { SequenceKind::Send };
-                self.recorder.segment(now, flow as u32, packet.seq, kind);
+        if side == Side::Sender {
+            self.learn(flow);
+        }
+        while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.kept) {
+            if R::ON && side == Side::Sender {
+                match kind {
+                    Transmission::New => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Send),
+                    Transmission::Again => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Retransmit),
+                    Transmission::Ack => {}
+                }
             }
             self.forward(packet, here);
         }
-        self.arm(here, flow, 0);
+        self.arm(here, flow, side);
     }
 
-    /// Makes sure that the timer of the host `side` of a flow is in the event queue no later than it is due.
-    pub(super) fn arm(&mut self, here: Moment, flow: usize, side: usize) {
+    /// Makes sure that the timer of an end of a flow is in the event queue no later than it is due.
+    pub(super) fn arm(&mut self, here: Moment, flow: usize, side: Side) {
         let state = &mut self.flows[flow];
-        let deadline = state.poll_timeout(side);
-        if deadline != state.due[side].map(|due| due.at) {
-            state.due[side] = deadline.map(|at| Moment { at, since: here.at });
+        let deadline = state.hosts.poll_timeout(side);
+        let (due, armed) = (&mut state.due[side.index()], &mut state.armed[side.index()]);
+        if deadline != due.map(|due| due.at) {
+            *due = deadline.map(|at| Moment { at, since: here.at });
         }
-        if let Some(due) = state.due[side]
-            && state.armed[side].is_none_or(|armed| due.at < armed)
+        if let Some(due) = *due
+            && armed.is_none_or(|armed| due.at < armed)
         {
-            state.armed[side] = Some(due.at);
+            *armed = Some(due.at);
             self.events.push(self.subjects.key(due, Subject::Timer { flow, side }));
         }
     }
 
     /// A timer event: it may be stale, or the timer may have been moved back since.
-    fn timer_event(&mut self, now: Instant, flow: usize, side: usize) {
+    fn timer_event(&mut self, now: Instant, flow: usize, side: Side) {
         let state = &mut self.flows[flow];
-        if state.armed[side] != Some(now) {
+        if state.armed[side.index()] != Some(now) {
             return;
         }
-        state.armed[side] = None;
-        let Some(here) = state.due[side].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow, side) };
-        if side == 0 && !self.learned.is_empty() {
+        state.armed[side.index()] = None;
+        let Some(here) = state.due[side.index()].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow, side) };
+        if side == Side::Sender && !self.learned.is_empty() {
             self.recall(flow);
         }
-        match &mut self.flows[flow].hosts {
-            Hosts::Modern(_) => self.expire(here, flow, side),
-            Hosts::Datagrams(_) => {}
-            Hosts::Ns2 { sender, .. } if side == 0 => {
-                sender.handle_timeout(now);
-                if R::ON {
-                    self.recorder.window(now, flow as u32, sender.window());
-                }
-                self.transmit(here, flow);
-            }
-            Hosts::Ns2 { receiver, .. } => {
-                if let Some(ack) = receiver.handle_timeout(now) {
-                    self.send_ack(here, flow, ack);
-                }
-            }
+        self.flows[flow].hosts.handle_timeout(now, side);
+        if R::ON && side == Side::Sender {
+            self.record_window(now, flow);
         }
+        self.transmit(here, flow, side);
     }
 
     fn flow_results(&mut self) -> Vec<FlowResult> {

@@ -1,45 +1,134 @@
 //! Datagrams of a flow without TCP: what was sent and what arrived.
 
-use ackclock_core::units::Instant;
-
-use crate::net::packet::Packet;
-use crate::tcp::checkpoints::Checkpoints;
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Datagrams sent.
-    pub(super) sent: u64,
-    /// Datagrams that arrived.
-    pub(super) delivered: u64,
-    /// When the last of them did.
-    pub(super) delivered_at: Instant,
-    pub(super) checkpoints: Checkpoints,
-    /// Bytes of data in each.
-    payload: u64,
+    /// Datagrams that the application has handed over and that have not been sent.
+    waiting: u64,
+    sent: u64,
+    delivered: u64,
+    /// When the last of them was.
+    delivered_at: Instant,
+    checkpoints: Checkpoints,
+    /// Bytes of data in each, and with its headers.
+    payload: Bytes,
+    wire_size: u16,
 }
 
 impl Stream {
     /// A stream that begins at `start`.
-    pub(super) fn new(start: Instant, payload: u64) -> Self {
-        Self { sent: 0, delivered: 0, delivered_at: start, checkpoints: Checkpoints::new(start), payload }
+    pub(super) fn new(start: Instant, payload: Bytes, wire_size: u16) -> Self {
+        Self { waiting: 0, sent: 0, delivered: 0, delivered_at: start, checkpoints: Checkpoints::new(start), payload, wire_size }
     }
+}
 
-    /// The next datagram of `flow`, of `size` bytes with its headers.
-    pub(super) fn next(&mut self, flow: u32, size: u16, now: Instant) -> Packet {
-        self.sent += 1;
-        Packet::data(flow, self.sent as u32, size, now)
-    }
+impl Connection for Stream {
+    type Payload = ();
 
-    /// A datagram arrives.
-    pub(super) fn take(&mut self, now: Instant) {
+    fn handle(&mut self, now: Instant, _side: Side, _arrived: &Datagram<()>) -> bool {
         self.checkpoints.pass(now, self.delivered_bytes());
         self.delivered += 1;
         self.delivered_at = now;
+        true
     }
 
-    /// Bytes of data that arrived.
-    pub(super) fn delivered_bytes(&self) -> u64 {
-        self.delivered * self.payload
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<()>, Transmission)> {
+        if side == Side::Receiver {
+            return None;
+        }
+        self.waiting = self.waiting.checked_sub(1)?;
+        self.sent += 1;
+        let datagram =
+            Datagram { number: self.sent as u32, size: self.wire_size, sent: now, ecn: Ecn::Incapable, echo: false, payload: None };
+        Some((datagram, Transmission::New))
+    }
+
+    fn poll_timeout(&self, _side: Side) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
+
+    fn noticed(_number: u32, _side: Side, _payload: Option<&()>) -> Option<u32> {
+        None
+    }
+
+    fn handle_notice(&mut self, _now: Instant, _side: Side, _dropped: &DropNotice) {}
+
+    fn open(&mut self, _now: Instant) {
+        debug_assert!(false, "datagrams need no connection");
+    }
+
+    fn write(&mut self, _side: Side, _bytes: u64) {
+        debug_assert!(false, "datagrams are offered one by one");
+    }
+
+    fn close(&mut self, _side: Side) {
+        debug_assert!(false, "datagrams have no end");
+    }
+
+    fn offer(&mut self, packets: u64) {
+        self.waiting += packets;
+    }
+
+    fn recall(&mut self, _learned: Segments) {}
+
+    fn is_first_flight_over(&self) -> bool {
+        false
+    }
+
+    fn settle(&mut self, _learned: Option<Segments>) -> Option<Segments> {
+        None
+    }
+
+    fn delivered(&self, side: Side) -> u64 {
+        match side {
+            Side::Sender => 0,
+            Side::Receiver => self.delivered_bytes(),
+        }
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        self.delivered * self.payload.0
+    }
+
+    fn window(&self) -> Option<Window> {
+        None
+    }
+
+    fn control(&self) -> Option<&dyn CongestionControl> {
+        None
+    }
+
+    fn timing(&self) -> (Option<Duration>, Duration) {
+        (None, Duration::ZERO)
+    }
+
+    fn latest_rtt(&self) -> Option<Duration> {
+        None
+    }
+
+    fn slow_start_exit(&self) -> Option<&SlowStartExit> {
+        None
+    }
+
+    fn tally(&mut self, end: Instant) -> Tally {
+        let delivered_bytes = self.delivered_bytes();
+        Tally {
+            counters: Counters { sent: self.sent, cwnd_max: f64::NAN, ..Counters::default() },
+            window: None,
+            delivered_bytes,
+            delivered_packets: self.delivered,
+            payload: delivered_bytes,
+            delivered_at: self.delivered_at,
+            delivered_after: self.checkpoints.finish(end, delivered_bytes),
+            slow_start_exit: None,
+            min_rtt: None,
+        }
     }
 }

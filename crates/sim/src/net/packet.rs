@@ -4,11 +4,8 @@ use std::num::NonZeroU32;
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
-
-/// Bytes of TCP and IP headers in every packet; an ACK is nothing else (ns-2: `tcpip_base_hdr_size_`).
-pub(crate) const HEADER: u16 = 40;
-/// Bytes that a SACK block adds to an ACK.
-pub(crate) const SACK_BLOCK: u16 = 8;
+use ackclock_tcp::modern::segment::Segment;
+use ackclock_tcp::{Datagram, Side, ns2};
 
 /// Bits of a packet's tag below its route.
 const FLAG_BITS: u32 = 3;
@@ -26,7 +23,7 @@ pub(crate) struct Packet {
     tag: u32,
     /// A segment's number; an ACK's next expected number.
     pub(crate) seq: u32,
-    /// Where the SACK blocks of an ACK, or the whole segment of a `modern` host, are kept.
+    /// Where [`Kept`] has what the profile put into it.
     pub(crate) kept: Option<NonZeroU32>,
     /// Size in bytes with headers.
     size: u16,
@@ -35,19 +32,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// A data packet of `flow`.
-    pub(crate) const fn data(flow: u32, seq: u32, size: u16, sent: Instant) -> Self {
-        Self { sent, tag: (2 * flow) << FLAG_BITS, seq, kept: None, size, hop: 0 }
-    }
-
-    /// An ACK of `flow`, with `blocks` SACK blocks kept at `sack`.
-    pub(crate) const fn ack(flow: u32, seq: u32, blocks: u16, sack: Option<NonZeroU32>, sent: Instant) -> Self {
-        Self { sent, tag: (2 * flow + 1) << FLAG_BITS, seq, kept: sack, size: HEADER + blocks * SACK_BLOCK, hop: 0 }
-    }
-
-    /// A packet of `size` bytes of a flow with `modern` hosts, from its receiver if `reverse`, whose segment is kept at `kept`.
-    pub(crate) const fn segment((flow, reverse): (u32, bool), seq: u32, size: u16, kept: Option<NonZeroU32>, sent: Instant) -> Self {
-        Self { sent, tag: (2 * flow + reverse as u32) << FLAG_BITS, seq, kept, size, hop: 0 }
+    /// The packet that one end of `flow` sends; what the profile adds to it is kept in `kept`.
+    pub(crate) fn new<P: Payload>((flow, from): (u32, Side), datagram: Datagram<P>, kept: &mut Kept) -> Self {
+        let Datagram { number: seq, size, sent, ecn, echo, payload } = datagram;
+        let tag = (2 * flow + from as u32) << FLAG_BITS | ecn as u32 | if echo { ECHO } else { 0 };
+        Self { sent, tag, seq, kept: payload.and_then(|payload| P::store(kept).keep(payload)), size, hop: 0 }
     }
 
     /// Index of its route.
@@ -60,9 +49,9 @@ impl Packet {
         self.route() / 2
     }
 
-    /// Whether it is an ACK.
-    pub(crate) const fn is_ack(&self) -> bool {
-        self.route() % 2 == 1
+    /// The end that sent it.
+    pub(crate) const fn from(&self) -> Side {
+        if self.route() % 2 == 0 { Side::Sender } else { Side::Receiver }
     }
 
     /// Its size with headers.
@@ -88,11 +77,40 @@ impl Packet {
     pub(crate) const fn echo(&self) -> bool {
         self.tag & ECHO != 0
     }
+}
 
-    /// The packet with this CWR or ECE.
-    pub(crate) const fn with_echo(mut self, echo: bool) -> Self {
-        self.tag = self.tag & !ECHO | if echo { ECHO } else { 0 };
-        self
+/// What profiles put into packets, while these travel.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// SACK blocks of `ns2` hosts.
+    pub(crate) blocks: Store<ns2::SackBlocks>,
+    /// Segments of `modern` hosts.
+    pub(crate) segments: Store<Segment>,
+    /// Nothing: datagrams.
+    nothing: Store<()>,
+}
+
+/// What a profile puts into packets.
+pub(crate) trait Payload: Copy {
+    /// Where it is kept.
+    fn store(kept: &mut Kept) -> &mut Store<Self>;
+}
+
+impl Payload for ns2::SackBlocks {
+    fn store(kept: &mut Kept) -> &mut Store<Self> {
+        &mut kept.blocks
+    }
+}
+
+impl Payload for Segment {
+    fn store(kept: &mut Kept) -> &mut Store<Self> {
+        &mut kept.segments
+    }
+}
+
+impl Payload for () {
+    fn store(kept: &mut Kept) -> &mut Store<Self> {
+        &mut kept.nothing
     }
 }
 

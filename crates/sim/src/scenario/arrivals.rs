@@ -65,7 +65,7 @@ pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Pr
 
 /// The flows that arrive, in the order of time; `None` if that cannot be said, which is then among the problems.
 pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mut Problems) -> Option<Vec<Arrival>> {
-    let packet = site.like.host.packet_size.0.max(1);
+    let packet = site.like.host.packet_size().0.max(1);
     let sizes = drawn::sizes(keys.table("size")?, packet)?;
     let per_second = match keys.quantity("rate") {
         Some(Quantity::Real(_, rate)) => rate,
@@ -81,7 +81,7 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
         problems.add(&keys.origin, keys.path.clone(), what);
         return None;
     }
-    if let Some(lack) = memory::lacking((expected * memory::flow(site.like.modern.is_some()) as f64) as u64) {
+    if let Some(lack) = memory::lacking((expected * site.like.host.memory() as f64) as u64) {
         problems.add(&keys.origin, keys.path.clone(), format!("with about {expected:.0} flows {lack}"));
         return None;
     }
@@ -104,10 +104,10 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
 fn rate_of_load(keys: &Record, site: Site<'_>, sizes: &Distribution, problems: &mut Problems) -> Option<f64> {
     let Some(Quantity::Real(_, load)) = keys.quantity("load") else { return None };
     let link = link(keys, site, problems)?;
-    let packet = site.like.host.packet_size.0.max(1);
+    let packet = site.like.host.packet_size().0.max(1);
     let rounded_up = sizes.expectation(|bytes| whole_packets(bytes, packet) - bytes / packet as f64);
     let packets = sizes.mean() / packet as f64 + rounded_up;
-    Some(load * link.rate.as_bits_per_sec() as f64 / (8.0 * packets * site.like.wire_size().0 as f64))
+    Some(load * link.rate.as_bits_per_sec() as f64 / (8.0 * packets * site.like.host.wire_size().0 as f64))
 }
 
 /// The link that is loaded: `of`, or the slowest on the way.

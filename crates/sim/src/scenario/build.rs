@@ -8,10 +8,9 @@ use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::Problems;
-use crate::scenario::flow_keys::is_modern;
+use crate::scenario::flow_keys::{host, is_modern};
 use crate::scenario::flows::{self, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
-use crate::scenario::memory;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::route;
@@ -60,7 +59,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     if problems.concern("topology") {
         return None;
     }
-    let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * memory::flow(is_modern(flow))).sum();
+    let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * host(flow).memory()).sum();
     let mut network = topology::expand(root.table("topology")?, (count, bytes), problems)?;
     if problems.concern("topology") {
         return None;
@@ -159,7 +158,7 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
     let mut packets: BTreeMap<Ends, u64> = BTreeMap::new();
     for (_, flow) in flows {
         let packet = packets.entry((flow.from, flow.to)).or_default();
-        *packet = (*packet).max(flow.wire_size().0);
+        *packet = (*packet).max(flow.host.wire_size().0);
     }
     let links: Vec<Ends> = network.links.iter().map(|pipe| (pipe.spec.from, pipe.spec.to)).collect();
     let routes = shortest_routes(network.nodes.len(), &links, packets.keys().copied());

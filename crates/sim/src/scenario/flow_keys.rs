@@ -2,38 +2,64 @@
 
 use ackclock_core::units::Bytes;
 
-use crate::net::packet::HEADER;
+use ackclock_tcp::HEADER;
+use ackclock_tcp::modern::TIMESTAMPS;
+
 use crate::scenario::check::Record;
-use crate::scenario::model::{ComposedSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds};
+use crate::scenario::model::{
+    ComposedSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, RECOVERIES, ReceiveBuffer, Recovery,
+    RtoBounds,
+};
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
 
-/// The settings that both profiles share, and those of `ns2`.
-pub(crate) fn host(table: &Record) -> Ns2Host {
-    let rwnd = table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX);
+/// The end hosts.
+pub(crate) fn host(table: &Record) -> HostSpec {
+    let packet_size = Bytes(table.whole("packet_size").unwrap_or(1));
+    let (ecn, initial_pacing) = (table.flag("ecn"), table.text("initial_pacing") == Some("rtt"));
+    let sends_datagrams = table.table("application").is_some_and(|application| application.kind == "cbr");
+    if sends_datagrams {
+        return HostSpec::Datagrams(packet_size);
+    }
+    if is_modern(table)
+        && let Some(keys) = table.table("modern")
+    {
+        let host = modern(keys);
+        // The announced size counts the timestamps, so that a full segment has `packet_size` bytes of data.
+        let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
+        return HostSpec::Modern(ModernHost { mss, ecn, initial_pacing, ..host });
+    }
     let recovery = table.text("recovery").unwrap_or_default();
-    Ns2Host {
+    HostSpec::Ns2(Ns2Host {
         recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
-        packet_size: Bytes(table.whole("packet_size").unwrap_or(1)),
+        packet_size,
         header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
-        rwnd,
-        initial_ssthresh: match table.quantity("initial_ssthresh") {
-            Some(Quantity::Real(_, segments)) => segments,
-            Some(Quantity::Word("unlimited")) => f64::INFINITY,
-            _ if is_modern(table) => f64::INFINITY,
-            _ => f64::from(rwnd),
-        },
+        rwnd: rwnd(table),
         delayed_ack: table.flag("delayed_ack"),
         delayed_ack_timeout: table.time("delayed_ack_timeout"),
-        ecn: table.flag("ecn"),
+        ecn,
         limited_transmit: table.flag("limited_transmit"),
-        initial_pacing: table.text("initial_pacing") == Some("rtt"),
+        initial_pacing,
         clock_granularity: table.time("clock_granularity"),
         clock_phase: table.time("clock_phase"),
         min_rto: table.time("min_rto"),
         initial_rto: table.time("initial_rto"),
         max_rto: table.time("max_rto"),
+    })
+}
+
+fn rwnd(table: &Record) -> u32 {
+    table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX)
+}
+
+/// The first slow start threshold in segments; ns-2's is the receiver's window.
+pub(crate) fn initial_ssthresh(table: &Record) -> f64 {
+    match table.quantity("initial_ssthresh") {
+        Some(Quantity::Real(_, segments)) => segments,
+        Some(Quantity::Word("unlimited")) => f64::INFINITY,
+        _ if is_modern(table) => f64::INFINITY,
+        _ => f64::from(rwnd(table)),
     }
 }
 
@@ -42,20 +68,16 @@ pub(crate) fn is_modern(table: &Record) -> bool {
     table.text("profile") == Some("modern")
 }
 
-/// The `modern` host of `[flow.modern]`.
-pub(crate) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
+/// The settings in `[flow.modern]`.
+fn modern(table: &Record) -> ModernHost {
     let bytes = |key| table.whole(key).unwrap_or(1);
     let (initial, max) = (bytes("receive_buffer"), bytes("receive_buffer_max"));
     let recovery = table.text("recovery").unwrap_or_default();
-    let timestamps = table.flag("timestamps");
     let windowed = table.text("pacing") == Some("window");
     ModernHost {
-        // The announced size counts the timestamps, so that a full segment has `packet_size` bytes of data.
-        mss: (shared.packet_size.0 + if timestamps { 12 } else { 0 }) as u16,
         recovery: MODERN_RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(ModernRecovery::Rack, |(_, recovery)| *recovery),
-        timestamps,
+        timestamps: table.flag("timestamps"),
         window_scaling: table.flag("window_scaling"),
-        ecn: shared.ecn,
         buffer: if max > initial { ReceiveBuffer::Autotuned { initial, max } } else { ReceiveBuffer::Fixed(initial) },
         delayed_ack: table.time("delayed_ack"),
         quick_acks: table.integer("quick_acks").unwrap_or(0) as u32,
@@ -68,7 +90,6 @@ pub(crate) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
         abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
         // Linux's ratios.
         pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
-        initial_pacing: shared.initial_pacing,
         rto: RtoBounds {
             initial: table.time("initial_rto"),
             min: table.time("min_rto"),
@@ -78,19 +99,6 @@ pub(crate) fn modern(table: &Record, shared: &Ns2Host) -> ModernHost {
         ..ModernHost::default()
     }
 }
-
-/// Recoveries of `modern` hosts with their names in a scenario.
-pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
-    [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
-
-/// Recoveries with their names in a scenario.
-pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
-    ("tahoe", Recovery::Tahoe),
-    ("reno", Recovery::Reno),
-    ("newreno", Recovery::NewReno),
-    ("sack", Recovery::Sack),
-    ("vegas", Recovery::Vegas),
-];
 
 /// The parts of the congestion control.
 pub(crate) fn control(table: &Record) -> ComposedSpec {

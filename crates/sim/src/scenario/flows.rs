@@ -6,12 +6,12 @@ use std::path::Path;
 use ackclock_core::rng::Generator;
 use ackclock_core::units::Instant;
 
-use crate::scenario::app_keys::{self, DATAGRAM_HEADER};
+use crate::scenario::app_keys;
 use crate::scenario::application::{ApplicationKind, ApplicationSpec, ClientSpec, Traffic};
 use crate::scenario::arrivals::{self, Arrival, Site};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
-use crate::scenario::flow_keys::{control, host, is_modern, modern};
+use crate::scenario::flow_keys::{control, host, initial_ssthresh};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
 use crate::scenario::model::{ControlSpec, FlowSpec};
@@ -49,7 +49,7 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
         let count = table.integer("count").unwrap_or(1);
         let like = prototype(table);
         let application = table.table("application");
-        let application = application.and_then(|keys| app_keys::read(keys, like.host.packet_size, folder, problems));
+        let application = application.and_then(|keys| app_keys::read(keys, like.host.packet_size(), folder, problems));
         let ends = |number: u64| {
             let usual = network.pairs.get((pairs + number % count) as usize % network.pairs.len().max(1)).copied().unwrap_or_default();
             (from.unwrap_or(usual.0), to.unwrap_or(usual.1))
@@ -65,7 +65,7 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
             problems.add(&table.field("application").origin, table.key("application"), what);
             continue;
         }
-        if let Some(lack) = memory::lacking(each.saturating_mul(count) * memory::flow(is_modern(table))) {
+        if let Some(lack) = memory::lacking(each.saturating_mul(count) * like.host.memory()) {
             let what = format!("with {} connections {lack}", each.saturating_mul(count));
             problems.add(&table.field("application").origin, table.key("application"), what);
             continue;
@@ -113,9 +113,7 @@ impl Expanded {
             ApplicationKind::Client(_) => Traffic::Connection(number),
             ApplicationKind::Datagrams(_) => Traffic::Datagrams(number),
         };
-        // Of a flow without TCP there is only the size of its packets to say.
-        let header = if let ApplicationKind::Datagrams(_) = kind { DATAGRAM_HEADER } else { flow.host.header };
-        let flow = FlowSpec { traffic, stop: None, host: crate::scenario::Ns2Host { header, ..flow.host }, ..flow };
+        let flow = FlowSpec { traffic, stop: None, ..flow };
         let first = self.flows.len();
         let several = matches!(kind, ApplicationKind::Client(ClientSpec { persistent, .. }) if !persistent || connections > 1);
         for connection in 0..connections {
@@ -147,11 +145,10 @@ fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str))
 fn prototype(table: &Record) -> FlowSpec {
     let host = host(table);
     let packets = table.quantity("size").map(|size| match size {
-        Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size.0.max(1)),
+        Quantity::Whole(Measure::Bytes, bytes) => bytes.div_ceil(host.packet_size().0.max(1)),
         Quantity::Whole(_, packets) => packets,
         Quantity::Real(..) | Quantity::Word(_) => 0,
     });
-    let modern = is_modern(table).then(|| table.table("modern").map(|keys| modern(keys, &host))).flatten();
     FlowSpec {
         name: String::new(),
         from: 0,
@@ -161,7 +158,7 @@ fn prototype(table: &Record) -> FlowSpec {
         packets,
         traffic: Traffic::Bulk,
         host,
-        modern,
         control: ControlSpec::Composed(control(table)),
+        initial_ssthresh: initial_ssthresh(table),
     }
 }

@@ -6,12 +6,11 @@ use ackclock_core::units::Duration;
 use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::app_keys;
-use crate::scenario::application::{ApplicationSpec, Traffic};
+use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::Built;
-use crate::scenario::flow_keys::{MODERN_RECOVERIES, RECOVERIES};
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec, ReceiveBuffer,
-    Scenario, TraceKind,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, MODERN_RECOVERIES, ModernHost, Ns2Host, Pacing,
+    PartSpec, RECOVERIES, ReceiveBuffer, Scenario, TraceKind, name_of,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
@@ -114,20 +113,24 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     if let Some(packets) = spec.packets {
         put("size", json!(format!("{packets} packets")));
     }
-    let host = &spec.host;
-    if let Traffic::Datagrams(_) = spec.traffic {
-        put("packet_size", json!(format!("{} B", host.packet_size.0)));
-        return Json::Object(table);
-    }
-    put("profile", json!(if spec.modern.is_some() { "modern" } else { "ns2" }));
-    put("packet_size", json!(format!("{} B", host.packet_size.0)));
-    let unlimited = host.initial_ssthresh.is_infinite();
-    put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", host.initial_ssthresh)) });
-    put("ecn", json!(host.ecn));
-    put("initial_pacing", json!(if host.initial_pacing { "rtt" } else { "none" }));
-    match &spec.modern {
-        Some(modern) => put_modern(&mut table, modern),
-        None => put_ns2(&mut table, host),
+    let (profile, ecn, initial_pacing) = match &spec.host {
+        HostSpec::Ns2(host) => ("ns2", host.ecn, host.initial_pacing),
+        HostSpec::Modern(host) => ("modern", host.ecn, host.initial_pacing),
+        HostSpec::Datagrams(data) => {
+            put("packet_size", json!(format!("{} B", data.0)));
+            return Json::Object(table);
+        }
+    };
+    put("profile", json!(profile));
+    put("packet_size", json!(format!("{} B", spec.host.packet_size().0)));
+    let unlimited = spec.initial_ssthresh.is_infinite();
+    put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", spec.initial_ssthresh)) });
+    put("ecn", json!(ecn));
+    put("initial_pacing", json!(if initial_pacing { "rtt" } else { "none" }));
+    match &spec.host {
+        HostSpec::Modern(host) => put_modern(&mut table, host),
+        HostSpec::Ns2(host) => put_ns2(&mut table, host),
+        HostSpec::Datagrams(_) => {}
     }
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     match &spec.control {
@@ -150,7 +153,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
         ReceiveBuffer::Autotuned { initial, max } => (initial, max),
     };
     let modern = json!({
-        "recovery": MODERN_RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name),
+        "recovery": name_of(&MODERN_RECOVERIES, host.recovery),
         "timestamps": host.timestamps,
         "window_scaling": host.window_scaling,
         "receive_buffer": format!("{initial} B"),
@@ -176,7 +179,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
 /// The settings that only an `ns2` host has.
 fn put_ns2(table: &mut Map<String, Json>, host: &Ns2Host) {
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
-    put("recovery", json!(RECOVERIES.iter().find(|(_, recovery)| *recovery == host.recovery).map(|(name, _)| *name)));
+    put("recovery", json!(name_of(&RECOVERIES, host.recovery)));
     put("header", json!(format!("{} B", host.header.0)));
     put("rwnd", json!(format!("{} packets", host.rwnd)));
     put("delayed_ack", json!(host.delayed_ack));

@@ -56,20 +56,20 @@ fn every_preset_resolves_to_its_values() {
 
 #[test]
 fn values_land_in_the_host() {
-    let xp = flow("host = \"windows_xp\"").modern.unwrap();
+    let xp = flow("host = \"windows_xp\"").host.as_modern().cloned().unwrap();
     assert_eq!(xp.buffer, ReceiveBuffer::Fixed(17_520));
     assert_eq!((xp.timestamps, xp.window_scaling, xp.delayed_ack.as_nanos()), (false, false, 200_000_000));
     let linux = flow("host = \"linux\"");
     let ControlSpec::Composed(control) = &linux.control else { panic!("composed") };
     assert_eq!((control.initial_window.name, control.avoidance.name), ("rfc6928", "cubic"));
-    assert_eq!(linux.modern.unwrap().rto.max.as_nanos(), 120_000_000_000);
+    assert_eq!(linux.host.as_modern().unwrap().rto.max.as_nanos(), 120_000_000_000);
 }
 
 #[test]
 fn keys_of_the_flow_override_the_preset() {
     let keys = "host = \"windows_xp\"\ninitial_window = \"10 segments\"\nmodern = { timestamps = true }";
     let flow = flow(keys);
-    let host = flow.modern.unwrap();
+    let host = flow.host.as_modern().cloned().unwrap();
     assert!(host.timestamps && !host.window_scaling, "one key is overridden, the others are the preset's");
     let ControlSpec::Composed(control) = &flow.control else { panic!("composed") };
     assert_eq!((control.initial_window.name, control.avoidance.name), ("fixed", "reno"));

@@ -5,17 +5,8 @@ use std::fs;
 
 /// Memory of a link in a run, in bytes: measured on dumbbells with 100,000 pairs (64-bit Linux) and rounded up, like the others.
 pub(crate) const LINK: u64 = 1_500;
-/// Memory of a flow of profile `ns2`, in bytes.
-const NS2_FLOW: u64 = 3_500;
-/// Memory of a flow of profile `modern`, in bytes.
-const MODERN_FLOW: u64 = 10_000;
 /// A need below this, in bytes, is compared with nothing.
 const SMALL: u64 = 256_000_000;
-
-/// Memory of a flow, in bytes.
-pub(crate) const fn flow(modern: bool) -> u64 {
-    if modern { MODERN_FLOW } else { NS2_FLOW }
-}
 
 /// Why so many bytes are too many; `None` if they fit, or if the system does not say how many are free.
 pub(crate) fn lacking(bytes: u64) -> Option<String> {

@@ -6,10 +6,13 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
-use crate::net::packet::HEADER;
+use ackclock_tcp::HEADER;
+
+use crate::scenario::app_keys::DATAGRAM_HEADER;
 use crate::scenario::application::{ApplicationSpec, Traffic};
 
-pub use crate::tcp::modern::config::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
+pub use ackclock_tcp::modern::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
+pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 
 /// A validated scenario.
 #[derive(Clone, Debug)]
@@ -122,84 +125,89 @@ pub struct FlowSpec {
     pub packets: Option<u64>,
     /// What hands data to the sender.
     pub traffic: Traffic,
-    /// The end hosts of profile `ns2`; of another profile, what the profiles share: packet size, first threshold, ECN, initial pacing.
-    pub host: Ns2Host,
-    /// The end hosts, if they are of profile `modern`.
-    pub modern: Option<ModernHost>,
+    /// Both end hosts.
+    pub host: HostSpec,
     /// The sender's congestion control.
     pub control: ControlSpec,
-}
-
-impl FlowSpec {
-    /// Size of a full data packet with headers.
-    pub(crate) fn wire_size(&self) -> Bytes {
-        // Timestamps count in the announced segment size.
-        let modern = self.modern.as_ref().map(|host| u64::from(host.mss) + u64::from(HEADER));
-        Bytes(modern.unwrap_or(u64::from(self.host.wire_size())))
-    }
-}
-
-/// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
-#[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
-pub struct Ns2Host {
-    /// Loss recovery.
-    pub recovery: Recovery,
-    /// Data in a packet, without headers.
-    pub packet_size: Bytes,
-    /// Headers in every data packet; an ACK has 40 bytes of them in any case.
-    pub header: Bytes,
-    /// Receiver's window in packets.
-    pub rwnd: u32,
     /// First slow start threshold in segments; infinite: none. ns-2's is the receiver's window.
     pub initial_ssthresh: Segments,
-    /// Whether the receiver delays ACKs (every second packet, or after `delayed_ack_timeout`).
-    pub delayed_ack: bool,
-    /// Longest delay of an ACK.
-    pub delayed_ack_timeout: Duration,
-    /// Whether sender and receiver use Explicit Congestion Notification (RFC 3168).
-    pub ecn: bool,
-    /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
-    pub limited_transmit: bool,
-    /// Whether the first window is spread over the first round trip, whatever the initial window.
-    pub initial_pacing: bool,
-    /// Tick of the clock that measures round-trip times.
-    pub clock_granularity: Duration,
-    /// Phase of that clock: it ticks at multiples of the granularity less this.
-    pub clock_phase: Duration,
-    /// Smallest retransmission timeout.
-    pub min_rto: Duration,
-    /// Retransmission timeout before the first measurement.
-    pub initial_rto: Duration,
-    /// Largest retransmission timeout.
-    pub max_rto: Duration,
 }
 
-/// Loss recovery of the `ns2` host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Fast retransmit, then start over.
-    Tahoe,
-    /// Fast recovery (RFC 2581).
-    Reno,
-    /// Fast recovery with partial ACKs (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements with a pipe (RFC 3517, as ns-2's Sack1).
-    Sack,
-    /// Timeouts of fine grain (Brakmo & Peterson 1995, as ns-2's Vegas).
-    Vegas,
+/// The end hosts of a flow: a profile with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostSpec {
+    /// Profile `ns2`: the packet-counting one-way TCP of ns-2.35.
+    Ns2(Ns2Host),
+    /// Profile `modern`: TCP as today's systems have it.
+    Modern(ModernHost),
+    /// No TCP: datagrams with so many bytes of data.
+    Datagrams(Bytes),
 }
 
-impl Ns2Host {
-    /// Size of a data packet in bytes, with headers.
-    pub(crate) const fn wire_size(&self) -> u16 {
-        (self.packet_size.0 + self.header.0) as u16
+impl HostSpec {
+    /// The settings of `ns2` hosts, if it is they.
+    pub const fn as_ns2(&self) -> Option<&Ns2Host> {
+        if let Self::Ns2(host) = self { Some(host) } else { None }
     }
 
-    /// Size of the SYN in bytes: headers alone, or, where packets have none, as a data packet.
-    pub(crate) const fn syn_size(&self) -> u16 {
-        if self.header.0 == 0 { self.wire_size() } else { self.header.0 as u16 }
+    /// The settings of `modern` hosts, if it is they.
+    pub const fn as_modern(&self) -> Option<&ModernHost> {
+        if let Self::Modern(host) = self { Some(host) } else { None }
     }
+
+    /// Data in a full packet, in bytes.
+    pub fn packet_size(&self) -> Bytes {
+        match self {
+            Self::Ns2(host) => host.packet_size,
+            Self::Modern(host) => host.packet_size(),
+            Self::Datagrams(data) => *data,
+        }
+    }
+
+    /// A full packet with all headers, in bytes.
+    pub fn wire_size(&self) -> Bytes {
+        match self {
+            Self::Ns2(host) => Bytes(u64::from(host.wire_size())),
+            // Timestamps count in the announced segment size.
+            Self::Modern(host) => Bytes(u64::from(host.mss) + u64::from(HEADER)),
+            Self::Datagrams(data) => Bytes(data.0 + DATAGRAM_HEADER.0),
+        }
+    }
+
+    /// Memory of both ends in a run, in bytes: measured and rounded up, like that of links.
+    pub(crate) const fn memory(&self) -> u64 {
+        match self {
+            Self::Ns2(_) | Self::Datagrams(_) => 3_500,
+            Self::Modern(_) => 10_000,
+        }
+    }
+
+    /// What tables call the loss recovery.
+    pub fn recovery(&self) -> &'static str {
+        match self {
+            Self::Ns2(host) => name_of(&RECOVERIES, host.recovery),
+            Self::Modern(host) => name_of(&MODERN_RECOVERIES, host.recovery),
+            Self::Datagrams(_) => "none",
+        }
+    }
+}
+
+/// Recoveries of `modern` hosts with their names in a scenario.
+pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
+    [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
+
+/// Recoveries with their names in a scenario.
+pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
+    ("tahoe", Recovery::Tahoe),
+    ("reno", Recovery::Reno),
+    ("newreno", Recovery::NewReno),
+    ("sack", Recovery::Sack),
+    ("vegas", Recovery::Vegas),
+];
+
+/// The name of a recovery in a list of all.
+pub(crate) fn name_of<R: PartialEq>(recoveries: &[(&'static str, R)], recovery: R) -> &'static str {
+    recoveries.iter().find(|(_, known)| *known == recovery).map_or("", |(name, _)| name)
 }
 
 /// Builds a congestion control that is not in the registry; called once for each flow.

@@ -232,11 +232,11 @@ fn defaults_make_a_chain_of_three_links() {
     assert_eq!(scenario.links[0].rate.as_bits_per_sec(), 100_000_000);
     let flow = &scenario.flows[0];
     assert_eq!((flow.name.as_str(), flow.from, flow.to), ("flow0", 0, 3));
-    assert_eq!((flow.stop, flow.packets, flow.host.rwnd), (None, None, 1000));
-    assert!((flow.host.initial_ssthresh - 1000.0).abs() < 1e-9);
+    assert_eq!((flow.stop, flow.packets, flow.host.as_ns2().unwrap().rwnd), (None, None, 1000));
+    assert!((flow.initial_ssthresh - 1000.0).abs() < 1e-9);
     let control = composed(flow);
     assert_eq!((control.initial_window.name, control.slow_start.name, control.avoidance.name), ("ns2_table", "standard", "reno"));
-    assert_eq!((&control.loss_response, flow.host.recovery), (&None, Recovery::Sack));
+    assert_eq!((&control.loss_response, flow.host.recovery()), (&None, "sack"));
 }
 
 #[test]
@@ -355,7 +355,8 @@ fn settings_reach_every_depth() {
         document.set(key, value).unwrap_or_else(|error| panic!("{error}"));
     }
     let scenario = document.scenario().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((scenario.flows[0].host.rwnd, scenario.flows[1].host.rwnd, scenario.seed), (20, 30, 9));
+    let rwnd = |flow: usize| scenario.flows[flow].host.as_ns2().unwrap().rwnd;
+    assert_eq!((rwnd(0), rwnd(1), scenario.seed), (20, 30, 9));
     assert_eq!(limit(&scenario.links[2]), Limit::Packets(5));
     assert!(scenario.links[0].loss.is_some());
     assert!((composed(&scenario.flows[0]).slow_start.params.number("max_ssthresh") - 60.0).abs() < 1e-9);
@@ -463,7 +464,7 @@ fn recoveries_have_one_list_of_names() {
     let Some(keys::Kind::Tables(flow)) = keys.map(|key| &key.kind) else { panic!("flow is a list of tables") };
     let recovery = flow.iter().find(|key| key.name == "recovery");
     let Some(keys::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
-    assert!(words.iter().eq(flow_keys::RECOVERIES.iter().map(|(name, _)| name)));
+    assert!(words.iter().eq(RECOVERIES.iter().map(|(name, _)| name)));
 }
 
 #[test]

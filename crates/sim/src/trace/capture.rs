@@ -5,14 +5,15 @@
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
+use ackclock_tcp::Side;
+use ackclock_tcp::modern::segment::Segment;
 
 use super::pcapng::{self, Direction, Writer};
 use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, datagram, headers};
-use super::{Entering, Kept, Point};
-use crate::net::packet::Packet;
+use super::{Entering, Point};
+use crate::net::packet::{Kept, Packet};
 use crate::scenario::text::unknown;
-use crate::scenario::{Scenario, Traffic};
-use crate::tcp::modern::segment::Segment;
+use crate::scenario::{HostSpec, Scenario, Traffic};
 
 /// Port of those who wait for a connection, which the other end opens.
 const SERVER_PORT: u16 = 5001;
@@ -122,15 +123,15 @@ impl Capture {
     }
 
     /// A packet is at `point`.
-    pub(super) fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept<'_>) {
+    pub(super) fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept) {
         if at >= self.end {
             return;
         }
         let conversation = &mut self.conversations[packet.flow()];
-        if matches!(point, Point::Sent) && !packet.is_ack() && packet.seq > 0 {
+        if matches!(point, Point::Sent) && packet.from() == Side::Sender && packet.seq > 0 {
             conversation.first_data.get_or_insert(packet.sent);
         }
-        let [sender, receiver] = if packet.is_ack() { [1, 0] } else { [0, 1] };
+        let [sender, receiver] = [packet.from().index(), packet.from().peer().index()];
         let (place, direction) = match point {
             Point::Link(link) => (self.links[link as usize], Direction::Unknown),
             Point::Sent => (self.nodes[conversation.nodes[sender]], Direction::Outbound),
@@ -202,12 +203,11 @@ impl Capture {
 fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
     let flows = scenario.flows.iter().enumerate();
     let conversation = |(index, flow): (usize, &crate::scenario::FlowSpec)| {
-        let datagrams = matches!(flow.traffic, Traffic::Datagrams(_));
-        let ns2 = if flow.modern.is_some() || datagrams {
-            None
-        } else {
-            let small = || format!("capture: packets of {} are too small for the 40 bytes of IPv4 and TCP headers and data", flow.name);
-            Some(Ns2Wire::new(&flow.host).ok_or_else(small)?)
+        let small = || format!("capture: packets of {} are too small for the 40 bytes of IPv4 and TCP headers and data", flow.name);
+        let (ns2, datagrams) = match &flow.host {
+            HostSpec::Ns2(host) => (Some(Ns2Wire::new(host).ok_or_else(small)?), false),
+            HostSpec::Modern(_) => (None, false),
+            HostSpec::Datagrams(_) => (None, true),
         };
         let port = (CLIENT_PORT + index % CLIENT_PORTS) as u16;
         let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;
@@ -219,15 +219,15 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
 }
 
 /// The segment that a packet stands for.
-fn segment(conversation: &Conversation, packet: &Packet, (sack, segments): &Kept<'_>) -> Option<Segment> {
+fn segment(conversation: &Conversation, packet: &Packet, kept: &Kept) -> Option<Segment> {
     let Some(wire) = conversation.ns2 else {
-        return segments.get(packet.kept).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
+        return kept.segments.get(packet.kept).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
     };
-    if !packet.is_ack() {
+    if packet.from() == Side::Sender {
         return Some(wire.data(packet));
     }
     let of_syn = packet.seq == 1 && conversation.first_data.is_none_or(|first| packet.sent < first);
-    Some(wire.ack(packet, &sack.get(packet.kept).copied().unwrap_or_default(), of_syn))
+    Some(wire.ack(packet, &kept.blocks.get(packet.kept).copied().unwrap_or_default(), of_syn))
 }
 
 /// What is to be said about a packet: that it is lost, how, and when, if that is not at once.

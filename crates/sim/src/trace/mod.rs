@@ -17,10 +17,8 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
-use crate::net::packet::{Packet, Store};
+use crate::net::packet::{Kept, Packet};
 pub(crate) use crate::net::port::Entering;
-use crate::tcp::modern::segment::Segment;
-use crate::tcp::packet::SackBlocks;
 
 /// Where a packet is when it may be captured.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +31,12 @@ pub(crate) enum Point {
     Received,
 }
 
-/// What travels beside packets: SACK blocks of `ns2` hosts, segments of `modern` ones.
-pub(crate) type Kept<'a> = (&'a Store<SackBlocks>, &'a Store<Segment>);
-
 /// Sees what happens. Times of one link, and of one flow, never go back; those of different ones may.
 pub(crate) trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
     /// A packet is at `point`.
-    fn passed(&mut self, _at: Instant, _point: Point, _packet: &Packet, _kept: &Kept<'_>) {}
+    fn passed(&mut self, _at: Instant, _point: Point, _packet: &Packet, _kept: &Kept) {}
     /// A packet was lost on `link`.
     fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
     /// The queue of `link` marked a packet.

@@ -4,8 +4,8 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
-use super::{Capture, Entering, Kept, Point, Recorder, SequenceKind, Traces};
-use crate::net::packet::Packet;
+use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces};
+use crate::net::packet::{Kept, Packet};
 
 /// Tables and perhaps a capture.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Recording {
 impl Recorder for Recording {
     const ON: bool = true;
 
-    fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept<'_>) {
+    fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept) {
         if let Some(capture) = &mut self.capture {
             capture.passed(at, point, packet, kept);
         }

@@ -10,10 +10,11 @@
 
 use ackclock_core::qdisc::Ecn;
 
-use crate::net::packet::{HEADER, Packet};
-use crate::scenario::{Ns2Host, Recovery};
-use crate::tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
-use crate::tcp::packet::SackBlocks;
+use ackclock_tcp::HEADER;
+use ackclock_tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
+use ackclock_tcp::ns2::{Config as Ns2Host, Recovery, SackBlocks};
+
+use crate::net::packet::Packet;
 
 /// Most bytes of IPv4 and TCP headers.
 pub(super) const MOST_HEADERS: u32 = 80;

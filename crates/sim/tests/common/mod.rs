@@ -4,7 +4,8 @@
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate};
 use ackclock_sim::scenario::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind, Traffic,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind,
+    Traffic,
 };
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
@@ -64,7 +65,6 @@ pub(crate) fn host(recovery: Recovery) -> Ns2Host {
         packet_size: Bytes(1000),
         header: Bytes(if vegas { 0 } else { 40 }),
         rwnd: 1000,
-        initial_ssthresh: 1000.0,
         delayed_ack: false,
         delayed_ack_timeout: Duration::from_millis(100),
         ecn: false,
@@ -112,8 +112,8 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         stop: None,
         packets: None,
         traffic: Traffic::Bulk,
-        host,
-        modern: None,
+        initial_ssthresh: f64::from(host.rwnd),
+        host: HostSpec::Ns2(host),
         control,
     };
     Scenario {

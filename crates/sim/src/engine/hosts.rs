@@ -1,0 +1,159 @@
+//! The host profiles of a run: the one place that names them. Each is called by its own type, so that `ns2` is as fast as if it were alone.
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::units::{Duration, Instant, Segments};
+use ackclock_tcp::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern, ns2};
+
+use super::stream::Stream;
+use crate::net::packet::{Kept, Packet, Payload};
+
+/// Both ends of a flow.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the large one is the usual one, and the one that has to be fast")]
+pub(super) enum Hosts {
+    /// Profile `ns2`.
+    Ns2(ns2::Connection),
+    /// Profile `modern`.
+    Modern(Box<modern::Connection>),
+    /// No TCP at all.
+    Datagrams(Box<Stream>),
+}
+
+/// Calls the connection, whichever profile it has.
+macro_rules! each {
+    ($hosts:expr, $connection:ident => $call:expr) => {
+        match $hosts {
+            Hosts::Ns2($connection) => $call,
+            Hosts::Modern($connection) => $call,
+            Hosts::Datagrams($connection) => $call,
+        }
+    };
+}
+
+impl Hosts {
+    /// A packet reaches the end to which it was sent; tells whether data was delivered there.
+    pub(super) fn handle(&mut self, now: Instant, packet: &Packet, kept: &mut Kept) -> bool {
+        let side = packet.from().peer();
+        each!(self, connection => connection.handle(now, side, &arrived(packet, kept)))
+    }
+
+    /// The next packet of `flow` that its end `side` sends.
+    pub(super) fn poll_transmit(&mut self, now: Instant, ends: (u32, Side), kept: &mut Kept) -> Option<(Packet, Transmission)> {
+        each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, kept), kind)))
+    }
+
+    /// The network has lost a packet: by which number a notice would tell of it.
+    pub(super) fn forget(&self, packet: &Packet, kept: &mut Kept) -> Option<u32> {
+        fn noticed<C: Connection<Payload: Payload>>(_of: &C, packet: &Packet, kept: &mut Kept) -> Option<u32> {
+            let payload = C::Payload::store(kept).take(packet.kept);
+            C::noticed(packet.seq, packet.from(), payload.as_ref())
+        }
+        match self {
+            Self::Ns2(connection) => noticed(connection, packet, kept),
+            Self::Modern(connection) => noticed(&**connection, packet, kept),
+            Self::Datagrams(connection) => noticed(&**connection, packet, kept),
+        }
+    }
+
+    /// When the timer of an end is due.
+    pub(super) fn poll_timeout(&self, side: Side) -> Option<Instant> {
+        each!(self, connection => connection.poll_timeout(side))
+    }
+
+    /// The timer of an end is due.
+    pub(super) fn handle_timeout(&mut self, now: Instant, side: Side) {
+        each!(self, connection => connection.handle_timeout(now, side));
+    }
+
+    /// A queue has dropped a packet of an end.
+    pub(super) fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
+        each!(self, connection => connection.handle_notice(now, side, dropped));
+    }
+
+    /// An application opens the connection.
+    pub(super) fn open(&mut self, now: Instant) {
+        each!(self, connection => connection.open(now));
+    }
+
+    /// An application writes at an end.
+    pub(super) fn write(&mut self, side: Side, bytes: u64) {
+        each!(self, connection => connection.write(side, bytes));
+    }
+
+    /// An application writes no more at an end.
+    pub(super) fn close(&mut self, side: Side) {
+        each!(self, connection => connection.close(side));
+    }
+
+    /// An application has so many packets more.
+    pub(super) fn offer(&mut self, packets: u64) {
+        each!(self, connection => connection.offer(packets));
+    }
+
+    /// Earlier connections to the peer have arrived at this initial window.
+    pub(super) fn recall(&mut self, learned: Segments) {
+        each!(self, connection => connection.recall(learned));
+    }
+
+    /// Whether there is something to learn from the first flight.
+    pub(super) fn is_first_flight_over(&self) -> bool {
+        each!(self, connection => connection.is_first_flight_over())
+    }
+
+    /// What the next connection to the peer shall know.
+    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        each!(self, connection => connection.settle(learned))
+    }
+
+    /// Bytes of data delivered at an end.
+    pub(super) fn delivered(&self, side: Side) -> u64 {
+        each!(self, connection => connection.delivered(side))
+    }
+
+    /// Bytes delivered at the receiver, as the profile counts them.
+    pub(super) fn delivered_bytes(&self) -> u64 {
+        each!(self, connection => connection.delivered_bytes())
+    }
+
+    /// The sender's window.
+    pub(super) fn window(&self) -> Option<Window> {
+        each!(self, connection => connection.window())
+    }
+
+    /// The sender's congestion control.
+    pub(super) fn control(&self) -> Option<&dyn CongestionControl> {
+        each!(self, connection => connection.control())
+    }
+
+    /// The sender's smoothed round-trip time and timeout.
+    pub(super) fn timing(&self) -> (Option<Duration>, Duration) {
+        each!(self, connection => connection.timing())
+    }
+
+    /// The sender's last round-trip time.
+    pub(super) fn latest_rtt(&self) -> Option<Duration> {
+        each!(self, connection => connection.latest_rtt())
+    }
+
+    /// How the first slow start ended.
+    pub(super) fn slow_start_exit(&self) -> Option<&SlowStartExit> {
+        each!(self, connection => connection.slow_start_exit())
+    }
+
+    /// What was done up to the end of the run.
+    pub(super) fn tally(&mut self, end: Instant) -> Tally {
+        each!(self, connection => connection.tally(end))
+    }
+}
+
+/// A packet with what was kept for it while it travelled.
+fn arrived<P: Payload>(packet: &Packet, kept: &mut Kept) -> Datagram<P> {
+    Datagram {
+        number: packet.seq,
+        size: packet.size().0 as u16,
+        sent: packet.sent,
+        ecn: packet.ecn(),
+        echo: packet.echo(),
+        payload: P::store(kept).take(packet.kept),
+    }
+}

@@ -1,0 +1,21 @@
+//! TCP end hosts, sans-IO: packets, timeouts and an application's verbs in, packets out. No clock, no I/O, no threads.
+//!
+//! A host profile is a type that implements [`Connection`]: both ends of a flow, driven by whatever carries packets between them.
+
+mod bulk;
+mod checkpoints;
+mod connection;
+mod first_flight;
+pub mod modern;
+pub mod ns2;
+mod pacing;
+mod rate;
+mod slow_start_exit;
+
+pub use bulk::Bulk;
+pub use checkpoints::{CHECKPOINTS, Checkpoints};
+pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
+pub use slow_start_exit::{ExitReason, SlowStartExit};
+
+/// Bytes of IP and TCP headers without options; an ACK without options is nothing else (ns-2: `tcpip_base_hdr_size_`).
+pub const HEADER: u16 = 40;

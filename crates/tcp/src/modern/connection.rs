@@ -1,0 +1,274 @@
+//! A connection of two `modern` ends: with a bulk transfer in one direction, or with whatever an application
+//! writes at either end.
+
+use ackclock_core::cc::{CongestionControl, Phase, Window};
+use ackclock_core::events::{Ack, CongestionEvent, Established};
+use ackclock_core::units::{Duration, Instant, Segments};
+
+use super::config::Config;
+use super::endpoint::Endpoint;
+use super::segment::{Flags, Segment, to_position};
+use super::sender::{Counters, Supply};
+use crate::bulk::Bulk;
+use crate::checkpoints::Checkpoints;
+use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
+use crate::slow_start_exit::SlowStartExit;
+
+/// Segments that the application keeps ready, so that a window always finds full ones.
+const AHEAD: u64 = 4;
+
+/// The control of an end that sends nothing but its FIN.
+#[derive(Clone, Debug)]
+struct OneSegment;
+
+impl CongestionControl for OneSegment {
+    fn on_established(&mut self, _event: &Established) {}
+    fn on_ack(&mut self, _ack: &Ack) {}
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+    fn window(&self) -> Window {
+        Window { cwnd: 1.0, ssthresh: 1.0 }
+    }
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}
+
+/// Both ends of a flow: data goes from the first to the second, requests of an application the other way.
+#[derive(Debug)]
+pub struct Connection {
+    ends: [Endpoint; 2],
+    /// What the first end sends by itself; `None`: an application opens the connection, from its second end, and writes.
+    bulk: Option<Bulk>,
+    /// Data in a full segment.
+    segment: u64,
+    initial_sequence: u32,
+    started: bool,
+    /// Segments handed over.
+    written: u64,
+    /// Bytes delivered in order at the first end: requests.
+    heard_bytes: u64,
+    /// Bytes of data delivered in order at the second.
+    delivered_bytes: u64,
+    /// When the last of them were.
+    delivered_at: Instant,
+    checkpoints: Checkpoints,
+    /// One past the highest position sent.
+    highest: u64,
+}
+
+impl Connection {
+    /// A bulk transfer that has not started.
+    pub fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+        let segment = host.packet_size().0;
+        let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
+        ends[0].sender.supply = Supply::Pulled(bulk.amount().map(|packets| packets * segment));
+        Self::new(ends, Some(bulk), host)
+    }
+
+    /// A connection that its second end will open, with the controls of both ends.
+    pub fn dormant(host: &Config, [sender, receiver]: [Box<dyn CongestionControl>; 2]) -> Self {
+        let ends = [Endpoint::listen(host, sender), Endpoint::open(host, receiver)];
+        Self::new(ends, None, host)
+    }
+
+    fn new(ends: [Endpoint; 2], bulk: Option<Bulk>, host: &Config) -> Self {
+        let start = bulk.map_or(Instant::ZERO, |bulk| bulk.start);
+        Self {
+            ends,
+            bulk,
+            segment: host.packet_size().0,
+            initial_sequence: host.initial_sequence,
+            started: false,
+            written: 0,
+            heard_bytes: 0,
+            delivered_bytes: 0,
+            delivered_at: start,
+            checkpoints: Checkpoints::new(start),
+            highest: 1,
+        }
+    }
+
+    /// The number of the segment that begins at `position`: the SYN has 0, the first with data 1, as with the `ns2` host.
+    fn number(&self, position: u64) -> u32 {
+        if position == 0 { 0 } else { ((position - 1).div_ceil(self.segment) + 1) as u32 }
+    }
+
+    /// The application hands over as much as keeps the sender busy, and closes after the last.
+    fn hand_over(&mut self, bulk: Bulk, now: Instant) {
+        while self.ends[0].unsent() < AHEAD * self.segment && bulk.offers(self.written as u32 + 1, now) {
+            self.ends[0].write(self.segment);
+            self.written += 1;
+        }
+        if bulk.is_done(self.written) {
+            self.ends[0].close();
+        }
+    }
+
+    fn sender(&self) -> &Endpoint {
+        &self.ends[Side::Sender.index()]
+    }
+
+    fn end(&mut self, side: Side) -> &mut Endpoint {
+        &mut self.ends[side.index()]
+    }
+}
+
+impl connection::Connection for Connection {
+    type Payload = Segment;
+
+    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Segment>) -> bool {
+        let Some(segment) = arrived.payload else { return false };
+        self.end(side).handle_segment(now, &Segment { ecn: arrived.ecn, ..segment });
+        let (start, end) = self.end(side).read(now, u64::MAX);
+        if start == end {
+            return false;
+        }
+        match side {
+            Side::Sender => self.heard_bytes += end - start,
+            Side::Receiver => {
+                self.checkpoints.pass(now, self.delivered_bytes);
+                self.delivered_bytes += end - start;
+                self.delivered_at = now;
+            }
+        }
+        true
+    }
+
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Segment>, Transmission)> {
+        if !self.started {
+            return None;
+        }
+        match self.bulk {
+            Some(bulk) if side == Side::Sender => self.hand_over(bulk, now),
+            // Who hears that the other end writes no more has nothing more to say either.
+            _ if self.ends[side.index()].has_heard_fin() => self.end(side).close(),
+            _ => {}
+        }
+        let segment = self.end(side).poll_transmit(now)?;
+        let (near, wire) = match side {
+            Side::Sender => (self.highest, segment.seq),
+            Side::Receiver => (self.delivered_bytes + 1, segment.ack),
+        };
+        let start = to_position(wire, self.initial_sequence, near).unwrap_or(0);
+        let transmission = match side {
+            _ if segment.len() == 0 => Transmission::Ack,
+            Side::Sender if start < self.highest && !segment.flags.has(Flags::SYN) => Transmission::Again,
+            Side::Sender | Side::Receiver => Transmission::New,
+        };
+        if side == Side::Sender {
+            self.highest = self.highest.max(start + u64::from(segment.payload));
+        }
+        let (number, size) = (self.number(start), segment.wire_size() as u16);
+        Some((Datagram { number, size, sent: now, ecn: segment.ecn, echo: false, payload: Some(segment) }, transmission))
+    }
+
+    fn poll_timeout(&self, side: Side) -> Option<Instant> {
+        if self.started {
+            self.ends[side.index()].poll_timeout()
+        } else {
+            self.bulk.map(|bulk| bulk.start).filter(|_| side == Side::Sender)
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant, side: Side) {
+        if side == Side::Sender && !self.started {
+            self.started = true;
+        } else {
+            self.end(side).handle_timeout(now);
+        }
+    }
+
+    fn noticed(_number: u32, _side: Side, payload: Option<&Segment>) -> Option<u32> {
+        payload.filter(|segment| segment.len() > 0).map(|segment| segment.seq)
+    }
+
+    fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
+        self.end(side).handle_notice(now, dropped);
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.started = true;
+        self.delivered_at = now;
+        self.checkpoints = Checkpoints::new(now);
+    }
+
+    fn write(&mut self, side: Side, bytes: u64) {
+        self.end(side).write(bytes);
+    }
+
+    fn close(&mut self, side: Side) {
+        self.end(side).close();
+    }
+
+    fn offer(&mut self, packets: u64) {
+        if let Some(bulk) = &mut self.bulk {
+            bulk.offer(packets);
+        }
+    }
+
+    fn recall(&mut self, learned: Segments) {
+        if !self.started {
+            self.end(Side::Sender).sender.learned = Some(learned);
+        }
+    }
+
+    fn is_first_flight_over(&self) -> bool {
+        self.sender().sender.first.as_ref().is_some_and(|first| first.is_over())
+    }
+
+    fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        let sender = &mut self.end(Side::Sender).sender;
+        let first = sender.first.take()?;
+        sender.control.settle(&first.outcome(learned))
+    }
+
+    fn delivered(&self, side: Side) -> u64 {
+        match side {
+            Side::Sender => self.heard_bytes,
+            Side::Receiver => self.delivered_bytes,
+        }
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    fn window(&self) -> Option<Window> {
+        Some(self.sender().window())
+    }
+
+    fn control(&self) -> Option<&dyn CongestionControl> {
+        Some(self.sender().control())
+    }
+
+    fn timing(&self) -> (Option<Duration>, Duration) {
+        let (srtt, _, rto) = self.sender().timing();
+        (srtt, rto)
+    }
+
+    fn latest_rtt(&self) -> Option<Duration> {
+        self.sender().latest_rtt()
+    }
+
+    fn slow_start_exit(&self) -> Option<&SlowStartExit> {
+        Some(self.sender().slow_start_exit())
+    }
+
+    fn tally(&mut self, end: Instant) -> Tally {
+        let delivered_after = self.checkpoints.finish(end, self.delivered_bytes);
+        let sender = self.sender();
+        let Counters { sent, retransmitted, timeouts, reductions, cwnd_max, .. } = sender.counters();
+        let (_, min_rtt, _) = sender.timing();
+        Tally {
+            counters: connection::Counters { sent, retransmitted, timeouts, reductions, cwnd_max },
+            window: Some(sender.window()),
+            delivered_bytes: self.delivered_bytes,
+            delivered_packets: self.delivered_bytes / self.segment,
+            payload: self.delivered_bytes,
+            delivered_at: self.delivered_at,
+            delivered_after,
+            slow_start_exit: sender.slow_start_exit().get(),
+            min_rtt,
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! One end of a connection: segments and timeouts in, segments out.
+//!
+//! Data is counted, not carried: the application writes and reads numbers of bytes, and a position in the stream says which they are.
+//! A connection that has been closed from both sides has no timers; it answers a repeated FIN, so that TIME-WAIT needs no time.
+//!
+//! ## References
+//! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in a connection).
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant};
+
+use super::acks::Ack;
+use super::config::{Config, Recovery};
+use super::handshake::{Handshake, Stage};
+use super::paws::{self, PeerClock};
+use super::ranges::Range;
+use super::receiver::{Arrival, Receiver};
+use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::sender::{Counters, Output, Sender};
+use crate::slow_start_exit::SlowStartExit;
+
+/// The states of RFC 9293 §3.3.2.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of RFC 9293")]
+pub enum State {
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+    Closed,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct Endpoint {
+    config: Config,
+    pub(super) handshake: Handshake,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    clock: PeerClock,
+    /// Whether the peer's FIN had arrived when the own was sent.
+    answers_fin: bool,
+}
+
+impl Endpoint {
+    /// An end that opens the connection, with its congestion control.
+    pub fn open(config: &Config, control: Box<dyn CongestionControl>) -> Self {
+        Self::new(config, control, true)
+    }
+
+    /// An end that waits for the other to open the connection.
+    pub fn listen(config: &Config, control: Box<dyn CongestionControl>) -> Self {
+        Self::new(config, control, false)
+    }
+
+    fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
+        Self {
+            config: config.clone(),
+            handshake: Handshake::new(config, active),
+            sender: Sender::new(config, control),
+            receiver: Receiver::new(config),
+            clock: PeerClock::default(),
+            answers_fin: false,
+        }
+    }
+
+    /// The application writes `bytes`.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application writes no more.
+    pub fn close(&mut self) {
+        self.sender.close();
+    }
+
+    /// Bytes that the application can read.
+    #[cfg(test)]
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// The application reads up to `most` bytes: gives their positions in the stream, of which the first byte has 1. Afterwards
+    /// [`Endpoint::poll_transmit`] may tell the peer that there is room.
+    pub fn read(&mut self, now: Instant, most: u64) -> Range {
+        self.receiver.read(now, most)
+    }
+
+    /// The state.
+    #[cfg(test)]
+    pub fn state(&self) -> State {
+        match self.handshake.stage {
+            Stage::Listen => return State::Listen,
+            Stage::SynSent => return State::SynSent,
+            Stage::SynReceived => return State::SynReceived,
+            Stage::Reset => return State::Closed,
+            Stage::Established => {}
+        }
+        let (sent, acknowledged) = self.sender.fin();
+        match (sent, acknowledged, self.receiver.is_finished()) {
+            (false, _, false) => State::Established,
+            (false, _, true) => State::CloseWait,
+            (true, false, false) => State::FinWait1,
+            (true, true, false) => State::FinWait2,
+            (true, false, true) if self.answers_fin => State::LastAck,
+            (true, false, true) => State::Closing,
+            (true, true, true) if self.answers_fin => State::Closed,
+            (true, true, true) => State::TimeWait,
+        }
+    }
+
+    /// The congestion window and threshold.
+    pub fn window(&self) -> Window {
+        self.sender.control.window()
+    }
+
+    /// The congestion control, for its own quantities.
+    pub fn control(&self) -> &dyn CongestionControl {
+        &*self.sender.control
+    }
+
+    /// What the sender counted, SYNs included.
+    pub(crate) fn counters(&self) -> Counters {
+        let (counters, syns) = (self.sender.counters, u64::from(self.handshake.syns()));
+        Counters { sent: counters.sent + syns, retransmitted: counters.retransmitted + syns.saturating_sub(1), ..counters }
+    }
+
+    /// Smoothed and smallest round-trip time, and the retransmission timeout.
+    pub fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
+        self.sender.timing()
+    }
+
+    /// How the first slow start ended.
+    pub fn slow_start_exit(&self) -> &SlowStartExit {
+        &self.sender.exit
+    }
+
+    /// The last round-trip time measured.
+    pub fn latest_rtt(&self) -> Option<Duration> {
+        self.sender.rtt.latest()
+    }
+
+    /// Bytes written and not yet sent.
+    pub fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
+    /// Whether the peer's FIN has arrived, and all before it.
+    pub fn has_heard_fin(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
+    /// Takes a segment. Then [`Endpoint::poll_transmit`] gives what to send.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        match self.handshake.stage {
+            Stage::Reset => {}
+            Stage::Listen => self.handle_in_listen(now, segment),
+            Stage::SynSent => self.handle_in_syn_sent(now, segment),
+            Stage::SynReceived | Stage::Established => self.handle_synchronised(now, segment),
+        }
+    }
+
+    /// RFC 9293 §3.10.7.2.
+    fn handle_in_listen(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) && !flags.has(Flags::ACK) && !flags.has(Flags::RST) {
+            self.take_syn(now, segment);
+            (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
+        }
+    }
+
+    /// RFC 9293 §3.10.7.3.
+    fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        let acknowledges = flags.has(Flags::ACK) && segment.ack == to_wire(1, self.handshake.iss);
+        if flags.has(Flags::ACK) && !acknowledges {
+            return;
+        }
+        if flags.has(Flags::RST) {
+            if acknowledges {
+                self.reset();
+            }
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(now, segment);
+        if acknowledges {
+            self.establish(now, segment);
+            self.receiver.demand_ack();
+        } else {
+            // Both sides open at the same time.
+            (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
+        }
+    }
+
+    /// Takes what the peer's SYN says.
+    fn take_syn(&mut self, now: Instant, segment: &Segment) {
+        self.handshake.agree(segment);
+        let agreed = &self.handshake.agreed;
+        self.receiver.begin();
+        if !agreed.scaling {
+            self.receiver.window.disable_scaling();
+        }
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
+            self.clock.note(now, timestamps.value, true);
+        }
+        self.sender.smss = u64::from(agreed.smss);
+        self.sender.ecn = agreed.ecn;
+        if !agreed.sack {
+            self.sender.recovery = Recovery::NewReno;
+        }
+        // RFC 7323 §2.2: the window of a SYN is not scaled.
+        let window = u64::from(segment.window);
+        (self.sender.edge, self.sender.max_window) = (1 + window, window);
+    }
+
+    fn establish(&mut self, now: Instant, segment: &Segment) {
+        let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
+        let lost_syns = self.handshake.lost_syns();
+        match self.handshake.complete(now, echo, self.config.initial_timestamp) {
+            Some(rtt) => {
+                self.sender.rtt.end_backoff();
+                self.sender.rtt.measure(rtt);
+                self.sender.tlp.measure();
+            }
+            None => self.sender.rtt.restart_after_lost_syn(),
+        }
+        self.sender.establish(now, lost_syns);
+    }
+
+    /// RFC 9293 §3.10.7.4.
+    fn handle_synchronised(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        let Some(start) = to_position(segment.seq, self.handshake.irs, self.receiver.rcv_nxt()) else { return };
+        let end = start + u64::from(segment.len());
+        if flags.has(Flags::SYN) && self.handshake.stage == Stage::SynReceived && start == 0 {
+            self.handshake.due = true;
+            return;
+        }
+        let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
+        // RFC 7323 §5.3 rule R1. What is empty is not answered: two ends would answer each other's reordered ACKs for ever.
+        if timestamps.is_some_and(|it| !self.clock.accepts(now, it.value)) && !flags.has(Flags::RST) {
+            if start < end {
+                self.receiver.demand_ack();
+            }
+            return;
+        }
+        let arrival = Arrival { range: (start, end), fin: flags.has(Flags::FIN), ecn: segment.ecn, cwr: flags.has(Flags::CWR) };
+        if !self.receiver.is_acceptable((start, end)) {
+            if flags.has(Flags::RST) {
+                return;
+            }
+            self.receiver.demand_ack();
+            // A duplicate is reported (RFC 2883 §4).
+            if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
+                self.receiver.receive(now, &arrival);
+            }
+            return;
+        }
+        if flags.has(Flags::RST) {
+            // RFC 5961 §3.2.
+            if start == self.receiver.rcv_nxt() {
+                self.reset();
+            } else {
+                self.receiver.demand_ack();
+            }
+            return;
+        }
+        // RFC 5961 §4.2.
+        if flags.has(Flags::SYN) || !flags.has(Flags::ACK) {
+            return self.receiver.demand_ack();
+        }
+        if let Some(timestamps) = timestamps {
+            self.note_timestamps(now, timestamps, start);
+        }
+        if self.take_ack(now, segment, start) {
+            self.receiver.receive(now, &arrival);
+        } else {
+            self.receiver.demand_ack();
+        }
+    }
+
+    /// The connection is no more.
+    fn reset(&mut self) {
+        self.handshake.reset();
+        self.sender.timers.stop_all();
+        self.receiver.stop_timer();
+    }
+
+    fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64) {
+        self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
+        if let Some(rtt) = paws::since(now, timestamps.echo, self.config.initial_timestamp) {
+            self.receiver.window.measure(rtt);
+        }
+    }
+
+    /// Takes the acknowledgement of a segment at position `start`; tells whether it can be.
+    fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
+        let iss = self.handshake.iss;
+        let Some(ack) = to_position(segment.ack, iss, self.sender.snd_una) else { return true };
+        if self.handshake.stage == Stage::SynReceived {
+            if ack != 1 {
+                return false;
+            }
+            self.establish(now, segment);
+        }
+        let mut sack = [(0, 0); MAX_SACK_BLOCKS];
+        let mut count = 0;
+        for &(left, right) in segment.options.sack.as_slice() {
+            let [left, right] = [left, right].map(|edge| to_position(edge, iss, ack));
+            if let (Some(left), Some(right)) = (left, right)
+                && left < right
+            {
+                sack[count] = (left, right);
+                count += 1;
+            }
+        }
+        let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
+        self.sender.handle_ack(
+            now,
+            &Ack {
+                number: ack,
+                seq: start,
+                window: u64::from(segment.window) << self.handshake.agreed.peer_scale,
+                sack: &sack[..count],
+                echo: timestamps.map(|it| it.echo),
+                ece: segment.flags.has(Flags::ECE),
+                bare: segment.len() == 0,
+            },
+        )
+    }
+
+    /// A timer may have expired. Then [`Endpoint::poll_transmit`] gives what to send.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.handshake.handle_timeout(now) {
+            // RFC 6298 §5.5.
+            self.sender.rtt.back_off();
+        }
+        self.receiver.handle_timeout(now);
+        self.sender.handle_timeout(now);
+    }
+
+    /// When [`Endpoint::handle_timeout`] is due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let deadlines = [self.handshake.poll_timeout(), self.receiver.poll_timeout(), self.sender.timers.next()];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// The next segment to send, if there is one.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        match self.handshake.stage {
+            Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
+            Stage::Listen | Stage::Reset | Stage::SynSent => return None,
+            Stage::SynReceived | Stage::Established => {}
+        }
+        // Blocks go with an ACK of their own, so that data segments have one size.
+        if self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks() {
+            return Some(self.pure_ack(now));
+        }
+        if self.handshake.stage == Stage::Established {
+            let before = self.sender.fin().0;
+            if let Some(output) = self.sender.next(now) {
+                if !before && output.fin {
+                    self.answers_fin = self.receiver.is_finished();
+                }
+                return Some(self.data(now, &output));
+            }
+            self.sender.update_persist(now);
+        }
+        self.receiver.owes_ack().then(|| self.pure_ack(now))
+    }
+
+    fn syn(&mut self, now: Instant) -> Segment {
+        let timeout = self.sender.rtt.timeout();
+        self.handshake.note_sent(now, timeout);
+        let options = self.handshake.options(self.config.mss, self.receiver.window.scale());
+        let flags = self.handshake.flags();
+        self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
+    }
+
+    fn pure_ack(&mut self, now: Instant) -> Segment {
+        let agreed = &self.handshake.agreed;
+        // RFC 2018 §3: with timestamps there is room for three blocks.
+        let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
+        let mut options = Options::default();
+        if agreed.sack {
+            let irs = self.handshake.irs;
+            for (start, end) in self.receiver.take_sack_blocks(most) {
+                options.sack.push((to_wire(start, irs), to_wire(end, irs)));
+            }
+        }
+        let position = self.sender.snd_nxt.max(1);
+        self.segment(now, (position, position), Segment { flags: Flags::ACK, options, ..EMPTY })
+    }
+
+    fn data(&mut self, now: Instant, output: &Output) -> Segment {
+        let Output { range: (start, end), fin, push, retransmission, cwr } = *output;
+        let payload = (end - start) as u32 - u32::from(fin);
+        let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
+        // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
+        let capable = self.sender.ecn && !retransmission && payload > 0;
+        let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+        self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
+    }
+
+    /// Fills in what every segment has: numbers, window, timestamps, echo of marks.
+    fn segment(&mut self, now: Instant, (start, _): Range, mut segment: Segment) -> Segment {
+        let Handshake { iss, irs, agreed, .. } = &self.handshake;
+        let syn = segment.flags.has(Flags::SYN);
+        let (window, ecn_echo) = self.receiver.acknowledge(syn);
+        segment.seq = to_wire(start, *iss);
+        if segment.flags.has(Flags::ACK) {
+            segment.ack = to_wire(self.receiver.rcv_nxt(), *irs);
+        }
+        segment.window = window;
+        segment.flags = segment.flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn);
+        if agreed.timestamps {
+            let value = paws::timestamp(now, self.config.initial_timestamp);
+            segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
+        }
+        segment
+    }
+}
+
+/// A segment of nothing.
+const EMPTY: Segment = Segment {
+    seq: 0,
+    ack: 0,
+    flags: Flags::NONE,
+    window: 0,
+    options: Options { mss: None, window_scale: None, sack_permitted: false, timestamps: None, sack: SackBlocks::EMPTY },
+    payload: 0,
+    ecn: Ecn::Incapable,
+};

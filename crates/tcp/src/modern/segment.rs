@@ -1,0 +1,209 @@
+//! Segments as they are on the wire: 32-bit sequence numbers, flags, a 16-bit window, options, and a count of bytes instead of a payload.
+//!
+//! ## References
+//! RFC 9293 §3.1 (header), §3.2 (MSS); RFC 7323 §2 (window scale), §3 (timestamps); RFC 2018 §2, §3 (SACK); RFC 3168 §6.1 (ECE, CWR).
+
+use std::ops::BitOr;
+
+use ackclock_core::qdisc::Ecn;
+
+/// Bytes of the IPv4 and TCP headers without options.
+pub const BASE_HEADER: u32 = 40;
+/// Most SACK blocks that fit beside no other option (RFC 2018 §3).
+pub const MAX_SACK_BLOCKS: usize = 4;
+
+/// Control bits of the TCP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// No more data from the sender.
+    pub const FIN: Self = Self(1);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(1 << 1);
+    /// Reset the connection.
+    pub const RST: Self = Self(1 << 2);
+    /// The sender has nothing more to send at the moment.
+    pub const PSH: Self = Self(1 << 3);
+    /// The acknowledgement field counts.
+    pub const ACK: Self = Self(1 << 4);
+    /// ECN echo.
+    pub const ECE: Self = Self(1 << 6);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(1 << 7);
+
+    /// Whether all bits of `other` are set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The bits as they are in the header.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// These flags, and `other` where `condition` holds.
+    #[must_use]
+    pub const fn with(self, other: Self, condition: bool) -> Self {
+        if condition { Self(self.0 | other.0) } else { self }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The timestamps option (RFC 7323 §3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// `TSval`: the sender's clock.
+    pub value: u32,
+    /// `TSecr`: the clock of the peer, echoed.
+    pub echo: u32,
+}
+
+/// SACK blocks on the wire: `[left, right)` each (RFC 2018 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// None.
+    pub const EMPTY: Self = Self { blocks: [(0, 0); MAX_SACK_BLOCKS], len: 0 };
+
+    /// The blocks in their order.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Adds a block at the end, if there is room.
+    pub fn push(&mut self, block: (u32, u32)) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+}
+
+/// TCP options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size, on a SYN (RFC 9293 §3.2).
+    pub mss: Option<u16>,
+    /// Window scale, on a SYN (RFC 7323 §2.2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted, on a SYN (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 §3.2).
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks (RFC 2018 §3), a D-SACK block first (RFC 2883 §4).
+    pub sack: SackBlocks,
+}
+
+impl Options {
+    /// Bytes of the options, padded to a multiple of four (RFC 9293 §3.1).
+    pub fn size(&self) -> u32 {
+        let blocks = self.sack.as_slice().len() as u32;
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 3 } else { 0 };
+        let permitted = if self.sack_permitted { 2 } else { 0 };
+        let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
+        let sack = if blocks > 0 { 2 + 8 * blocks } else { 0 };
+        (mss + scale + permitted + timestamps + sack).next_multiple_of(4)
+    }
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of its first byte, or of SYN or FIN.
+    pub seq: u32,
+    /// Next sequence number expected, if [`Flags::ACK`] is set.
+    pub ack: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field, not yet scaled.
+    pub window: u16,
+    /// Options.
+    pub options: Options,
+    /// Bytes of data.
+    pub payload: u32,
+    /// ECN field of the IP header (RFC 3168 §5).
+    pub ecn: Ecn,
+}
+
+impl Segment {
+    /// Size on the wire with IPv4 and TCP headers.
+    pub fn wire_size(&self) -> u32 {
+        BASE_HEADER + self.options.size() + self.payload
+    }
+
+    /// Sequence numbers it takes: data, SYN and FIN (RFC 9293 §3.4, SEG.LEN).
+    pub fn len(&self) -> u32 {
+        self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}
+
+/// The sequence number on the wire of a position in the stream, in a connection that began with `initial` (which the SYN has).
+pub fn to_wire(position: u64, initial: u32) -> u32 {
+    initial.wrapping_add(position as u32)
+}
+
+/// The position nearest to `near` that has the sequence number `wire` (RFC 9293 §3.4); `None`: it lies before the stream.
+pub fn to_position(wire: u32, initial: u32, near: u64) -> Option<u64> {
+    let difference = wire.wrapping_sub(to_wire(near, initial)).cast_signed();
+    near.checked_add_signed(i64::from(difference))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(options: Options, payload: u32) -> Segment {
+        Segment { seq: 0, ack: 0, flags: Flags::ACK, window: 0, options, payload, ecn: Ecn::Incapable }
+    }
+
+    #[test]
+    fn sizes_with_padded_options() {
+        let timestamps = Some(Timestamps { value: 1, echo: 0 });
+        let mut sack = SackBlocks::default();
+        assert_eq!(segment(Options::default(), 1460).wire_size(), 1500);
+        assert_eq!(segment(Options { timestamps, ..Options::default() }, 1448).wire_size(), 1500);
+        let syn = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, timestamps, sack };
+        assert_eq!(syn.size(), 20, "4 + 3 + 2 + 10, padded");
+        for _ in 0..3 {
+            sack.push((1, 2));
+        }
+        // RFC 2018 §3: with timestamps three blocks fit into the 40 bytes there are.
+        assert_eq!(Options { timestamps, sack, ..Options::default() }.size(), 36);
+        sack.push((1, 2));
+        sack.push((9, 10));
+        assert_eq!(sack.as_slice().len(), 4, "there is no room for a fifth");
+        assert_eq!(Options { sack, ..Options::default() }.size(), 36);
+    }
+
+    #[test]
+    fn positions_survive_the_wrap_of_sequence_numbers() {
+        let initial = u32::MAX - 10;
+        for position in [0, 5, 10, 11, 12, 1 << 32, (1 << 33) + 7] {
+            let wire = to_wire(position, initial);
+            for near in [position, position + 1000, position.saturating_sub(1000), position + (1 << 30)] {
+                assert_eq!(to_position(wire, initial, near), Some(position));
+            }
+        }
+        assert_eq!(to_position(initial.wrapping_sub(1), initial, 0), None, "before the SYN");
+    }
+
+    #[test]
+    fn syn_and_fin_take_a_sequence_number() {
+        let with = |flags| Segment { flags, ..segment(Options::default(), 10) }.len();
+        assert_eq!([Flags::ACK, Flags::SYN, Flags::FIN | Flags::ACK].map(with), [10, 11, 11]);
+    }
+}

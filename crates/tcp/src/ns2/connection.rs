@@ -1,0 +1,170 @@
+//! Both ends of an `ns2` flow.
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Duration, Instant, Segments};
+
+use super::receiver::{Acknowledgement, Receiver};
+use super::{Config, Recovery, SackBlocks, Segment, Sender};
+use crate::HEADER;
+use crate::bulk::Bulk;
+use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
+use crate::slow_start_exit::SlowStartExit;
+
+/// Bytes that a SACK block adds to an ACK.
+const SACK_BLOCK: u16 = 8;
+
+/// Both ends of a flow: a bulk transfer from the sender to the receiver.
+#[derive(Debug)]
+pub struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    /// The ACK that the receiver is about to send.
+    ack: Option<Acknowledgement>,
+    /// Data in a packet.
+    packet_size: u64,
+}
+
+impl Connection {
+    /// A connection that has not started.
+    pub fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+        let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
+        let sizes = (host.syn_size(), host.wire_size());
+        let receiver = Receiver::new(host.recovery == Recovery::Sack, delay, sizes, bulk.start);
+        Self { sender: Sender::new(host, control, bulk), receiver, ack: None, packet_size: host.packet_size.0 }
+    }
+}
+
+impl connection::Connection for Connection {
+    type Payload = SackBlocks;
+
+    fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<SackBlocks>) -> bool {
+        let &Datagram { number: seq, size, sent, ecn, echo, payload } = arrived;
+        match side {
+            Side::Sender => {
+                let sack = payload.unwrap_or_default();
+                self.sender.handle_ack(now, &Acknowledgement { seq, echo: sent, sack, ecn_echo: echo });
+                false
+            }
+            Side::Receiver => {
+                let before = self.receiver.delivered_bytes;
+                self.ack = self.receiver.handle_segment(now, &Segment { seq, size, sent, ecn, cwr: echo });
+                self.receiver.delivered_bytes > before
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<SackBlocks>, Transmission)> {
+        match side {
+            Side::Sender => {
+                let (Segment { seq, size, sent, ecn, cwr }, transmission) = self.sender.poll_transmit(now)?;
+                Some((Datagram { number: seq, size, sent, ecn, echo: cwr, payload: None }, transmission))
+            }
+            Side::Receiver => {
+                let Acknowledgement { seq, echo, sack, ecn_echo } = self.ack.take()?;
+                let blocks = sack.as_slice().len() as u16;
+                let (size, payload) = (HEADER + blocks * SACK_BLOCK, (blocks > 0).then_some(sack));
+                let ack = Datagram { number: seq, size, sent: echo, ecn: Ecn::Incapable, echo: ecn_echo, payload };
+                Some((ack, Transmission::Ack))
+            }
+        }
+    }
+
+    fn poll_timeout(&self, side: Side) -> Option<Instant> {
+        match side {
+            Side::Sender => self.sender.poll_timeout(),
+            Side::Receiver => self.receiver.poll_timeout(),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant, side: Side) {
+        match side {
+            Side::Sender => self.sender.handle_timeout(now),
+            Side::Receiver => self.ack = self.receiver.handle_timeout(now),
+        }
+    }
+
+    fn noticed(number: u32, side: Side, _payload: Option<&SackBlocks>) -> Option<u32> {
+        (side == Side::Sender).then_some(number)
+    }
+
+    fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
+        if side == Side::Sender {
+            self.sender.handle_notice(now, dropped);
+        }
+    }
+
+    fn open(&mut self, _now: Instant) {
+        debug_assert!(false, "an ns2 sender starts by itself");
+    }
+
+    fn write(&mut self, _side: Side, _bytes: u64) {
+        debug_assert!(false, "an ns2 host counts packets");
+    }
+
+    fn close(&mut self, _side: Side) {
+        debug_assert!(false, "an ns2 connection has no end");
+    }
+
+    fn offer(&mut self, packets: u64) {
+        self.sender.offer(packets);
+    }
+
+    fn recall(&mut self, learned: Segments) {
+        self.sender.recall(learned);
+    }
+
+    fn is_first_flight_over(&self) -> bool {
+        self.sender.is_first_flight_over()
+    }
+
+    fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.sender.settle(learned)
+    }
+
+    fn delivered(&self, side: Side) -> u64 {
+        match side {
+            Side::Sender => 0,
+            Side::Receiver => self.receiver.delivered_packets() * self.packet_size,
+        }
+    }
+
+    fn delivered_bytes(&self) -> u64 {
+        self.receiver.delivered_bytes
+    }
+
+    fn window(&self) -> Option<Window> {
+        Some(self.sender.window())
+    }
+
+    fn control(&self) -> Option<&dyn CongestionControl> {
+        Some(self.sender.control())
+    }
+
+    fn timing(&self) -> (Option<Duration>, Duration) {
+        self.sender.timing()
+    }
+
+    fn latest_rtt(&self) -> Option<Duration> {
+        self.sender.latest_rtt()
+    }
+
+    fn slow_start_exit(&self) -> Option<&SlowStartExit> {
+        Some(self.sender.slow_start_exit())
+    }
+
+    fn tally(&mut self, end: Instant) -> Tally {
+        let delivered_packets = self.receiver.delivered_packets();
+        Tally {
+            counters: self.sender.counters(),
+            window: Some(self.sender.window()),
+            delivered_bytes: self.receiver.delivered_bytes,
+            delivered_packets,
+            payload: delivered_packets * self.packet_size,
+            delivered_at: self.receiver.delivered_at,
+            delivered_after: self.receiver.checkpoints(end),
+            slow_start_exit: self.sender.slow_start_exit().get(),
+            min_rtt: self.sender.min_rtt(),
+        }
+    }
+}

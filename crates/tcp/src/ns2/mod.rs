@@ -1,0 +1,357 @@
+//! The sender of host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
+//!
+//! Segment 0 is the SYN, data segments count from 1, and the cumulative ACK is the next expected number. Loss recovery is one of
+//! [`Recovery`]; the congestion control is whatever the scenario composed.
+//!
+//! ## References
+//! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
+
+mod blocks;
+mod config;
+mod connection;
+mod delivery;
+mod marking;
+mod notices;
+mod opening;
+mod receiver;
+mod recovery;
+mod reno;
+mod rto;
+mod sack;
+mod scoreboard;
+mod state;
+mod tahoe;
+mod vegas;
+
+use std::collections::BTreeMap;
+
+use ackclock_core::cc::{CongestionControl, Window};
+use ackclock_core::events::Cause;
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+
+use crate::bulk::Bulk;
+use crate::connection::{Counters, Transmission};
+use crate::first_flight::FirstFlight;
+use crate::pacing::Pacer;
+use crate::slow_start_exit::{ExitReason, SlowStartExit};
+
+pub use blocks::SackBlocks;
+pub use config::{Config, Recovery};
+pub use connection::Connection;
+use delivery::Sampling;
+use marking::Marking;
+use receiver::Acknowledgement;
+use recovery::Policy;
+use rto::{Rto, RtoConfig};
+
+/// Duplicate ACKs that mean loss (RFC 5681 §3.2).
+const DUP_THRESH: u32 = 3;
+
+/// How much an event lets the sender transmit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Permit {
+    /// Nothing.
+    None,
+    /// One new segment beyond the window (RFC 3042).
+    LimitedTransmit,
+    /// What the window allows, at most so many segments.
+    Window(u32),
+    /// What the pipe allows (SACK recovery).
+    Pipe,
+}
+
+/// The segment that is being timed.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    seq: u32,
+    sent: Instant,
+}
+
+/// Sender of one flow.
+#[derive(Debug)]
+struct Sender {
+    state: State,
+    policy: Policy,
+}
+
+/// What every recovery policy works on.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+struct State {
+    control: Box<dyn CongestionControl>,
+    /// The control's window, read once after each event.
+    window: Window,
+    /// First unacknowledged segment.
+    snd_una: u32,
+    /// Next segment to send.
+    snd_nxt: u32,
+    /// One past the highest segment sent.
+    snd_max: u32,
+    /// Receiver's window.
+    rwnd: u32,
+    dupacks: u32,
+    /// Inflation of the window by duplicate ACKs (Reno, NewReno).
+    inflation: u32,
+    /// One past the highest segment sent when loss was last noticed.
+    recovery_point: u32,
+    /// The last sign of congestion since the last full recovery.
+    last_cause: Option<Cause>,
+    /// A segment to send before all others.
+    retransmit: Option<u32>,
+    permit: Permit,
+    limited_transmit: bool,
+    ecn: Marking,
+    rto: Rto,
+    deadline: Option<Instant>,
+    timed: Option<Timed>,
+    /// Outstanding segments that were sent again, and when they last were.
+    resent: BTreeMap<u32, Instant>,
+    latest_rtt: Option<Duration>,
+    min_rtt: Option<Duration>,
+    /// Round trips, and the segment whose ACK ends the present one.
+    round: u64,
+    round_end: u32,
+    bulk: Bulk,
+    /// Window after a timeout.
+    loss_window: Segments,
+    lost_syns: u32,
+    /// The first flight, until it is over and told of.
+    first: Option<Box<FirstFlight>>,
+    /// Whether it is spread over the round trip, whatever the initial window.
+    initial_pacing: bool,
+    /// The initial window that earlier connections to the peer arrived at.
+    learned: Option<Segments>,
+    smss: Bytes,
+    data_size: u16,
+    syn_size: u16,
+    counters: Counters,
+    exit: SlowStartExit,
+    /// Segments above the left edge that duplicate ACKs have reported.
+    early: u32,
+    /// Data segments sent, and those of them that had been sent before: which is to be lost.
+    data_sent: u64,
+    data_resent: u64,
+    /// How many had been lost at the last ACK.
+    lost_at_ack: u64,
+    /// Whether the receiver reports what arrived out of order.
+    selective: bool,
+    sampling: Option<Box<Sampling>>,
+    pacer: Pacer,
+    /// When the pacer lets go what it holds back.
+    held: Option<Instant>,
+    /// When the control wants to be called.
+    timer: Option<Instant>,
+    /// Whether the control has rules of its own for recovery.
+    owns_recovery: bool,
+}
+
+impl Sender {
+    /// A sender that has not started.
+    fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+        let rto = RtoConfig {
+            granularity: host.clock_granularity,
+            phase: host.clock_phase,
+            min: host.min_rto,
+            initial: host.initial_rto,
+            max: host.max_rto,
+        };
+        let window = control.window();
+        let sampling = control.wants_samples().then(Box::default);
+        let owns_recovery = control.owns_recovery();
+        let state = State {
+            control,
+            window,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            rwnd: host.rwnd,
+            dupacks: 0,
+            inflation: 0,
+            loss_window: if host.recovery == Recovery::Vegas { vegas::LOSS_WINDOW } else { 1.0 },
+            recovery_point: 1,
+            last_cause: None,
+            retransmit: None,
+            permit: Permit::None,
+            limited_transmit: host.limited_transmit,
+            ecn: Marking::new(host.ecn),
+            rto: Rto::new(rto),
+            deadline: Some(bulk.start),
+            timed: None,
+            resent: BTreeMap::new(),
+            latest_rtt: None,
+            min_rtt: None,
+            round: 0,
+            round_end: 0,
+            bulk,
+            lost_syns: 0,
+            first: None,
+            initial_pacing: host.initial_pacing,
+            learned: None,
+            smss: host.packet_size,
+            data_size: host.wire_size(),
+            syn_size: host.syn_size(),
+            counters: Counters { cwnd_max: window.cwnd, ..Counters::default() },
+            exit: SlowStartExit::default(),
+            early: 0,
+            data_sent: 0,
+            data_resent: 0,
+            lost_at_ack: 0,
+            selective: host.recovery == Recovery::Sack,
+            sampling,
+            pacer: Pacer::default(),
+            held: None,
+            timer: None,
+            owns_recovery,
+        };
+        Self { state, policy: Policy::new(host) }
+    }
+
+    /// Takes an ACK. Then [`Sender::poll_transmit`] gives what to send.
+    fn handle_ack(&mut self, now: Instant, arrived: &Acknowledgement) {
+        let state = &mut self.state;
+        state.permit = Permit::None;
+        let rtt = now.since(arrived.echo);
+        state.latest_rtt = Some(rtt);
+        state.min_rtt = Some(state.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        let ack = Ack { seq: arrived.seq, rtt: Some(rtt), sack: &arrived.sack, ecn_echo: arrived.ecn_echo };
+        if ack.ecn_echo {
+            state.hear_of_mark(now, ack.seq);
+        }
+        self.policy.handle_ack(state, now, &ack);
+        if let Some(first) = &mut state.first {
+            first.acknowledge(u64::from(state.snd_una));
+        }
+    }
+
+    /// The start has come, or the retransmission timer has expired.
+    fn handle_timeout(&mut self, now: Instant) {
+        let state = &mut self.state;
+        if state.snd_max == 0 {
+            state.permit = Permit::Window(u32::MAX);
+            return;
+        }
+        if state.paces(now) || state.wakes(now, self.policy.permit()) {
+            return;
+        }
+        self.policy.on_timeout(state, now);
+        if state.snd_una == state.snd_max && !matches!(self.policy, Policy::Vegas(_)) {
+            state.wake();
+        } else {
+            state.expire(now);
+        }
+    }
+
+    /// The application has so many packets more. Then [`Sender::poll_transmit`] gives what to send.
+    fn offer(&mut self, packets: u64) {
+        self.state.bulk.offer(packets);
+        self.state.hold_first_flight();
+        self.state.permit = self.policy.permit();
+    }
+
+    /// The next packet to send, if there is one.
+    fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, Transmission)> {
+        let seq = self.next(now)?;
+        self.policy.on_sent(now, seq);
+        let transmission = if seq < self.state.snd_max { Transmission::Again } else { Transmission::New };
+        Some((self.state.output(now, seq), transmission))
+    }
+
+    fn next(&mut self, now: Instant) -> Option<u32> {
+        let state = &mut self.state;
+        if let Some(seq) = state.retransmit.take() {
+            return Some(seq);
+        }
+        if state.permit != Permit::None && state.pacer.next() > now {
+            state.held = Some(state.pacer.next());
+            return None;
+        }
+        match state.permit {
+            Permit::None => None,
+            Permit::Pipe => self.policy.next_by_pipe(state, now),
+            Permit::LimitedTransmit => {
+                state.permit = Permit::None;
+                state.next_by_limited_transmit(now)
+            }
+            Permit::Window(left) => {
+                state.permit = if left > 1 { Permit::Window(left - 1) } else { Permit::None };
+                state.next_by_window(now)
+            }
+        }
+    }
+
+    /// When [`Sender::handle_timeout`] is due.
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.state.next_deadline()
+    }
+
+    /// The congestion window and threshold.
+    fn window(&self) -> Window {
+        self.state.window
+    }
+
+    /// The congestion control, for its own quantities.
+    fn control(&self) -> &dyn CongestionControl {
+        &*self.state.control
+    }
+
+    /// Smoothed round-trip time and retransmission timeout.
+    fn timing(&self) -> (Option<Duration>, Duration) {
+        (self.state.rto.srtt(), self.state.rto.timeout())
+    }
+
+    /// The counters.
+    fn counters(&self) -> Counters {
+        self.state.counters
+    }
+
+    /// How the first slow start ended.
+    fn slow_start_exit(&self) -> &SlowStartExit {
+        &self.state.exit
+    }
+
+    /// The last round-trip time measured.
+    fn latest_rtt(&self) -> Option<Duration> {
+        self.state.latest_rtt
+    }
+
+    /// Smallest round-trip time.
+    fn min_rtt(&self) -> Option<Duration> {
+        self.state.min_rtt
+    }
+}
+
+/// A packet of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    seq: u32,
+    /// Bytes with headers.
+    size: u16,
+    sent: Instant,
+    ecn: Ecn,
+    /// Whether the window has been reduced (CWR); on the SYN, whether it asks for ECN.
+    cwr: bool,
+}
+
+/// An ACK as the policies see it.
+struct Ack<'a> {
+    seq: u32,
+    /// Round-trip time, where it was measured.
+    rtt: Option<Duration>,
+    sack: &'a SackBlocks,
+    /// Whether it echoes a mark (ECE).
+    ecn_echo: bool,
+}
+
+/// The policies by name.
+impl Policy {
+    fn new(host: &Config) -> Self {
+        match host.recovery {
+            Recovery::Tahoe => Self::Tahoe,
+            Recovery::Reno => Self::Reno,
+            Recovery::NewReno => Self::NewReno(reno::Partial::default()),
+            Recovery::Sack => Self::Sack(Box::default()),
+            Recovery::Vegas => Self::Vegas(Box::new(vegas::Vegas::new(host.rwnd))),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! SACK recovery with a pipe, as ns-2's Sack1: fills each hole once, lowest first, and counts what is in the pipe.
+//!
+//! ## References
+//! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35, read off its runs.
+
+use ackclock_core::units::Instant;
+
+use super::blocks::SackBlocks;
+use super::scoreboard::Scoreboard;
+use super::{Ack, DUP_THRESH, Permit, State};
+
+/// State of SACK recovery.
+#[derive(Debug, Default)]
+pub(super) struct Sack {
+    scoreboard: Scoreboard,
+    in_recovery: bool,
+    /// Segments thought to be in the network; may be negative, since ACKs of a loss estimated too low take it down too far.
+    pipe: i64,
+    /// Holes below this number have been sent again; none is sent twice.
+    next_retransmit: u32,
+    /// The timer has expired and no new data was acknowledged since: duplicate ACKs say nothing.
+    after_timeout: bool,
+}
+
+impl Sack {
+    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+        if self.in_recovery {
+            self.handle_ack_in_recovery(state, now, ack);
+            return;
+        }
+        if ack.seq > state.snd_una {
+            self.scoreboard.clear();
+            self.after_timeout = false;
+            state.acknowledge_and_grow(now, ack);
+            self.scoreboard.advance(ack.seq);
+        } else if ack.seq == state.snd_una {
+            state.observe(now, 0, ack);
+            if !self.after_timeout && self.mark(ack.sack) {
+                state.dupacks += 1;
+                if state.dupacks == DUP_THRESH {
+                    self.enter(state, now);
+                } else {
+                    state.permit_limited_transmit();
+                }
+            }
+        }
+        if state.dupacks == 0 {
+            state.permit = Permit::Window(u32::MAX);
+        }
+    }
+
+    fn mark(&mut self, sack: &SackBlocks) -> bool {
+        let mut changed = false;
+        for &(start, end) in sack.as_slice() {
+            changed |= self.scoreboard.mark(start, end);
+        }
+        changed
+    }
+
+    fn enter(&mut self, state: &mut State, now: Instant) {
+        if !state.start_fast_retransmit(now, false) {
+            return;
+        }
+        self.pipe = i64::from(state.snd_max - state.snd_una) - i64::from(DUP_THRESH);
+        state.reset_timer(now);
+        self.in_recovery = true;
+        state.retransmit = Some(state.snd_una);
+        self.next_retransmit = state.snd_una + 1;
+    }
+
+    fn handle_ack_in_recovery(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+        self.pipe -= 1;
+        if ack.seq >= state.recovery_point {
+            self.leave(state, now, ack);
+            return;
+        }
+        if ack.seq > state.snd_una {
+            // A partial ACK: the retransmission and what lay behind it have both left the pipe.
+            self.pipe -= 1;
+            let acked = ack.seq - state.snd_una;
+            state.advance(ack.seq);
+            self.scoreboard.advance(ack.seq);
+            state.restart_timer(now);
+            state.rto.end_backoff();
+            state.observe(now, acked, ack);
+        } else {
+            state.observe(now, 0, ack);
+        }
+        self.mark(ack.sack);
+        state.permit = Permit::Pipe;
+    }
+
+    fn leave(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+        let acked = ack.seq - state.snd_una;
+        self.in_recovery = false;
+        state.recovery_point = 1;
+        state.acknowledge(now, ack);
+        self.scoreboard.clear();
+        self.scoreboard.advance(ack.seq);
+        state.observe(now, acked, ack);
+        state.control.on_recovery_end(now);
+        state.permit = Permit::Window(u32::MAX);
+    }
+
+    /// The next hole, or new data within the receiver's window, while the pipe is below the window.
+    pub(super) fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
+        if self.pipe >= state.window.cwnd as i64 {
+            return None;
+        }
+        let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.snd_una));
+        if let Some(seq) = hole {
+            self.next_retransmit = seq + 1;
+            self.pipe += 1;
+            return Some(seq);
+        }
+        let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);
+        if !fits || !state.is_available(now) {
+            return None;
+        }
+        self.pipe += 1;
+        Some(state.take_next())
+    }
+
+    /// Whether losses are being repaired.
+    pub(super) fn is_recovering(&self) -> bool {
+        self.in_recovery
+    }
+
+    pub(super) fn on_timeout(&mut self, state: &mut State) {
+        state.dupacks = 0;
+        self.in_recovery = false;
+        self.after_timeout = true;
+        self.scoreboard.clear();
+    }
+}

@@ -1,0 +1,307 @@
+//! What the sender does under every recovery: sending by the window, taking ACKs, measuring, timing.
+
+use ackclock_core::cc::Phase;
+use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
+use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::{Instant, Segments};
+
+use super::{Ack, DUP_THRESH, ExitReason, Permit, Segment, State, Timed};
+
+impl State {
+    /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
+    pub(super) fn window_in_force(&self) -> Segments {
+        let inflation = if self.owns_recovery { 0 } else { self.inflation };
+        (self.window.cwnd + f64::from(inflation)).min(f64::from(self.rwnd))
+    }
+
+    /// The whole segments of the window and so many more, at most the receiver's window. As in ns-2 the window is cut before they are added.
+    fn whole_window(&self, more: u32) -> u64 {
+        let whole = self.window.cwnd as u32;
+        let more = if self.owns_recovery { 0 } else { more };
+        u64::from(whole.saturating_add(more).min(self.rwnd))
+    }
+
+    /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
+    pub(super) fn is_available(&self, now: Instant) -> bool {
+        self.snd_nxt < self.snd_max || self.snd_nxt == 0 || self.bulk.offers(self.snd_nxt, now)
+    }
+
+    pub(super) fn take_next(&mut self) -> u32 {
+        let seq = self.snd_nxt;
+        self.snd_nxt += 1;
+        seq
+    }
+
+    pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
+        let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
+        let available = self.is_available(now);
+        if fits && !available {
+            self.note_app_limited();
+        }
+        (fits && !waits && available).then(|| self.take_next())
+    }
+
+    /// A duplicate ACK below the threshold releases a new segment (RFC 3042).
+    pub(super) fn permit_limited_transmit(&mut self) {
+        if self.limited_transmit && self.dupacks < DUP_THRESH {
+            self.permit = Permit::LimitedTransmit;
+        }
+    }
+
+    /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
+    pub(super) fn next_by_limited_transmit(&mut self, now: Instant) -> Option<u32> {
+        let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.dupacks);
+        (fits && self.is_available(now)).then(|| self.take_next())
+    }
+
+    /// Sends segment `seq`.
+    pub(super) fn output(&mut self, now: Instant, seq: u32) -> Segment {
+        let nothing_outstanding = self.snd_una == self.snd_max;
+        self.note_sending(now, seq);
+        self.counters.sent += 1;
+        let retransmission = seq < self.snd_max;
+        if retransmission {
+            self.counters.retransmitted += 1;
+            self.resent.insert(seq, now);
+        } else {
+            self.snd_max = seq + 1;
+            if let Some(first) = &mut self.first {
+                first.send(now, u64::from(self.snd_max));
+            }
+            if self.timed.is_none() {
+                self.timed = Some(Timed { seq, sent: now });
+            }
+        }
+        if self.deadline.is_none() || nothing_outstanding {
+            self.restart_timer(now);
+        }
+        if let Some(rate) = self.control.pacing_rate() {
+            self.pacer.send(now, u64::from(self.data_size), Some(rate), self.control.burst());
+        }
+        self.control.on_sent(&Sent {
+            now,
+            size: if seq > 0 { self.smss.0 } else { 0 },
+            flight_size: self.snd_max - self.snd_una,
+            inflight: self.inflight(),
+            snd_nxt: self.position(self.snd_max),
+            total: self.total(),
+            retransmission,
+            app_limited: self.is_app_limited(),
+        });
+        self.read_window();
+        let sent = now;
+        if seq == 0 {
+            // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
+            return Segment { seq, size: self.syn_size, sent, ecn: Ecn::Incapable, cwr: self.ecn.capable };
+        }
+        let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
+        Segment { seq, size: self.data_size, sent, ecn: if self.ecn.capable { Ecn::Capable } else { Ecn::Incapable }, cwr }
+    }
+
+    pub(super) fn restart_timer(&mut self, now: Instant) {
+        self.deadline = Some(now + self.rto.timeout());
+    }
+
+    /// Resets the timer for a retransmission: no round trip can be measured any more (Karn).
+    pub(super) fn reset_timer(&mut self, now: Instant) {
+        self.timed = None;
+        self.restart_timer(now);
+    }
+
+    /// Moves the left edge of the window.
+    pub(super) fn advance(&mut self, seq: u32) {
+        self.snd_una = seq;
+        self.snd_nxt = self.snd_nxt.max(seq);
+        while self.resent.first_key_value().is_some_and(|(first, _)| *first < seq) {
+            self.resent.pop_first();
+        }
+        if seq > self.round_end {
+            self.round += 1;
+            self.round_end = self.snd_max;
+        }
+    }
+
+    /// A cumulative ACK outside recovery, or the one that ends it: moves the edge, measures, restarts the timer.
+    pub(super) fn acknowledge(&mut self, now: Instant, ack: &Ack<'_>) {
+        let seq = ack.seq;
+        self.dupacks = 0;
+        self.advance(seq);
+        self.ecn.at_one &= ack.ecn_echo;
+        if let Some(timed) = self.timed.take_if(|timed| seq > timed.seq) {
+            if !self.ecn.at_one {
+                self.rto.end_backoff();
+            }
+            self.rto.measure(timed.sent, now);
+        }
+        self.deadline = None;
+        // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
+        if self.snd_una < self.snd_max || self.window_in_force() < 1.0 && self.is_available(now) {
+            self.restart_timer(now);
+        }
+    }
+
+    /// A cumulative ACK at which the window grows.
+    pub(super) fn acknowledge_and_grow(&mut self, now: Instant, ack: &Ack<'_>) {
+        let first = self.snd_una == 0;
+        let acked = ack.seq - self.snd_una;
+        self.acknowledge(now, ack);
+        if first {
+            self.establish(now);
+        } else {
+            self.grow(now, acked, ack);
+        }
+        self.read_window();
+    }
+
+    /// Lets the window grow, unless the ACK echoes a mark.
+    pub(super) fn grow(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
+        let before = self.window;
+        // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
+        self.tell_ack(now, acked, ack, !ack.ecn_echo);
+        if !ack.ecn_echo && !self.exit.happened() && self.control.phase() != Phase::SlowStart {
+            let algorithm = self.window.ssthresh < before.ssthresh;
+            let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
+            // What the algorithm cuts as it leaves does not count.
+            self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
+        }
+    }
+
+    /// Tells the control of an ACK of `acked` segments, which have left the window; `may_grow`: whether the window may grow.
+    fn tell_ack(&mut self, now: Instant, acked: u32, ack: &Ack<'_>, may_grow: bool) {
+        let handshake = acked > 0 && ack.seq == acked;
+        let delivery = self.deliver(now, acked, handshake);
+        let inflight = self.inflight();
+        self.control.on_ack(&AckEvent {
+            now,
+            acked,
+            counted: 1.0,
+            may_grow,
+            cwnd_limited: true,
+            flight_size: self.snd_nxt - self.snd_una,
+            delivered: delivery.bytes,
+            marked: if ack.ecn_echo { delivery.bytes } else { 0 },
+            lost: delivery.lost,
+            inflight_before: inflight + delivery.bytes,
+            inflight,
+            snd_una: self.position(self.snd_una),
+            snd_nxt: self.position(self.snd_max),
+            total: self.total(),
+            sample: delivery.sample,
+            rtt: ack.rtt,
+            srtt: self.rto.srtt(),
+            min_rtt: self.min_rtt,
+            round: self.round,
+            ecn_echo: ack.ecn_echo,
+            handshake: acked > 0 && ack.seq == 1,
+        });
+        if self.sampling.is_some() && self.control.holds_back() {
+            self.note_app_limited();
+        }
+        self.read_window();
+    }
+
+    /// Tells the control of an ACK at which the window does not grow.
+    pub(super) fn observe(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
+        self.tell_ack(now, acked, ack, false);
+    }
+
+    pub(super) fn read_window(&mut self) {
+        self.timer = self.control.timer();
+        self.window = self.control.window();
+        self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
+    }
+
+    /// Reduces the window. `restart`: the recovery starts over from one segment.
+    pub(super) fn reduce(&mut self, now: Instant, cause: Cause, restart: bool) {
+        self.counters.reductions += 1;
+        self.tell_congestion(now, cause, restart, false);
+    }
+
+    /// Tells the control of congestion. `resent`: the missing segment had been sent again before.
+    pub(super) fn tell_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
+        let event = CongestionEvent {
+            now,
+            cause,
+            window: self.window_in_force(),
+            flight_size: self.snd_max - self.snd_una,
+            inflight: self.inflight(),
+            restart,
+            loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
+            least: PART_OF_A_SEGMENT,
+            resent,
+            min_rtt: self.min_rtt,
+        };
+        // A lost SYN says nothing about slow start, which has not begun.
+        if self.snd_una > 0 {
+            if !self.exit.happened() {
+                let reason = match cause {
+                    Cause::Timeout => ExitReason::Timeout,
+                    Cause::DupAck => ExitReason::Loss,
+                    Cause::EcnCe => ExitReason::Mark,
+                };
+                self.exit.note(reason, now, self.window.cwnd);
+            }
+            if cause != Cause::EcnCe {
+                self.exit.note_loss(now);
+            }
+        }
+        if let Some(first) = &mut self.first {
+            first.hear_of_congestion(u64::from(self.snd_una));
+        }
+        self.control.on_congestion(&event);
+        self.ecn.reduced = true;
+        self.read_window();
+        self.last_cause = Some(cause);
+        self.recovery_point = self.snd_max;
+    }
+
+    /// The retransmission timer has expired: go back to the first unacknowledged segment.
+    pub(super) fn expire(&mut self, now: Instant) {
+        self.lost_syns += u32::from(self.snd_una == 0);
+        if self.last_cause == Some(Cause::EcnCe) {
+            // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
+            self.restart_window();
+            self.recovery_point = self.snd_max;
+            self.last_cause = Some(Cause::Timeout);
+        } else {
+            self.counters.timeouts += 1;
+            self.reduce(now, Cause::Timeout, true);
+        }
+        self.start_over(now);
+    }
+
+    /// Sends from the first unacknowledged segment on again, with the timer backed off.
+    pub(super) fn start_over(&mut self, now: Instant) {
+        self.rto.back_off();
+        self.snd_nxt = self.snd_una;
+        self.give_up_flight();
+        self.reset_timer(now);
+        self.permit = Permit::Window(u32::MAX);
+    }
+
+    /// Starts a fast retransmit, if it may start, with a reduction of the window, unless a mark has reduced it for the same window of data.
+    pub(super) fn start_fast_retransmit(&mut self, now: Instant, restart: bool) -> bool {
+        // Duplicate ACKs of all the data that there is: there is nothing to send again. ns-2 would send what its application does not have.
+        if self.snd_una == self.snd_max && !self.bulk.offers(self.snd_una, now) {
+            return false;
+        }
+        if self.may_fast_retransmit() {
+            self.reduce(now, Cause::DupAck, restart);
+        } else if self.last_cause == Some(Cause::EcnCe) {
+            self.last_cause = Some(Cause::DupAck);
+            if restart {
+                self.control.deflate((self.window.cwnd - 1.0).max(0.0));
+                self.note_restart();
+            }
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).
+    pub(super) fn may_fast_retransmit(&self) -> bool {
+        self.snd_una > self.recovery_point || self.snd_una == 1
+    }
+}
