@@ -4,9 +4,9 @@ Needs Linux, root, iproute2 and the module sch_tbf; nothing outside a network na
 
     unshare --net python3 benches/linux/tbf.py > crates/core/tests/data/tbf_linux.csv
 
-Frames are written to one end of a pair of virtual interfaces, before whose queue tbf stands. The kernel stamps them at
-the other end. Each row is a frame: the setting, its number, size in bytes, when it was sent, and when it arrived, in
-seconds since the first was sent; empty if it was dropped.
+Frames are written to one end of a pair of virtual interfaces, whose queue is tbf, and the kernel stamps them at the
+other end. Each row is a frame: the setting, its number, its size in bytes, when it was sent and when it arrived, in
+seconds since the first was sent. A frame without a time of arrival was dropped.
 """
 
 import contextlib
@@ -30,7 +30,8 @@ SETTINGS = {
 }
 
 
-def tell(*words: str) -> None:
+def call(*words: str) -> None:
+    """Run a command."""
     subprocess.run(words, check=True)
 
 
@@ -60,14 +61,14 @@ def measure(bursts: list[tuple[float, list[int]]]) -> list[tuple[int, float, flo
     return [(size, at - zero, arrived[n] - zero if n in arrived else None) for n, (size, at) in enumerate(sent)]
 
 
-tell("ip", "link", "add", "tbf0", "type", "veth", "peer", "name", "tbf1")
+call("ip", "link", "add", "tbf0", "type", "veth", "peer", "name", "tbf1")
 for end in ("tbf0", "tbf1"):
-    tell("ip", "link", "set", end, "up")
+    call("ip", "link", "set", end, "up")
 time.sleep(1)
 print("setting,number,size,sent,arrived")
 for name, (arguments, bursts) in SETTINGS.items():
-    tell("tc", "qdisc", "replace", "dev", "tbf0", "root", "tbf", *arguments.split())
+    call("tc", "qdisc", "replace", "dev", "tbf0", "root", "tbf", *arguments.split())
     time.sleep(0.3)
     for number, (size, sent, arrived) in enumerate(measure(bursts)):
         print(f"{name},{number},{size},{sent:.6f},{'' if arrived is None else format(arrived, '.6f')}")
-    tell("tc", "qdisc", "del", "dev", "tbf0", "root")
+    call("tc", "qdisc", "del", "dev", "tbf0", "root")

@@ -12,7 +12,7 @@
 //! bucket if that is less. The last packet of a full queue waits `latency` if the bucket is full, but `limit`/`rate` if it is empty.
 //! Additions are a `limit` in packets, and one in multiples of the bandwidth-delay product, which is that of the link's rate.
 //! ## Parameters
-//! The page requires most of them; the defaults of `rate`, `burst`, `latency` and `minburst` are those of its example.
+//! The manual page requires most of them; the defaults of `rate`, `burst`, `latency` and `minburst` are those of its example.
 //! `rate`: at which tokens arrive; 0.5 Mbit/s.
 //! `burst`: size of the bucket; 5120 B (the example's `5kb`).
 //! `limit`: capacity of the queue; auto: as `latency` says.
