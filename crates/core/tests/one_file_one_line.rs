@@ -146,7 +146,9 @@ fn the_examples_of_contributing_work() {
     fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
 
     let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
-    EXAMPLES.iter().for_each(|example| example.follow(&contributing, &krate));
+    for example in &EXAMPLES {
+        example.follow(&contributing, &krate);
+    }
     fs::write(krate.join("tests/driver.rs"), DRIVER).unwrap();
 
     // In the target folder of this very build, whose dependencies are there already.

@@ -43,6 +43,16 @@ fn datagrams_pass_in_a_burst_and_then_at_the_rate() {
 }
 
 #[test]
+fn tokens_that_arrive_with_the_packets_delay_none() {
+    // Tokens for one packet arrive in the time from one packet to the next: only rounding decides which is first, by less than 1 ns.
+    let queue = "{ kind = 'tbf', rate = '3 Mbit/s', burst = '1000 B', limit = '50 kB' }";
+    let result = chain(queue, "packet_size = '972 B'\nstop = '15 s'\napplication = { kind = 'cbr', rate = '3 Mbit/s' }");
+    let times = &result.traces.delivered.as_ref().unwrap().time;
+    let expected: Vec<u64> = (0..5625_u64).map(|number| (8e12 * number as f64 / 3e6).round() as u64 + 15_160_000).collect();
+    assert_eq!(*times, expected);
+}
+
+#[test]
 fn a_tcp_flow_gets_the_rate_of_the_tokens_whatever_the_link_has() {
     for (flow, rate, header) in [("", 2e6, 40.0), ("profile = 'modern'", 5e6, 52.0)] {
         let limit = 30_000;

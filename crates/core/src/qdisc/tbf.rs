@@ -231,7 +231,9 @@ mod tests {
     /// The limit in bytes that parameters make.
     fn limit(set: &[(&str, f64)]) -> u64 {
         let mut params = Params::defaults(ENTRY.params);
-        set.iter().for_each(|(name, value)| params.set(name, Value::Number(*value)));
+        for (name, value) in set {
+            params.set(name, Value::Number(*value));
+        }
         let Limit::Bytes(limit) = Tbf::new(&params).unwrap().limit else { panic!("no limit in bytes") };
         limit
     }
