@@ -78,7 +78,7 @@ const MEASURED: [Measured; 4] = [
     Measured { name: "large", buckets: &[(1e6, 1000)], limit: Some(20_000), latency: None },
 ];
 
-/// What Linux needs from a packet's departure to its time stamp, and how late its timers are: most that was measured.
+/// Longest time from a packet's departure to its time stamp in Linux, timers included; 114 µs were measured.
 const LINUX_DELAY: f64 = 150e-6;
 
 #[test]
