@@ -11,7 +11,7 @@ without copying.
 from ackclock import model
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
-from ackclock.crossing import matrix
+from ackclock.crossrun import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load

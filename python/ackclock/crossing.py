@@ -8,16 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ackclock import _core, composing, paths, scoring
 from ackclock.composing import AXES, Composition, PartSpec
 from ackclock.paths import NetworkPath
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
-
-if TYPE_CHECKING:
-    from ackclock.matrices import Matrix
 
 Progress = Callable[[int, int], None]
 Choice = Sequence[PartSpec] | PartSpec | None
@@ -101,7 +97,7 @@ def plan(
     duration: str | None = None,
     baseline: Mapping[str, PartSpec] | None = None,
 ) -> Plan:
-    """Plan a matrix; parameters and errors are those of `matrix`."""
+    """Plan a matrix; parameters and errors are those of `ackclock.matrix`."""
     if seeds < 1:
         raise ValueError("seeds must be at least 1")
     found = _paths(where)
@@ -225,53 +221,3 @@ def program() -> str:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:40]
-
-
-def matrix(
-    *,
-    slow_start: Choice = None,
-    avoidance: Choice = None,
-    loss_response: Choice = None,
-    recovery: Choice = None,
-    paths: Sequence[str | Path] | str | Path | None = None,
-    seeds: int = SEEDS,
-    duration: str | None = None,
-    baseline: Mapping[str, PartSpec] | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Matrix:
-    """Run every combination of parts on every path.
-
-    Parameters
-    ----------
-    slow_start, avoidance, loss_response, recovery
-        The parts to combine: names, or tables as ``{"kind": "staged", "algorithm": 3}``; by default all that there are.
-    paths
-        Names of paths, or files; by default all that come with ackclock.
-    seeds
-        Each combination is run with the seeds from 1 to this.
-    duration
-        Duration of every run instead of the paths' own, as ``"10 s"``.
-    baseline
-        Parts of the composition with which the others are compared, by axis, as ``{"avoidance": "cubic"}``; on the
-        other axes a scenario's defaults.
-    jobs
-        Runs at once; by default as many as the machine has processors. Results do not depend on it.
-    progress
-        Called with the number of finished runs and of all runs, after each.
-
-    Raises
-    ------
-    ValueError
-        If a part or a path is unknown, or no combination is possible.
-    Stopped
-        If Ctrl-C was pressed: an `Interrupted` whose ``outcome`` is what was finished.
-    """
-    chosen = {"slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery}
-    where = [paths] if isinstance(paths, (str, Path)) else paths
-    planned = plan(chosen, where=where, seeds=seeds, duration=duration, baseline=baseline)
-    outcome = execute(planned, jobs=jobs, progress=progress)
-
-    from ackclock.matrices import Matrix
-
-    return Matrix(outcome)

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ackclock import checks, heatmaps
+from ackclock.crossed import Crossed
 from ackclock.crosstables import title, varied
 from ackclock.curves import new_figure
-from ackclock.matrices import Matrix
 from ackclock.names import in_figure
 from ackclock.scoring import METRICS, Metric
 
@@ -25,7 +25,7 @@ LEAST = 0.01  # of the scale: what is below looks white
 MOST = {"ratio": 2.0, "difference": 1.0}  # of the scale: a factor of four, and all
 
 
-def cells(matrix: Matrix, path: str, metric: str | None = None) -> Figure:
+def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     """Draw every composition on one path; see `Matrix.plot`.
 
     Raises
@@ -53,7 +53,7 @@ def cells(matrix: Matrix, path: str, metric: str | None = None) -> Figure:
     return figure
 
 
-def overview(matrix: Matrix, metric: str | None = None) -> Figure:
+def overview(matrix: Crossed, metric: str | None = None) -> Figure:
     """Draw every part, averaged over its compositions, on every path, a panel for each metric; see `Matrix.plot`."""
     checks.words("plot", "metric", [metric] if metric else [], METRICS)
     shown = [METRICS[key] for key in ([metric] if metric else METRICS)]
@@ -96,13 +96,13 @@ def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple
     return sorted(pairs, key=lambda pair: [(ranks[place][part], part) for place, part in enumerate(pair)])
 
 
-def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Matrix) -> list[str]:
+def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Crossed) -> list[str]:
     """Name rows or columns by the axes that vary."""
     indices = [axes.index(axis) for axis in _shown(axes, matrix)]
     return [" · ".join(place[index] for index in indices) for place in places]
 
 
-def _shown(axes: Sequence[str], matrix: Matrix) -> list[str]:
+def _shown(axes: Sequence[str], matrix: Crossed) -> list[str]:
     """Give of two axes those that vary, or the first."""
     return [axis for axis in axes if matrix.compositions[axis].n_unique() > 1] or list(axes[:1])
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import polars
 
 from ackclock import _core, crossing, leftovers, plot, storage
+from ackclock.crossed import Crossed
 from ackclock.crossing import Measured, Plan
 from ackclock.crossplots import cells, overview
 from ackclock.crosstables import answer, tables
-from ackclock.matrices import Matrix
 from ackclock.report import embedded, render
 from ackclock.scoring import MEASURED, METRICS
 
@@ -53,7 +53,7 @@ def _measured(directory: Path) -> Measured:
         return {}
 
 
-def keep(matrix: Matrix, directory: Path, state: str) -> None:
+def keep(matrix: Crossed, directory: Path, state: str) -> None:
     """Write what was measured, and the tables of it."""
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
     rows = [{"hash": key, **row} for key, row in sorted(matrix.measured.items())]
@@ -75,7 +75,7 @@ def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
     storage.write_manifest(directory, "matrix", entries)
 
 
-def write(matrix: Matrix, directory: Path, metric: str | None = None, top: int = 3) -> Path:
+def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
     """Write everything into a directory that `begin` prepared; gives the report in HTML."""
     keep(matrix, directory, "drawing")
     folder = directory / "figures"

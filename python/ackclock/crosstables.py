@@ -10,7 +10,7 @@ from typing import Any
 import polars
 
 from ackclock.composing import AXES
-from ackclock.matrices import Matrix
+from ackclock.crossed import Crossed
 from ackclock.numbers import number
 from ackclock.scoring import METRICS, Metric
 
@@ -30,7 +30,7 @@ class Shown:
     left: int
 
 
-def tables(matrix: Matrix, metric: str | None = None, top: int = 3) -> list[Shown]:
+def tables(matrix: Crossed, metric: str | None = None, top: int = 3) -> list[Shown]:
     """Give the compositions, or of many the best and the worst on each path, and what each part does.
 
     Parameters
@@ -45,7 +45,7 @@ def tables(matrix: Matrix, metric: str | None = None, top: int = 3) -> list[Show
     return [_ranking(matrix, metric, top), *_parts(matrix, metric)]
 
 
-def answer(matrix: Matrix, metric: str | None = None) -> list[str]:
+def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     """Say in three sentences what the matrix says: how many are better or worse, and which part gains or costs most.
 
     Parameters
@@ -89,7 +89,7 @@ def _word(row: Row, key: str) -> str | None:
     return "better" if (low > neutral) == (METRICS[key].better > 0) else "worse"
 
 
-def varied(matrix: Matrix) -> list[str]:
+def varied(matrix: Crossed) -> list[str]:
     """Name the axes on which there is more than one part."""
     return [axis for axis in AXES if matrix.compositions[axis].n_unique() > 1] or list(AXES[:2])
 
@@ -99,7 +99,7 @@ def title(axis: str) -> str:
     return axis.replace("_", " ")
 
 
-def _ranking(matrix: Matrix, metric: str | None, top: int) -> Shown:
+def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
     rows: list[tuple[str, str, Row]] = []
     for path in matrix.plan.paths:
         key = metric or matrix.metric(path.name)
@@ -169,7 +169,7 @@ def relative(found: float, metric: Metric) -> str:
     return f"{found * metric.scale:+.3f}".replace("-", "−")
 
 
-def _parts(matrix: Matrix, metric: str | None) -> list[Shown]:
+def _parts(matrix: Crossed, metric: str | None) -> list[Shown]:
     """Show what each part does, alone and on average, if there is anything to compare."""
     if not any(matrix.compositions[axis].n_unique() > 1 for axis in AXES):
         return []

@@ -16,7 +16,7 @@ from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 from ackclock.numbers import counted
 from ackclock.pickled import PickledRun, PickledTable
 from ackclock.scenario import Scenario
-from ackclock.sweepstore import Reader
+from ackclock.sweepreader import Reader
 
 if TYPE_CHECKING:
     import polars

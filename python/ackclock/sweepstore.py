@@ -1,4 +1,4 @@
-"""Sweeps on disk: tables with the rows of all runs, and a line for each run that recorded no traces.
+"""Writing sweeps: tables with the rows of all runs, and a line for each run that recorded no traces.
 
 A run with traces has a folder of its own, as `Result.write` makes it. Any other has no file: `runs.jsonl` has its
 manifest and its scenario, and its rows are those of the sweep's tables with its labels.
@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock import _core, storage
+from ackclock.result import Result
+from ackclock.sweepreader import LINES
 
 if TYPE_CHECKING:
     import polars
 
-    from ackclock.result import Result
-
-LINES = "runs.jsonl"
 TABLES = ("flows", "links", "transfers", "pages")
 BATCH = 200  # tables are joined by so many, as a small table takes far more memory than its rows
 
@@ -143,42 +141,3 @@ class _Joined:
 def label_column(label: str, columns: Sequence[str]) -> str:
     """Give the column of a label in a sweep's tables: a label may be called like another column."""
     return f"label.{label}" if label in columns else label
-
-
-class Reader:
-    """The runs of a sweep that have no folder of their own.
-
-    Parameters
-    ----------
-    directory
-        The sweep's.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._tables: dict[str, dict[tuple[str, ...], polars.DataFrame]] = {}
-        self._empty: dict[str, polars.DataFrame] = {}
-
-    @cached_property
-    def lines(self) -> dict[str, dict[str, Any]]:
-        """The line of each run, by its name."""
-        path = self._directory / LINES
-        if not path.exists():
-            return {}
-        with path.open(encoding="utf-8") as file:
-            return {line["name"]: line for line in map(json.loads, file)}
-
-    def has(self, name: str) -> bool:
-        """Whether the sweep has a table of this name."""
-        return (self._directory / f"{name}.parquet").exists()
-
-    def table(self, name: str, labels: Mapping[str, str]) -> polars.DataFrame:
-        """Give the rows of the run with these labels."""
-        if name not in self._tables:
-            table = storage.read_parquet(self._directory / f"{name}.parquet")
-            count = len(labels)
-            keys, rest = table.columns[:count], table.columns[count:]
-            parts = table.partition_by(keys, as_dict=True, maintain_order=True)
-            self._tables[name] = {key: part.select(rest) for key, part in parts.items()}
-            self._empty[name] = table.select(rest).clear()
-        return self._tables[name].get(tuple(labels.values()), self._empty[name])

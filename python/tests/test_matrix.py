@@ -16,7 +16,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import composing, crossing, crossreport, crosstables, matrices, paths, scoring
+from ackclock import composing, crossed, crossing, crossreport, crosstables, paths, scoring
 from ackclock.curves import encode
 from ackclock.matrices import Matrix
 from ackclock.statistics import ratios
@@ -244,16 +244,16 @@ def test_against_the_baseline() -> None:
 
     own = [row(1, 3.0, 0.03), row(2, 5.0, 0.05)]
     base = {1: row(1, 2.0, 0.0), 2: row(2, 3.0, 0.01)}
-    made = matrices._aggregate(own, base)
+    made = crossed._aggregate(own, base)
     assert made["goodput_bps_vs"] == pytest.approx(8 / 5), "of the means"
     assert made["loss_rate_vs"] == pytest.approx(0.035)
     assert made["jain"] is made["jain_vs"] is None
-    empty = matrices._aggregate(own, {1: row(1, 0.0, 0.0), 2: row(2, 0.0, 0.0)})
+    empty = crossed._aggregate(own, {1: row(1, 0.0, 0.0), 2: row(2, 0.0, 0.0)})
     assert empty["goodput_bps_vs"] is None
     assert empty["loss_rate_vs"] == pytest.approx(0.04)
-    assert matrices._aggregate(own, {1: row(1, 2.0, 0.0)})["goodput_bps_vs"] is None, "seed 2 is missing"
-    assert matrices._aggregate([row(1, None, 0.1)], base)["goodput_bps_vs"] is None
-    alike = matrices._aggregate([row(1, 3.0, 0.0), row(2, 3.0, 0.0)], base)
+    assert crossed._aggregate(own, {1: row(1, 2.0, 0.0)})["goodput_bps_vs"] is None, "seed 2 is missing"
+    assert crossed._aggregate([row(1, None, 0.1)], base)["goodput_bps_vs"] is None
+    alike = crossed._aggregate([row(1, 3.0, 0.0), row(2, 3.0, 0.0)], base)
     assert (alike["goodput_bps"], alike["goodput_bps_low"]) == (3.0, None), "seeds that change nothing tell nothing"
 
 

@@ -40,9 +40,10 @@ QUEUES: dict[str, dict[str, Any]] = {
     "codel": {"kind": "codel", "limit": "20 packets"},
     "fq_codel": {"kind": "fq_codel", "limit": "20 packets"},
     "pie": {"kind": "pie", "limit": "20 packets"},
+    "tbf": {"kind": "tbf", "rate": "1 Mbit/s", "limit": "20 kB"},
 }
 # Disciplines that never mark.
-UNMARKED = {"droptail", "fq", "sfq", "drr", "srr"}
+UNMARKED = {"droptail", "fq", "sfq", "drr", "srr", "tbf"}
 
 
 def scenario(queue: Any, flow: dict[str, Any], duration: str = "20 s", **bottleneck: Any) -> Scenario:

@@ -4,7 +4,7 @@ use crate::cc::{Avoidance, Window};
 use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent, Established, Sent, Totals};
 use crate::params::{Params, Value};
-use crate::qdisc::{Admission, Arrival, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
+use crate::qdisc::{Admission, Arrival, Dequeued, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
 
@@ -152,10 +152,14 @@ impl Bench {
         (0..1000).take_while(|handle| self.arrive(0, packet(*handle, flow, size))).count() as u32
     }
 
+    /// What the queue has for a link that is free.
+    pub(crate) fn ask(&mut self, now: Instant) -> Dequeued {
+        self.queue.dequeue(Moment::now(now), &mut self.random, &mut self.outcomes)
+    }
+
     /// The link is free.
     pub(crate) fn depart(&mut self, now: u64) -> Option<Packet> {
-        let now = Moment::now(Instant::from_nanos(1000 * now));
-        self.queue.dequeue(now, &mut self.random, &mut self.outcomes).packet()
+        self.ask(Instant::from_nanos(1000 * now)).packet()
     }
 
     /// The packets that leave one behind the other from `now` on, until none waits.

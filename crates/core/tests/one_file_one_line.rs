@@ -1,16 +1,53 @@
-//! "A slow start is one file and one line": does what CONTRIBUTING.md says, in a copy of this crate, with the example printed there.
+//! "One file and one line": does what CONTRIBUTING.md says, in a copy of this crate, with the examples printed there.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Asks the copy for the new part by name, composes it, and lets it grow.
+/// An example of CONTRIBUTING.md: the name of its block, of the block with its line, and of its part; where it is registered, and the line
+/// after which it is put there.
+struct Example {
+    file: &'static str,
+    line: &'static str,
+    part: &'static str,
+    folder: &'static str,
+    list: &'static str,
+}
+
+const EXAMPLES: [Example; 2] = [
+    Example {
+        file: "slow start",
+        line: "registry line",
+        part: "halfway",
+        folder: "cc/slow_start",
+        list: "entries! { Entry<dyn SlowStart>:\n",
+    },
+    Example { file: "shaper", line: "shaper line", part: "metronome", folder: "qdisc", list: "entries! { Entry<Discipline>:\n" },
+];
+
+impl Example {
+    /// Does in the crate at `krate` what the text says.
+    fn follow(&self, contributing: &str, krate: &Path) {
+        let folder = krate.join("src").join(self.folder);
+        fs::write(folder.join(format!("{}.rs", self.part)), block(contributing, self.file)).unwrap();
+        let line = block(contributing, self.line);
+        assert_eq!(line.lines().count(), 1, "one line");
+        let list = folder.join("mod.rs");
+        let parts = fs::read_to_string(&list).unwrap();
+        assert_eq!(parts.matches(self.list).count(), 1);
+        fs::write(list, parts.replace(self.list, &format!("{}{line}", self.list))).unwrap();
+    }
+}
+
+/// Asks the copy for the new parts by name, and lets them work.
 const DRIVER: &str = r#"
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
 use ackclock_core::params::Params;
-use ackclock_core::units::{Bytes, Instant};
+use ackclock_core::qdisc::{self, Dequeued, Ecn, Packet};
+use ackclock_core::rng::Generator;
+use ackclock_core::units::{Bytes, Duration, Instant, Moment};
 
 fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
     (entry.build)(&Params::defaults(entry.params)).unwrap()
@@ -33,10 +70,30 @@ fn the_new_slow_start_composes_and_grows() {
     assert_eq!(windows.len(), 31 + 64 + 1);
     assert_eq!(windows[95], 64.0);
 }
+
+#[test]
+fn the_new_queue_holds_packets_back() {
+    let entry = find(qdisc::ENTRIES, "metronome").expect("it is registered");
+    let mut queue = build(entry).into_scheduler();
+    let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
+    for handle in 0..3 {
+        let packet = Packet { handle, flow: 0, ends: (0, 1), size: Bytes(1000), ecn: Ecn::Incapable, arrived: Instant::ZERO };
+        queue.enqueue(Moment::now(Instant::ZERO), packet, &mut random, &mut outcomes);
+    }
+    let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+    loop {
+        match queue.dequeue(Moment::now(now), &mut random, &mut outcomes) {
+            Dequeued::Send(_) => sent.push(now),
+            Dequeued::NotBefore(at) => now = at,
+            Dequeued::Empty => break,
+        }
+    }
+    assert_eq!(sent, [0, 10, 20].map(|millis| Instant::ZERO + Duration::from_millis(millis)));
+}
 "#;
 
 /// The code block after the marker `<!-- example: NAME -->`.
-fn example<'a>(text: &'a str, name: &str) -> &'a str {
+fn block<'a>(text: &'a str, name: &str) -> &'a str {
     let (_, rest) = text.split_once(&format!("<!-- example: {name} -->\n```rust\n")).unwrap_or_else(|| panic!("no example {name}"));
     rest.split_once("```").unwrap_or_else(|| panic!("example {name} does not end")).0
 }
@@ -55,7 +112,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn the_example_of_contributing_works() {
+fn the_examples_of_contributing_work() {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let (workspace, krate) = (scratch.join("one_file_one_line"), scratch.join("one_file_one_line/crates/core"));
@@ -75,27 +132,23 @@ fn the_example_of_contributing_works() {
     fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
 
     let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
-    fs::write(krate.join("src/cc/slow_start/halfway.rs"), example(&contributing, "slow start")).unwrap();
-    let line = example(&contributing, "registry line");
-    assert_eq!(line.lines().count(), 1, "one line");
-    let list = krate.join("src/cc/slow_start/mod.rs");
-    let parts = fs::read_to_string(&list).unwrap();
-    let opening = "entries! { Entry<dyn SlowStart>:\n";
-    assert_eq!(parts.matches(opening).count(), 1);
-    fs::write(list, parts.replace(opening, &format!("{opening}{line}"))).unwrap();
+    for example in &EXAMPLES {
+        example.follow(&contributing, &krate);
+    }
     fs::write(krate.join("tests/driver.rs"), DRIVER).unwrap();
 
     // In the target folder of this very build, whose dependencies are there already.
     let target = scratch.parent().unwrap();
     let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--lib", "--test", "driver", "--test", "registry"])
+        .args(["test", "--offline", "--lib", "--test", "driver", "--test", "registry", "--test", "queues"])
         .current_dir(&workspace)
         .env("CARGO_TARGET_DIR", target)
         .output()
         .unwrap();
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(output.status.success(), "{stderr}\n{stdout}");
-    for test in ["slows_down_and_leaves", "the_new_slow_start_composes_and_grows", "any_parts_survive_any_events"] {
+    let own = ["slows_down_and_leaves", "the_new_slow_start_composes_and_grows", "keeps_the_beat", "the_new_queue_holds_packets_back"];
+    for test in own.into_iter().chain(["any_parts_survive_any_events", "every_queue_accounts_for_every_packet"]) {
         assert!(stdout.lines().any(|line| line.contains(test) && line.ends_with("ok")), "{test} did not run:\n{stdout}");
     }
 }

@@ -1,5 +1,5 @@
 //! What every queue discipline in the registry owes, whichever packets come: none is lost without a report, none overtakes another of its
-//! flow, the backlog is exact, and a link never waits while a packet does.
+//! flow, the backlog is exact, and a link waits while a packet does only until the time that the discipline names.
 
 mod common;
 
@@ -7,16 +7,19 @@ use std::collections::BTreeMap;
 
 use ackclock_core::entry::Entry;
 use ackclock_core::params::{Kind, Params, Value};
-use ackclock_core::qdisc::{self, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Scheduler};
+use ackclock_core::qdisc::{self, Dequeued, Discipline, Ecn, Outcome, Outcomes, Outlet, Packet, Scheduler};
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 use common::buildable;
 use proptest::prelude::*;
 
+/// A link that sends a byte in a microsecond.
+const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::from_millis(10) };
+
 /// A packet to come: microseconds after the one before, size, flow, and whether it can be marked.
 type Coming = (u64, u64, u32, bool);
 
-/// A queue before a link of one byte a microsecond, and what has become of every packet.
+/// A queue before [`OUTLET`], and what has become of every packet.
 struct Line<'a> {
     entry: &'a Entry<Discipline>,
     params: &'a Params,
@@ -25,8 +28,9 @@ struct Line<'a> {
     outcomes: Outcomes,
     /// Packets that wait, by their handles.
     held: BTreeMap<u32, Packet>,
-    /// When the link is free, if it is busy.
-    free_at: Option<u64>,
+    /// When the link asks next: it sends until then, or nothing may leave before.
+    due: Option<Instant>,
+    sending: bool,
     /// Packets sent, and for each what its ECN field said.
     sent: Vec<(u32, Ecn)>,
     dropped: Vec<u32>,
@@ -37,7 +41,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn new(entry: &'a Entry<Discipline>, params: &'a Params) -> Self {
         let mut queue = (entry.build)(params).unwrap_or_else(|reason| panic!("{}: {reason}", entry.name)).into_scheduler();
-        queue.attach(&Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::from_millis(10) });
+        queue.attach(&OUTLET);
         Self {
             entry,
             params,
@@ -45,7 +49,8 @@ impl<'a> Line<'a> {
             random: Generator::derived(1, "queue"),
             outcomes: Vec::new(),
             held: BTreeMap::new(),
-            free_at: None,
+            due: None,
+            sending: false,
             sent: Vec::new(),
             dropped: Vec::new(),
             marked: Vec::new(),
@@ -57,34 +62,34 @@ impl<'a> Line<'a> {
         let mut now = 0;
         for (handle, &(gap, size, flow, capable)) in packets.iter().enumerate() {
             now += gap;
-            self.serve_until(now);
-            let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
             let arrived = Instant::from_nanos(1000 * now);
+            self.serve_until(arrived);
+            let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
             let packet = Packet { handle: handle as u32, flow, ends: (2 * flow, 2 * flow + 1), size: Bytes(size), ecn, arrived };
             self.held.insert(packet.handle, packet);
             self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
             self.settle();
-            if self.free_at.is_none() {
-                self.serve(now);
+            if !self.sending {
+                self.serve(arrived);
             }
         }
-        self.serve_until(u64::MAX);
+        self.serve_until(Instant::MAX);
         assert!(self.held.is_empty() && self.queue.backlog().packets == 0, "{}: {:?} never left", self.entry.name, self.held);
         assert_eq!(self.sent.len() + self.dropped.len(), packets.len(), "{}", self.entry.name);
         self
     }
 
-    fn serve_until(&mut self, now: u64) {
-        while let Some(at) = self.free_at.filter(|at| *at <= now) {
+    fn serve_until(&mut self, now: Instant) {
+        while let Some(at) = self.due.filter(|at| *at <= now) {
             self.serve(at);
         }
     }
 
-    /// The link is free: it takes a packet unless none waits.
-    fn serve(&mut self, at: u64) {
+    /// The link is free: it takes a packet unless none waits, or none may leave yet.
+    fn serve(&mut self, at: Instant) {
         let name = self.entry.name;
-        let packet = self.queue.dequeue(Moment::now(Instant::from_nanos(1000 * at)), &mut self.random, &mut self.outcomes).packet();
-        if let Some(packet) = packet {
+        let answer = self.queue.dequeue(Moment::now(at), &mut self.random, &mut self.outcomes);
+        if let Some(packet) = answer.packet() {
             let before = self.held.remove(&packet.handle).unwrap_or_else(|| panic!("{name} sent {packet:?}, which did not wait"));
             let unchanged = Packet { ecn: before.ecn, ..packet };
             assert_eq!(unchanged, before, "{name} changed a packet");
@@ -93,8 +98,20 @@ impl<'a> Line<'a> {
             self.sent.push((packet.handle, packet.ecn));
         }
         self.settle();
-        assert!(packet.is_some() || self.held.is_empty(), "{name} let the link wait while {} packets waited", self.held.len());
-        self.free_at = packet.map(|packet| at + packet.size.0);
+        let waiting = self.held.len();
+        self.due = match answer {
+            Dequeued::Send(packet) => Some(at + OUTLET.rate.transmission(packet.size)),
+            Dequeued::NotBefore(time) => {
+                assert!(waiting > 0, "{name} holds back what does not wait");
+                assert!(time > at && time < Instant::MAX, "{name} holds packets back until {time:?} at {at:?}");
+                Some(time)
+            }
+            Dequeued::Empty => {
+                assert_eq!(waiting, 0, "{name} let the link wait while packets waited");
+                None
+            }
+        };
+        self.sending = answer.packet().is_some();
     }
 
     /// Notes what the queue reports, and checks its backlog.

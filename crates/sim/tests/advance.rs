@@ -26,6 +26,7 @@ fn scenarios() -> Vec<Scenario> {
         scenario("'15 packets'", "[[flow]]\ncount = 3\nrecovery = 'sack'\ndelayed_ack = true"),
         scenario("'red'", &format!("[[flow]]\nrecovery = 'newreno'\necn = true\n{modern}\n{datagrams}")),
         scenario("'fq_codel'", &web),
+        scenario("{ kind = 'tbf', rate = '2 Mbit/s', burst = '10 kB' }", &web),
         scenario("'sfq'", &format!("[[flow]]\nrecovery = 'tahoe'\n{datagrams}")),
         scenario("'red_notify'", "[[flow]]\ncount = 2"),
     ]

@@ -34,4 +34,5 @@ entries! { Entry<Discipline>:
     codel,
     fq_codel,
     pie,
+    tbf,
 }

@@ -150,7 +150,7 @@ impl Scheduled {
         };
         debug_assert!(at > now, "a queue held its packets until {at:?}, which is over at {now:?}");
         // Else it would be asked for ever.
-        let at = at.max(now + Duration::NANOSECOND);
+        let at = if at > now { at } else { now + Duration::NANOSECOND };
         if matches!(self.state, State::Held(due) if due.at == at) {
             return None;
         }

@@ -48,10 +48,14 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
         "web" => check_page(application, problems),
         _ => {}
     }
-    for name in ["burst", "response", "root", "object"] {
-        if let Some(sizes) = application.table(name) {
-            drawn::check_sizes(sizes, problems);
-        }
+    let sizes: &[&str] = match application.kind {
+        "on-off" => &["burst"],
+        "request-response" => &["response"],
+        "web" => &["root", "object"],
+        _ => &[],
+    };
+    for sizes in sizes.iter().filter_map(|name| application.table(name)) {
+        drawn::check_sizes(sizes, problems);
     }
 }
 
@@ -87,14 +91,13 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems:
     let sizes = |name| drawn::sizes(application.table(name)?, packet.0);
     let times = |name| drawn::times(application.table(name)?);
     let whole = |name| application.whole(name).unwrap_or(1);
-    let delay = |name| Duration::from_nanos(application.whole(name).unwrap_or(0));
-    let client = |pages: Option<u64>, content, connections| ClientSpec {
+    let client = |pages: Option<u64>, content, connections, parse| ClientSpec {
         pages: pages.map(|pages| pages as u32),
         content,
         connections,
         persistent: application.flag("persistent"),
-        parse: delay("parse"),
-        server_delay: delay("server_delay"),
+        parse,
+        server_delay: application.time("server_delay"),
         think: times("think").unwrap_or(Distribution::Fixed { mean: 0.0 }),
     };
     Some(match application.kind {
@@ -107,12 +110,12 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems:
         "request-response" => {
             let (root, object) = (sizes("response")?, Distribution::Fixed { mean: 1.0 });
             let content = Content::Drawn { root, objects: 0, object, request: whole("request"), hosts: 1 };
-            ApplicationKind::Client(client(application.integer("exchanges"), content, 1))
+            ApplicationKind::Client(client(application.integer("exchanges"), content, 1, Duration::ZERO))
         }
         "web" => {
             let content = page(application, sizes, folder, problems)?;
             let connections = application.integer("connections").unwrap_or(1) as u32;
-            ApplicationKind::Client(client(application.integer("pages"), content, connections))
+            ApplicationKind::Client(client(application.integer("pages"), content, connections, application.time("parse")))
         }
         _ => return None,
     })

@@ -75,15 +75,19 @@ static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, gi
 /// The kind of distribution that a single quantity stands for; its first key is the quantity.
 const FIXED: &str = "fixed";
 
-/// Accessors are total: a field of the wrong kind was reported, so that the scenario is refused whatever they return.
+/// Accessors are total: a field of the wrong kind was reported, so that the scenario is refused whatever they return. The names that they
+/// take are the declared ones, of a table of variants those of its own kind; any other is a mistake in the code, at which tests panic.
 impl Record {
     /// The field `name`.
     pub(crate) fn field(&self, name: &str) -> &Field {
-        self.fields.iter().find(|(key, _)| *key == name).map_or(&ABSENT, |(_, field)| field)
+        let found = self.fields.iter().find(|(key, _)| *key == name);
+        debug_assert!(found.is_some(), "{name:?} is no key of {:?}, kind {:?}", self.path, self.kind);
+        found.map_or(&ABSENT, |(_, field)| field)
     }
 
     /// The dotted path of its key `name`.
     pub(crate) fn key(&self, name: &str) -> String {
+        debug_assert!(self.fields.iter().any(|(key, _)| *key == name), "{name:?} is no key of {:?}, kind {:?}", self.path, self.kind);
         joined(&self.path, name)
     }
 
@@ -515,3 +519,7 @@ const fn expected_param(kind: params::Kind) -> &'static str {
         _ => "a number with its unit",
     }
 }
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

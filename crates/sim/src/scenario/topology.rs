@@ -34,9 +34,9 @@ pub(crate) struct Network {
 
 /// Expands `topology` for so many flows, which need so many bytes; `None` if it is not sound, which is then among the problems.
 pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &mut Problems) -> Option<Network> {
-    let pairs = topology.integer("pairs").unwrap_or(flows);
+    let pairs = || topology.integer("pairs").unwrap_or(flows);
     let links = match topology.kind {
-        "dumbbell" => 4 * pairs + 2,
+        "dumbbell" => 4 * pairs() + 2,
         "parking-lot" => 6 * topology.integer("hops").unwrap_or(1) + 4,
         _ => 0,
     };
@@ -50,7 +50,7 @@ pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &m
     }
     let mut network = Network::default();
     match topology.kind {
-        "dumbbell" => network.dumbbell(topology, pairs),
+        "dumbbell" => network.dumbbell(topology, pairs()),
         "parking-lot" => network.parking_lot(topology),
         "explicit" => network.explicit(topology, problems)?,
         _ => network.chain(topology, problems),

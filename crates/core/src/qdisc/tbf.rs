@@ -1,0 +1,365 @@
+//! TBF: a token bucket filter, which shapes.
+//! ## What it does
+//! Holds packets back so that in any time t at most `burst` + `rate` · t bytes leave. Tokens, one for a byte, arrive at `rate` until the
+//! bucket of `burst` bytes is full, and a packet takes as many as it has bytes. If too few are there, the packet waits, first in, first out,
+//! until the missing ones have arrived. A second bucket, of `minburst` bytes at `peakrate`, limits how fast the first one empties.
+//! ## References
+//! tc-tbf(8), the manual page *tbf – Token Bucket Filter* of iproute2, 2001.
+//! ## Differs from the document
+//! A timer is exact here, so that no clock tick limits the rate, and tokens are not read from a table of packet sizes (no `cell`). The queue
+//! is always first in, first out: there is no inner discipline. A packet larger than a bucket can never leave and is dropped when it
+//! arrives, as in Linux. `latency` sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same of the second
+//! bucket if that is less. The last packet of a full queue waits `latency` if the bucket is full, but `limit`/`rate` if it is empty.
+//! Additions are a `limit` in packets, and one in multiples of the bandwidth-delay product, which is that of the link's rate.
+//! The same packets leave as from Linux 6.18, at most 0.12 ms earlier, and the same are dropped, in the four settings that were measured.
+//! ## Parameters
+//! The manual page requires most of them; the defaults of `rate`, `burst`, `latency` and `minburst` are those of its example.
+//! `rate`: at which tokens arrive; 0.5 Mbit/s.
+//! `burst`: size of the bucket; 5120 B (the example's `5kb`).
+//! `limit`: capacity of the queue; auto: as `latency` says.
+//! `latency`: sets the limit, if `limit` does not; auto: 70 ms.
+//! `peakrate`: at which tokens arrive in the second bucket; auto: there is none.
+//! `minburst`: size of the second bucket, the largest packet for perfect shaping; 1540 B.
+//! `mpu`: least tokens that a packet takes; 0 B.
+
+use std::collections::VecDeque;
+
+use crate::entry::Entry;
+use crate::params::{Default, Kind, Param, Params};
+use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
+use crate::rng::Generator;
+use crate::units::{Duration, Instant, Limit, Moment};
+
+/// Sets the limit if nothing else does.
+const LATENCY: Duration = Duration::from_millis(70);
+
+const RATE: Kind = Kind::Rate { min: 1.0, max: 1e15 };
+
+/// This part in the registry.
+pub static ENTRY: Entry<Discipline> = Entry {
+    name: "tbf",
+    summary: "token bucket filter: shapes to a rate, with bursts",
+    reference: "tc-tbf(8)",
+    params: &[
+        Param { name: "rate", kind: RATE, default: Default::Number(5e5), doc: "rate at which tokens arrive, one for a byte" },
+        bucket_size("burst", 5120.0, "size of the bucket, which is full at the start"),
+        Param {
+            name: "limit",
+            kind: Kind::ByteLimit { min: 1.0, max: 1e15 },
+            default: Default::Auto,
+            doc: "capacity of the queue; auto: as latency says",
+        },
+        Param {
+            name: "latency",
+            kind: Kind::Duration { min: 0.0, max: 1e6 },
+            default: Default::Auto,
+            doc: "sets the limit: longest wait in the queue behind a full bucket; auto: 70 ms unless limit is given",
+        },
+        Param {
+            name: "peakrate",
+            kind: RATE,
+            default: Default::Auto,
+            doc: "rate at which tokens arrive in a second bucket, above rate; auto: there is no second bucket",
+        },
+        bucket_size("minburst", 1540.0, "size of the second bucket"),
+        Param {
+            name: "mpu",
+            kind: Kind::Size { min: 0.0, max: 65_535.0 },
+            default: Default::Number(0.0),
+            doc: "least tokens that a packet takes",
+        },
+    ],
+    build: |params| Ok(Discipline::scheduled(Tbf::new(params)?)),
+};
+
+const fn bucket_size(name: &'static str, bytes: f64, doc: &'static str) -> Param {
+    Param { name, kind: Kind::Size { min: 1.0, max: 1e12 }, default: Default::Number(bytes), doc }
+}
+
+/// A bucket of tokens, each of which pays for a byte.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// Bits per second.
+    rate: f64,
+    size: u64,
+    /// When it was last full, and the tokens taken since. Whole numbers, so that rounding errors do not add up: the time at which a packet
+    /// may leave is the double nearest to the quotient, however many have left before it.
+    full: Instant,
+    taken: u64,
+}
+
+impl Bucket {
+    fn new(rate: f64, size: f64) -> Self {
+        Self { rate, size: size as u64, full: Instant::ZERO, taken: 0 }
+    }
+
+    /// When it has `tokens`, which are at most its size.
+    fn has(&self, tokens: u64) -> Instant {
+        let lacking = (self.taken + tokens).saturating_sub(self.size);
+        self.full + Duration::from_secs_f64(8.0 * lacking as f64 / self.rate)
+    }
+
+    /// Takes `tokens` out, which it has.
+    fn take(&mut self, now: Instant, tokens: u64) {
+        if now >= self.has(self.size) {
+            (self.full, self.taken) = (now, 0);
+        }
+        self.taken += tokens;
+    }
+
+    /// The tokens in it.
+    fn tokens(&self, now: Instant) -> f64 {
+        (self.passes(now.since(self.full)) - self.taken as f64).min(self.size as f64)
+    }
+
+    /// The bytes that leave in `time` if it is full.
+    fn passes(&self, time: Duration) -> f64 {
+        self.size as f64 + self.rate * time.as_secs_f64() / 8.0
+    }
+}
+
+/// A TBF queue.
+#[derive(Debug)]
+pub struct Tbf {
+    /// The bucket, and perhaps the second one.
+    buckets: Vec<Bucket>,
+    limit: Limit,
+    mpu: u64,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    /// When it last had to do with a packet.
+    seen: Instant,
+}
+
+impl Tbf {
+    fn new(params: &Params) -> Result<Self, String> {
+        let mut buckets = vec![Bucket::new(params.number("rate"), params.number("burst"))];
+        if let Some(peak) = params.number_or_auto("peakrate") {
+            if peak <= params.number("rate") {
+                return Err("peakrate must be above rate".to_owned());
+            }
+            buckets.push(Bucket::new(peak, params.number("minburst")));
+        }
+        let mpu = params.number("mpu") as u64;
+        if buckets.iter().any(|bucket| bucket.size < mpu) {
+            return Err("mpu must not be above burst, nor above minburst with a peakrate".to_owned());
+        }
+        let limit = match (params.limit_or_auto("limit"), params.number_or_auto("latency")) {
+            (Some(_), Some(_)) => return Err("limit and latency exclude each other".to_owned()),
+            (Some(limit), None) => limit,
+            (None, latency) => {
+                let latency = latency.map_or(LATENCY, Duration::from_secs_f64);
+                // Observed of tc 6: `lat 70ms` of the manual page's example is shown as `limit 9495b`.
+                Limit::Bytes(buckets.iter().map(|bucket| bucket.passes(latency)).fold(f64::INFINITY, f64::min) as u64)
+            }
+        };
+        Ok(Self { buckets, limit, mpu, waiting: VecDeque::new(), backlog: Backlog::default(), seen: Instant::ZERO })
+    }
+
+    /// The tokens that a packet takes.
+    fn cost(&self, packet: &Packet) -> u64 {
+        packet.size.0.max(self.mpu)
+    }
+
+    /// Whether `packet` can be queued.
+    fn takes(&self, packet: &Packet) -> bool {
+        let backlog = self.backlog.with(packet.size);
+        let fits = match self.limit {
+            Limit::Packets(limit) => backlog.packets <= limit,
+            Limit::Bytes(limit) => backlog.bytes <= limit,
+        };
+        fits && self.buckets.iter().all(|bucket| self.cost(packet) <= bucket.size)
+    }
+}
+
+impl Scheduler for Tbf {
+    fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
+        self.seen = now.at;
+        if !self.takes(&packet) {
+            return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
+        }
+        self.backlog = self.backlog.with(packet.size);
+        self.waiting.push_back(packet);
+    }
+
+    fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
+        self.seen = now.at;
+        let Some(packet) = self.waiting.front().copied() else { return Dequeued::Empty };
+        let cost = self.cost(&packet);
+        let ready = self.buckets.iter().map(|bucket| bucket.has(cost)).fold(Instant::ZERO, Instant::max);
+        if ready > now.at {
+            return Dequeued::NotBefore(ready);
+        }
+        self.buckets.iter_mut().for_each(|bucket| bucket.take(now.at, cost));
+        self.waiting.pop_front();
+        self.backlog = self.backlog.without(packet.size);
+        Dequeued::Send(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        for (name, bucket) in ["tokens", "peak_tokens"].into_iter().zip(&self.buckets) {
+            out(name, bucket.tokens(self.seen));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Value;
+    use crate::testing::{Bench, OVERFLOW, build, packet};
+
+    /// 1 Mbit/s with a bucket of 5000 B and room for 20 000 B.
+    const USUAL: [(&str, Value); 3] =
+        [("rate", Value::Number(1e6)), ("burst", Value::Number(5000.0)), ("limit", Value::Limit(Limit::Bytes(20_000)))];
+
+    /// Asks for a packet as soon as one may leave, without the time that a link takes; gives when each left.
+    fn leave(bench: &mut Bench, mut now: Instant) -> Vec<f64> {
+        let mut times = Vec::new();
+        loop {
+            match bench.ask(now) {
+                Dequeued::Send(_) => times.push(now.as_secs_f64()),
+                Dequeued::NotBefore(at) => now = at,
+                Dequeued::Empty => return times,
+            }
+        }
+    }
+
+    /// The limit in bytes that parameters make.
+    fn limit(set: &[(&str, f64)]) -> u64 {
+        let mut params = Params::defaults(ENTRY.params);
+        for (name, value) in set {
+            params.set(name, Value::Number(*value));
+        }
+        let Limit::Bytes(limit) = Tbf::new(&params).unwrap().limit else { panic!("no limit in bytes") };
+        limit
+    }
+
+    /// Lets packets arrive at 0, each asked for at once; gives when they leave.
+    fn pass(bench: &mut Bench, sizes: &[u64]) -> Vec<f64> {
+        let mut times = Vec::new();
+        for (handle, size) in (0..).zip(sizes) {
+            bench.arrive(0, packet(handle, 1, *size));
+            times.extend(bench.ask(Instant::ZERO).packet().map(|_| 0.0));
+        }
+        times.extend(leave(bench, Instant::ZERO));
+        times
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_the_rest_at_the_rate_to_the_last_bit() {
+        let times = pass(&mut Bench::new(&ENTRY, &USUAL), &[1000; 40]);
+        // 5000 B are gone before the queue holds 20 000 B. 8000 bits at 1 Mbit/s, each time the nearest double and not a sum of many.
+        let expected: Vec<f64> = (0..25_u32).map(|number| f64::from(8000 * number.saturating_sub(4)) / 1e6).collect();
+        assert_eq!(times, expected);
+    }
+
+    #[test]
+    fn over_a_long_time_the_rate_is_exact() {
+        let mut bench = Bench::new(&ENTRY, &USUAL);
+        let (mut now, mut sent) = (Instant::ZERO, 0_u32);
+        bench.arrive(0, packet(0, 1, 777));
+        while sent < 100_000 {
+            match bench.ask(now) {
+                Dequeued::Send(_) => {
+                    sent += 1;
+                    bench.arrive(0, packet(sent, 1, 777));
+                }
+                Dequeued::NotBefore(at) => now = at,
+                Dequeued::Empty => unreachable!(),
+            }
+        }
+        assert_eq!(now.as_secs_f64(), 8.0 * (777.0 * 100_000.0 - 5000.0) / 1e6);
+    }
+
+    #[test]
+    fn a_pause_fills_the_bucket_and_no_more() {
+        // 5000 B leave at 0; after 16 ms there are 2000 tokens, after a second 5000.
+        for (pause, at_once) in [(0, 0), (16_000, 2), (40_000, 5), (1_000_000, 5)] {
+            let mut bench = Bench::new(&ENTRY, &USUAL);
+            bench.arrive_all(0, (0..5).map(|handle| packet(handle, 1, 1000)));
+            assert_eq!(leave(&mut bench, Instant::ZERO), [0.0; 5]);
+            bench.arrive_all(pause, (5..15).map(|handle| packet(handle, 1, 1000)));
+            let now = Instant::from_nanos(1000 * pause);
+            let times = leave(&mut bench, now);
+            assert_eq!(times.iter().filter(|time| **time == now.as_secs_f64()).count(), at_once, "after {pause} µs");
+        }
+    }
+
+    #[test]
+    fn a_peakrate_spaces_the_burst() {
+        // The page's example with packets of 1540 B: 5120 B leave at 1 Mbit/s, what follows at 0.5 Mbit/s.
+        let mut bench = Bench::new(&ENTRY, &[("peakrate", Value::Number(1e6)), ("limit", Value::Limit(Limit::Packets(10)))]);
+        bench.arrive_all(0, (0..10).map(|handle| packet(handle, 1, 1540)));
+        let times = leave(&mut bench, Instant::ZERO);
+        let expected = (0..10_u32).map(|number| {
+            let (peak, rate) = (8.0 * 1540.0 * f64::from(number) / 1e6, 8.0 * (1540.0 * f64::from(number + 1) - 5120.0) / 5e5);
+            peak.max(rate)
+        });
+        assert_eq!(times, expected.collect::<Vec<f64>>());
+    }
+
+    #[test]
+    fn no_packet_waits_longer_than_the_limit_lasts() {
+        // Behind an empty bucket the last byte of a full queue needs limit/rate.
+        let times = pass(&mut Bench::new(&ENTRY, &USUAL), &[1000; 100]);
+        assert_eq!(times.last(), Some(&(8.0 * 20_000.0 / 1e6)));
+    }
+
+    #[test]
+    fn latency_is_the_longest_wait_behind_a_full_bucket() {
+        // 70 ms at 0.5 Mbit/s are 4375 B, besides the 5000 B that leave at once.
+        let mut bench = Bench::new(&ENTRY, &[("burst", Value::Number(5000.0))]);
+        bench.arrive_all(0, (0..100).map(|handle| packet(handle, 1, 125)));
+        let times = leave(&mut bench, Instant::ZERO);
+        assert_eq!((times.len(), times[39], times[74]), (75, 0.0, 0.07));
+    }
+
+    #[test]
+    fn latency_sets_the_limit_as_tc_does() {
+        // What tc 6 shows with `-raw` for these.
+        assert_eq!(limit(&[("peakrate", 1e6)]), 9495);
+        assert_eq!(limit(&[("rate", 1e6), ("latency", 0.07)]), 13_870);
+        assert_eq!(limit(&[("rate", 1e6), ("latency", 0.001)]), 5245);
+        assert_eq!(limit(&[("rate", 1e7), ("burst", 1500.0), ("latency", 0.05), ("peakrate", 1.1e7), ("minburst", 1500.0)]), 64_000);
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_bucket_is_dropped() {
+        let mut bench = Bench::new(&ENTRY, &USUAL);
+        assert!(bench.arrive(0, packet(0, 1, 5000)));
+        assert!(!bench.arrive(0, packet(1, 1, 5001)));
+        assert_eq!(bench.outcomes(), [(1, OVERFLOW)]);
+    }
+
+    #[test]
+    fn a_small_packet_takes_the_least_tokens() {
+        let mut bench = Bench::new(&ENTRY, &[("mpu", Value::Number(64.0)), ("burst", Value::Number(640.0))]);
+        bench.arrive_all(0, (0..11).map(|handle| packet(handle, 1, 40)));
+        let times = leave(&mut bench, Instant::ZERO);
+        assert_eq!((times[9], times[10]), (0.0, 8.0 * 64.0 / 5e5));
+    }
+
+    #[test]
+    fn its_tokens_can_be_seen() {
+        let mut bench = Bench::new(&ENTRY, &[("peakrate", Value::Number(1e6))]);
+        bench.arrive(0, packet(0, 1, 1000));
+        bench.ask(Instant::ZERO);
+        assert_eq!([bench.internal("tokens"), bench.internal("peak_tokens")], [4120.0, 540.0]);
+        bench.arrive(8000, packet(1, 1, 1000));
+        assert_eq!([bench.internal("tokens"), bench.internal("peak_tokens")], [4620.0, 1540.0]);
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let refused = |set: &[(&str, Value)]| build(&ENTRY, set).unwrap_err();
+        let number = |name, value| (name, Value::Number(value));
+        assert!(refused(&[("limit", Value::Limit(Limit::Packets(5))), number("latency", 0.1)]).contains("latency"));
+        assert!(refused(&[number("peakrate", 5e5)]).contains("above rate"));
+        assert!(refused(&[number("mpu", 64.0), number("burst", 63.0)]).contains("mpu"));
+    }
+}

@@ -1,0 +1,88 @@
+//! A token bucket before a link, end to end.
+
+use ackclock_sim::engine::{RunResult, run};
+use ackclock_sim::scenario::Document;
+
+/// Index of the first link of a chain, in the data's direction.
+const SHAPED: usize = 0;
+
+fn document(text: &str) -> Document {
+    Document::from_toml(text, "shaping.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn result(text: &str) -> RunResult {
+    let scenario = document(text).scenario().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    run(&scenario, &mut || false).unwrap()
+}
+
+/// A chain of two links of 100 Mbit/s, 15 ms together, whose first has `queue`; and what `flow` says.
+fn chain(queue: &str, flow: &str) -> RunResult {
+    result(&format!(
+        "duration = '20 s'\nrecord = ['delivered', 'sojourn', 'drops']\n[topology]\nkind = 'chain'\n\
+         links = [{{ rate = '100 Mbit/s', delay = '10 ms', queue = {queue} }}, {{ rate = '100 Mbit/s', delay = '5 ms' }}]\n\
+         [[flow]]\n{flow}\n"
+    ))
+}
+
+#[test]
+fn datagrams_pass_in_a_burst_and_then_at_the_rate() {
+    // 1000 B on the wire every millisecond, for 40 ms; tokens for one every 4 ms, and for ten at the start.
+    let queue = "{ kind = 'tbf', rate = '2 Mbit/s', burst = '10 kB', limit = '50 kB' }";
+    let result = chain(queue, "packet_size = '972 B'\nstop = '39.5 ms'\napplication = { kind = 'cbr', rate = '8 Mbit/s' }");
+    let times = &result.traces.delivered.as_ref().unwrap().time;
+    let expected: Vec<u64> = (0..40_u64)
+        .map(|number| {
+            // Packet n needs the tokens for n + 1, and 10 of them are there. Twice 80 µs for the links, and their delays.
+            let (arrives, ready) = (1_000_000 * number, 4_000_000 * (number + 1).saturating_sub(10));
+            arrives.max(ready) + 15_160_000
+        })
+        .collect();
+    assert_eq!(*times, expected);
+    // When the last arrives, at 39 ms, 19 have left: packet 18 did at 36 ms.
+    assert_eq!(result.links[SHAPED].queue_max, 21);
+}
+
+#[test]
+fn tokens_that_arrive_with_the_packets_delay_none() {
+    // Tokens for one packet arrive in the time from one packet to the next: only rounding decides which is first, by less than 1 ns.
+    let queue = "{ kind = 'tbf', rate = '3 Mbit/s', burst = '1000 B', limit = '50 kB' }";
+    let result = chain(queue, "packet_size = '972 B'\nstop = '15 s'\napplication = { kind = 'cbr', rate = '3 Mbit/s' }");
+    let times = &result.traces.delivered.as_ref().unwrap().time;
+    let expected: Vec<u64> = (0..5625_u64).map(|number| (8e12 * number as f64 / 3e6).round() as u64 + 15_160_000).collect();
+    assert_eq!(*times, expected);
+}
+
+#[test]
+fn a_tcp_flow_gets_the_rate_of_the_tokens_whatever_the_link_has() {
+    for (flow, rate, header) in [("", 2e6, 40.0), ("profile = 'modern'", 5e6, 52.0)] {
+        let limit = 30_000;
+        let queue = format!("{{ kind = 'tbf', rate = '{rate} bit/s', burst = '6 kB', limit = '{limit} B' }}");
+        let result = chain(&queue, &format!("packet_size = '1000 B'\n{flow}"));
+        let (flow, link) = (&result.flows[0], &result.links[SHAPED]);
+        // Until the first packets are acknowledged the sender has little to send, and never again.
+        let most = rate * 1000.0 / (1000.0 + header);
+        let goodput = flow.goodput_bps;
+        assert!(goodput <= most * 1.001 && goodput >= 0.97 * most, "{goodput} bit/s of {most}: {flow:?}");
+        assert!(flow.dropped_packets > 0, "{flow:?}");
+        // The longest wait is limit/rate. The queue is full with up to a packet less, when up to the tokens for one are there.
+        let (longest, packet) = (8.0 * f64::from(limit) / rate, 8.0 * (1000.0 + header) / rate);
+        let waited = link.sojourn_max.as_secs_f64();
+        assert!(waited <= longest + 1e-9 && waited >= longest - 2.0 * packet, "{waited} s of {longest}");
+    }
+}
+
+#[test]
+fn a_frozen_shaper_reads_as_itself() {
+    let text = "duration = '1 s'\n[topology]\nkind = 'chain'\nlinks = [{ queue = { kind = 'tbf', burst = '9 kB', latency = '20 ms', \
+                peakrate = '2 Mbit/s' } }, { queue = { kind = 'tbf', limit = '1 BDP' } }]\n[flow]\n";
+    let frozen = document(text).frozen().unwrap();
+    assert!(frozen.contains("peakrate = \"2 Mbit/s\"") && frozen.contains("latency = \"20 ms\""), "{frozen}");
+    assert_eq!(document(&frozen).frozen().unwrap(), frozen);
+}
+
+#[test]
+fn a_shaper_with_limit_and_latency_is_refused() {
+    let text = "duration = '1 s'\ntopology.bottleneck.queue = { kind = 'tbf', limit = '9 kB', latency = '20 ms' }\n[flow]\n";
+    let error = document(text).scenario().unwrap_err().to_string();
+    assert!(error.contains("shaping.toml:2: topology.bottleneck.queue: limit and latency exclude each other"), "{error}");
+}
