@@ -183,6 +183,10 @@ impl CongestionControl for Composed {
         self.window
     }
 
+    fn paces(&self) -> bool {
+        self.slow_start.paces() || self.avoidance.paces()
+    }
+
     fn pacing_rate(&self) -> Option<Rate> {
         if self.is_below_threshold() { self.slow_start.pacing_rate(&self.window) } else { self.avoidance.pacing_rate(&self.window) }
     }
@@ -421,6 +425,9 @@ mod tests {
             }
             fn on_sent(&mut self, _sent: &Sent, _window: &Window) {
                 self.sent += 1.0;
+            }
+            fn paces(&self) -> bool {
+                true
             }
             fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
                 Rate::from_bits_per_sec(1_000_000)

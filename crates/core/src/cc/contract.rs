@@ -123,6 +123,11 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     fn inflate(&mut self, _by: Segments) {}
     /// The window now.
     fn window(&self) -> Window;
+    /// Whether it ever names a pacing rate or a timer, or changes its window when a segment is sent: asked once, by a host to which asking
+    /// after each segment is a cost.
+    fn paces(&self) -> bool {
+        false
+    }
     /// The rate at which to pace, where the control paces: data and headers.
     fn pacing_rate(&self) -> Option<Rate> {
         None
@@ -193,6 +198,10 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
     fn on_mss(&mut self, _smss: Bytes) {}
     /// The connection is established, with the initial window `window`.
     fn on_established(&mut self, _event: &Established, _window: &Window) {}
+    /// Whether it ever names a pacing rate or a timer.
+    fn paces(&self) -> bool {
+        false
+    }
     /// The rate at which to pace in slow start, if it paces.
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None
@@ -235,6 +244,10 @@ pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
     fn on_lost(&mut self, _lost: &Lost) {}
     /// Segments are of `smss` bytes from now on.
     fn on_mss(&mut self, _smss: Bytes) {}
+    /// Whether it ever names a pacing rate.
+    fn paces(&self) -> bool {
+        false
+    }
     /// The rate at which to pace in avoidance, if it paces.
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None

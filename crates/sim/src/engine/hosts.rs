@@ -32,12 +32,14 @@ macro_rules! each {
 
 impl Hosts {
     /// A packet reaches the end to which it was sent; tells whether data was delivered there.
+    #[inline]
     pub(super) fn handle(&mut self, now: Instant, packet: &Packet, kept: &mut Kept) -> bool {
         let side = packet.from().peer();
         each!(self, connection => connection.handle(now, side, &arrived(packet, kept)))
     }
 
     /// The next packet of `flow` that its end `side` sends.
+    #[inline]
     pub(super) fn poll_transmit(&mut self, now: Instant, ends: (u32, Side), kept: &mut Kept) -> Option<(Packet, Transmission)> {
         each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, kept), kind)))
     }
@@ -56,6 +58,7 @@ impl Hosts {
     }
 
     /// When the timer of an end is due.
+    #[inline]
     pub(super) fn poll_timeout(&self, side: Side) -> Option<Instant> {
         each!(self, connection => connection.poll_timeout(side))
     }

@@ -103,6 +103,8 @@ pub(crate) struct Counters {
 pub(super) struct Sender {
     pub(super) config: Config,
     pub(super) control: Box<dyn CongestionControl>,
+    /// Whether it paces.
+    paces: bool,
     pub(super) recovery: Recovery,
     /// Sender maximum segment size in bytes (RFC 5681 §2), options that every segment carries taken off.
     pub(super) smss: u64,
@@ -169,6 +171,7 @@ impl Sender {
     pub(super) fn new(config: &Config, control: Box<dyn CongestionControl>) -> Self {
         Self {
             config: config.clone(),
+            paces: control.paces(),
             control,
             recovery: config.recovery,
             smss: u64::from(config.mss),
@@ -456,7 +459,9 @@ impl Sender {
             retransmission: output.retransmission,
             app_limited,
         });
-        self.note_outputs();
+        if self.paces {
+            self.note_outputs();
+        }
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment starts the timer over.
         if idle || self.timers.rto().is_none() || output.retransmission && first {
             self.timers.set_rto(now + self.rtt.timeout());
@@ -490,7 +495,9 @@ impl Sender {
 
     /// The rate at which segments leave now: the control's own, or so many windows a round trip (RFC 9002 §7.7). `None`: without pacing.
     fn pacing_rate(&self) -> Option<Rate> {
-        if let Some(rate) = self.control.pacing_rate() {
+        if self.paces
+            && let Some(rate) = self.control.pacing_rate()
+        {
             return Some(rate);
         }
         let Pacing::Window { slow_start, avoidance } = self.config.pacing else { return None };
@@ -507,7 +514,9 @@ impl Sender {
     /// Notes what the control may have changed.
     pub(super) fn note_outputs(&mut self) {
         self.counters.cwnd_max = self.counters.cwnd_max.max(self.control.window().cwnd);
-        self.timers.set_control(self.control.timer());
+        if self.paces {
+            self.timers.set_control(self.control.timer());
+        }
     }
 
     /// Smoothed and smallest round-trip time, and the timeout.

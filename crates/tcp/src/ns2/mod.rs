@@ -142,6 +142,8 @@ struct State {
     held: Option<Instant>,
     /// When the control wants to be called.
     timer: Option<Instant>,
+    /// Whether the control paces.
+    paces: bool,
     /// Whether the control has rules of its own for recovery.
     owns_recovery: bool,
 }
@@ -158,7 +160,7 @@ impl Sender {
         };
         let window = control.window();
         let sampling = control.wants_samples().then(Box::default);
-        let owns_recovery = control.owns_recovery();
+        let (paces, owns_recovery) = (control.paces(), control.owns_recovery());
         let state = State {
             control,
             window,
@@ -202,6 +204,7 @@ impl Sender {
             pacer: Pacer::default(),
             held: None,
             timer: None,
+            paces,
             owns_recovery,
         };
         Self { state, policy: Policy::new(host) }

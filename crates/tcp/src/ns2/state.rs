@@ -76,7 +76,9 @@ impl State {
         if self.deadline.is_none() || nothing_outstanding {
             self.restart_timer(now);
         }
-        if let Some(rate) = self.control.pacing_rate() {
+        if self.paces
+            && let Some(rate) = self.control.pacing_rate()
+        {
             self.pacer.send(now, u64::from(self.data_size), Some(rate), self.control.burst());
         }
         self.control.on_sent(&Sent {
@@ -89,7 +91,9 @@ impl State {
             retransmission,
             app_limited: self.is_app_limited(),
         });
-        self.read_window();
+        if self.paces {
+            self.read_window();
+        }
         let sent = now;
         if seq == 0 {
             // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
@@ -207,7 +211,9 @@ impl State {
     }
 
     pub(super) fn read_window(&mut self) {
-        self.timer = self.control.timer();
+        if self.paces {
+            self.timer = self.control.timer();
+        }
         self.window = self.control.window();
         self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
     }
