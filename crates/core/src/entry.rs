@@ -53,6 +53,7 @@ fn header(source: &'static str) -> &'static str {
 /// Declares the parts of a folder, each a file with an `ENTRY`: their modules, the table of their entries, and their descriptions.
 ///
 /// It stands in the folder's `mod.rs`, so that a part is one file and one line there.
+#[macro_export]
 macro_rules! entries {
     ($entry:ty: $($file:ident),+ $(,)?) => {
         $(pub mod $file;)+
@@ -60,11 +61,11 @@ macro_rules! entries {
         pub static ENTRIES: &[&$entry] = &[$(&$file::ENTRY),+];
 
         /// Describes every entry of this folder.
-        pub fn describe() -> Vec<crate::entry::Description> {
+        pub fn describe() -> Vec<$crate::entry::Description> {
             let sources = [$(include_str!(concat!(stringify!($file), ".rs"))),+];
             let described = ENTRIES.iter().zip(sources);
-            described.map(|(entry, source)| crate::entry::Description::new(entry.name, entry.summary, entry.reference, entry.params, source)).collect()
+            described.map(|(entry, source)| $crate::entry::Description::new(entry.name, entry.summary, entry.reference, entry.params, source)).collect()
         }
     };
 }
-pub(crate) use entries;
+pub use entries;

@@ -117,7 +117,7 @@ pub struct Tally {
 
 /// Both ends of a flow. Whoever drives it hands in what happens to an end, asks that end for packets until there are none, and calls it when
 /// its timer is due.
-pub trait Connection: Debug {
+pub trait Connection: Debug + Send {
     /// What a packet carries beyond what all packets have.
     type Payload;
 
@@ -135,9 +135,7 @@ pub trait Connection: Debug {
 
     /// By which number a notice tells of a lost packet that `side` had sent; `None`: of this one it cannot, since no retransmission timer
     /// waits for it.
-    fn noticed(number: u32, side: Side, payload: Option<&Self::Payload>) -> Option<u32>
-    where
-        Self: Sized;
+    fn noticed(&self, number: u32, side: Side, payload: Option<&Self::Payload>) -> Option<u32>;
 
     /// A queue has dropped a packet that `side` had sent.
     fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice);

@@ -9,6 +9,7 @@ mod first_flight;
 pub mod modern;
 pub mod ns2;
 mod pacing;
+pub mod profile;
 mod rate;
 mod slow_start_exit;
 

@@ -4,6 +4,7 @@ use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment};
+use ackclock_tcp::profile::{self, Profile};
 use ackclock_tcp::{Bulk, HEADER, Side, modern, ns2};
 
 use super::error::RunError;
@@ -12,7 +13,7 @@ use super::result::FlowResult;
 use super::stream::Stream;
 use crate::net::packet::Packet;
 use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, PartSpec, Scenario, Traffic};
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, Traffic};
 
 /// One flow's end hosts, and what is counted of them.
 #[derive(Debug)]
@@ -34,8 +35,10 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// The flow of `spec`, with the hosts not yet started.
-    pub(super) fn new(spec: &FlowSpec) -> Result<Self, RunError> {
+    /// The flow of `spec` in a run with `seed`, with the hosts not yet started.
+    pub(super) fn new(index: u32, spec: &FlowSpec, seed: u64) -> Result<Self, RunError> {
+        // The two ends of a connection differ in the last bit, neighbouring runs in the upper half.
+        let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
         let grows = matches!(spec.traffic, Traffic::Bursts(_));
         let packets = if grows { Some(0) } else { spec.packets };
         let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
@@ -51,6 +54,13 @@ impl Flow {
                 Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?]),
                 _ => modern::Connection::bulk(host, control()?, bulk),
             })),
+            HostSpec::Other(other) => {
+                let Profile::Other(host) = *build(profile::ENTRIES, &other.profile)? else {
+                    return Err(RunError::Part(format!("{} has settings of its own", other.profile.name)));
+                };
+                let OtherHost { packet_size, ecn, initial_pacing, .. } = *other;
+                Hosts::Other(host.connect(profile::Flow { control: control()?, bulk, packet_size, ecn, initial_pacing, seed }))
+            }
             HostSpec::Datagrams(payload) => Hosts::Datagrams(Box::new(Stream::new(spec.start, *payload, spec.host.wire_size().0 as u16))),
         };
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };

@@ -17,6 +17,8 @@ pub(super) enum Hosts {
     Modern(Box<modern::Connection>),
     /// No TCP at all.
     Datagrams(Box<Stream>),
+    /// Any other profile of the registry.
+    Other(Box<dyn Connection<Payload = Vec<u8>>>),
 }
 
 /// Calls the connection, whichever profile it has.
@@ -26,6 +28,7 @@ macro_rules! each {
             Hosts::Ns2($connection) => $call,
             Hosts::Modern($connection) => $call,
             Hosts::Datagrams($connection) => $call,
+            Hosts::Other($connection) => $call,
         }
     };
 }
@@ -46,15 +49,7 @@ impl Hosts {
 
     /// The network has lost a packet: by which number a notice would tell of it.
     pub(super) fn forget(&self, packet: &Packet, kept: &mut Kept) -> Option<u32> {
-        fn noticed<C: Connection<Payload: Payload>>(_of: &C, packet: &Packet, kept: &mut Kept) -> Option<u32> {
-            let payload = C::Payload::store(kept).take(packet.kept);
-            C::noticed(packet.seq, packet.from(), payload.as_ref())
-        }
-        match self {
-            Self::Ns2(connection) => noticed(connection, packet, kept),
-            Self::Modern(connection) => noticed(&**connection, packet, kept),
-            Self::Datagrams(connection) => noticed(&**connection, packet, kept),
-        }
+        each!(self, connection => connection.noticed(packet.seq, packet.from(), taken(packet, kept).as_ref()))
     }
 
     /// When the timer of an end is due.
@@ -157,6 +152,11 @@ fn arrived<P: Payload>(packet: &Packet, kept: &mut Kept) -> Datagram<P> {
         sent: packet.sent,
         ecn: packet.ecn(),
         echo: packet.echo(),
-        payload: P::store(kept).take(packet.kept),
+        payload: taken(packet, kept),
     }
+}
+
+/// What was kept for a packet that travels no more.
+fn taken<P: Payload>(packet: &Packet, kept: &mut Kept) -> Option<P> {
+    P::store(kept).take(packet.kept)
 }

@@ -54,7 +54,7 @@ impl Connection for Stream {
 
     fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
 
-    fn noticed(_number: u32, _side: Side, _payload: Option<&()>) -> Option<u32> {
+    fn noticed(&self, _number: u32, _side: Side, _payload: Option<&()>) -> Option<u32> {
         None
     }
 

@@ -88,17 +88,24 @@ pub(crate) struct Kept {
     pub(crate) segments: Store<Segment>,
     /// Nothing: datagrams.
     nothing: Store<()>,
+    /// Bytes of any other profile.
+    bytes: Store<Vec<u8>>,
 }
 
 /// What a profile puts into packets.
-pub(crate) trait Payload: Copy {
+pub(crate) trait Payload: Sized {
     /// Where it is kept.
     fn store(kept: &mut Kept) -> &mut Store<Self>;
+    /// Takes it out of its slot, which may be left as it is.
+    fn take(slot: &mut Self) -> Self;
 }
 
 impl Payload for ns2::SackBlocks {
     fn store(kept: &mut Kept) -> &mut Store<Self> {
         &mut kept.blocks
+    }
+    fn take(slot: &mut Self) -> Self {
+        *slot
     }
 }
 
@@ -106,11 +113,26 @@ impl Payload for Segment {
     fn store(kept: &mut Kept) -> &mut Store<Self> {
         &mut kept.segments
     }
+    fn take(slot: &mut Self) -> Self {
+        *slot
+    }
 }
 
 impl Payload for () {
     fn store(kept: &mut Kept) -> &mut Store<Self> {
         &mut kept.nothing
+    }
+    fn take(slot: &mut Self) -> Self {
+        *slot
+    }
+}
+
+impl Payload for Vec<u8> {
+    fn store(kept: &mut Kept) -> &mut Store<Self> {
+        &mut kept.bytes
+    }
+    fn take(slot: &mut Self) -> Self {
+        std::mem::take(slot)
     }
 }
 
@@ -128,7 +150,7 @@ impl<T> Default for Store<T> {
     }
 }
 
-impl<T: Copy> Store<T> {
+impl<T: Payload> Store<T> {
     /// Keeps a value; gives its handle.
     pub(crate) fn keep(&mut self, value: T) -> Option<NonZeroU32> {
         if let Some(handle) = self.free.pop() {
@@ -148,6 +170,6 @@ impl<T: Copy> Store<T> {
     pub(crate) fn take(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
         let handle = handle?;
         self.free.push(handle);
-        Some(self.slots[handle.get() as usize - 1])
+        Some(T::take(&mut self.slots[handle.get() as usize - 1]))
     }
 }

@@ -7,16 +7,14 @@ use ackclock_core::distribution::Distribution;
 use ackclock_core::units::{Bytes, Duration, Rate};
 use serde_json::{Value as Json, json};
 
-use crate::scenario::application::{ApplicationKind, ClientSpec, Content, Object, OnOff, Stream};
+use crate::scenario::application::{ApplicationKind, ClientSpec, Content, DATAGRAM_HEADER, Object, OnOff, Stream};
 use crate::scenario::check::Record;
 use crate::scenario::error::Problems;
+use crate::scenario::flow_keys::is_modern;
 use crate::scenario::part::CONTROL_AXES;
 use crate::scenario::spec::NS2_KEYS;
 use crate::scenario::unit::{write_rate, write_time};
 use crate::scenario::{drawn, har};
-
-/// Headers of a datagram: IPv4 (RFC 791) and UDP (RFC 768).
-pub(crate) const DATAGRAM_HEADER: Bytes = Bytes(28);
 
 /// Checks what concerns several keys of a flow with an application.
 pub(super) fn check_application(flow: &Record, application: &Record, problems: &mut Problems) {
@@ -29,7 +27,7 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
     }
     let given = |name: &str| application.field(name).given;
     match application.kind {
-        "request-response" | "web" if flow.text("profile") != Some("modern") => {
+        "request-response" | "web" if !is_modern(flow) => {
             refuse(flow, "application", "needs profile = \"modern\": connections of ns2 hosts carry data one way only".to_owned());
         }
         "request-response" if !application.flag("persistent") && !given("exchanges") => {

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use ackclock_core::distribution::Distribution;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 
+/// Headers of a datagram: IPv4 (RFC 791) and UDP (RFC 768).
+pub(crate) const DATAGRAM_HEADER: Bytes = Bytes(28);
+
 /// What hands data to a flow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {

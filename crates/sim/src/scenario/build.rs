@@ -8,7 +8,7 @@ use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
 use crate::scenario::check::{Checked, Field, Record, check};
 use crate::scenario::error::Problems;
-use crate::scenario::flow_keys::{host, is_modern};
+use crate::scenario::flow_keys::{host, is_modern, profile_name};
 use crate::scenario::flows::{self, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
@@ -134,6 +134,10 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
             refuse("host", "is for profile = \"modern\", which is the profile if none is given".to_owned());
         } else if flow.field("modern").given {
             refuse("modern", "is for profile = \"modern\"".to_owned());
+        }
+        let profile = profile_name(flow);
+        for key in NS2_KEYS.into_iter().filter(|key| profile != "ns2" && flow.field(key).given) {
+            refuse(key, format!("is for profile = \"ns2\", and the profile is {profile}"));
         }
         return;
     }

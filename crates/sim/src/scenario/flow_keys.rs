@@ -1,13 +1,15 @@
 //! The end hosts and the congestion control that the keys of a flow describe.
 
+use ackclock_core::entry::find;
 use ackclock_core::units::Bytes;
 
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::TIMESTAMPS;
+use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
-    ComposedSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, RECOVERIES, ReceiveBuffer, Recovery,
+    ComposedSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec, ReceiveBuffer, Recovery,
     RtoBounds,
 };
 use crate::scenario::part::Axis;
@@ -30,9 +32,13 @@ pub(crate) fn host(table: &Record) -> HostSpec {
         let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
         return HostSpec::Modern(ModernHost { mss, ecn, initial_pacing, ..host });
     }
-    let recovery = table.text("recovery").unwrap_or_default();
+    if let Some(chosen) = table.part("profile").map(part)
+        && let Some(header) = other_header(&chosen)
+    {
+        return HostSpec::Other(OtherHost { profile: chosen, packet_size, header, ecn, initial_pacing });
+    }
     HostSpec::Ns2(Ns2Host {
-        recovery: RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(Recovery::Sack, |(_, recovery)| *recovery),
+        recovery: table.part("recovery").map_or_else(Recovery::default, |choice| Recovery::find(part(choice).name).unwrap_or_default()),
         packet_size,
         header: Bytes(table.whole("header").unwrap_or(u64::from(HEADER))),
         rwnd: rwnd(table),
@@ -49,6 +55,15 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     })
 }
 
+/// Headers of a packet of a profile that is neither `ns2` nor `modern`.
+fn other_header(profile: &PartSpec) -> Option<Bytes> {
+    let entry = find(profile::ENTRIES, profile.name)?;
+    match *(entry.build)(&profile.params).ok()? {
+        Profile::Ns2 | Profile::Modern => None,
+        Profile::Other(host) => Some(host.header()),
+    }
+}
+
 fn rwnd(table: &Record) -> u32 {
     table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX)
 }
@@ -63,9 +78,14 @@ pub(crate) fn initial_ssthresh(table: &Record) -> f64 {
     }
 }
 
+/// The name of the flow's host profile.
+pub(crate) fn profile_name(table: &Record) -> &'static str {
+    table.part("profile").map_or("ns2", |choice| part(choice).name)
+}
+
 /// Whether the flow has `modern` hosts.
 pub(crate) fn is_modern(table: &Record) -> bool {
-    table.text("profile") == Some("modern")
+    profile_name(table) == "modern"
 }
 
 /// The settings in `[flow.modern]`.

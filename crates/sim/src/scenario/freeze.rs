@@ -9,8 +9,8 @@ use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::Built;
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, MODERN_RECOVERIES, ModernHost, Ns2Host, Pacing,
-    PartSpec, RECOVERIES, ReceiveBuffer, Scenario, TraceKind, name_of,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
+    ReceiveBuffer, Scenario, TraceKind,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
@@ -114,23 +114,24 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
         put("size", json!(format!("{packets} packets")));
     }
     let (profile, ecn, initial_pacing) = match &spec.host {
-        HostSpec::Ns2(host) => ("ns2", host.ecn, host.initial_pacing),
-        HostSpec::Modern(host) => ("modern", host.ecn, host.initial_pacing),
+        HostSpec::Ns2(host) => (json!("ns2"), host.ecn, host.initial_pacing),
+        HostSpec::Modern(host) => (json!("modern"), host.ecn, host.initial_pacing),
+        HostSpec::Other(host) => (part("profile", Some(&host.profile)), host.ecn, host.initial_pacing),
         HostSpec::Datagrams(data) => {
             put("packet_size", json!(format!("{} B", data.0)));
             return Json::Object(table);
         }
     };
-    put("profile", json!(profile));
+    put("profile", profile);
     put("packet_size", json!(format!("{} B", spec.host.packet_size().0)));
     let unlimited = spec.initial_ssthresh.is_infinite();
     put("initial_ssthresh", if unlimited { json!("unlimited") } else { json!(format!("{} segments", spec.initial_ssthresh)) });
     put("ecn", json!(ecn));
     put("initial_pacing", json!(if initial_pacing { "rtt" } else { "none" }));
     match &spec.host {
-        HostSpec::Modern(host) => put_modern(&mut table, host),
+        HostSpec::Modern(host) => put_modern(&mut table, host, spec.host.recovery()),
         HostSpec::Ns2(host) => put_ns2(&mut table, host),
-        HostSpec::Datagrams(_) => {}
+        HostSpec::Datagrams(_) | HostSpec::Other(_) => {}
     }
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     match &spec.control {
@@ -147,13 +148,13 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
 }
 
 /// The settings of a `modern` host.
-fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
+fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) {
     let (initial, max) = match host.buffer {
         ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
         ReceiveBuffer::Autotuned { initial, max } => (initial, max),
     };
     let modern = json!({
-        "recovery": name_of(&MODERN_RECOVERIES, host.recovery),
+        "recovery": recovery,
         "timestamps": host.timestamps,
         "window_scaling": host.window_scaling,
         "receive_buffer": format!("{initial} B"),
@@ -179,7 +180,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost) {
 /// The settings that only an `ns2` host has.
 fn put_ns2(table: &mut Map<String, Json>, host: &Ns2Host) {
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
-    put("recovery", json!(name_of(&RECOVERIES, host.recovery)));
+    put("recovery", json!(host.recovery.name()));
     put("header", json!(format!("{} B", host.header.0)));
     put("rwnd", json!(format!("{} packets", host.rwnd)));
     put("delayed_ack", json!(host.delayed_ack));

@@ -8,8 +8,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use ackclock_tcp::HEADER;
 
-use crate::scenario::app_keys::DATAGRAM_HEADER;
-use crate::scenario::application::{ApplicationSpec, Traffic};
+use crate::scenario::application::{ApplicationSpec, DATAGRAM_HEADER, Traffic};
 
 pub use ackclock_tcp::modern::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
 pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
@@ -142,6 +141,23 @@ pub enum HostSpec {
     Modern(ModernHost),
     /// No TCP: datagrams with so many bytes of data.
     Datagrams(Bytes),
+    /// Any other profile of the registry.
+    Other(OtherHost),
+}
+
+/// End hosts of a profile that is neither `ns2` nor `modern`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherHost {
+    /// The profile with its parameters.
+    pub profile: PartSpec,
+    /// Data in a full packet.
+    pub packet_size: Bytes,
+    /// Headers of a full packet.
+    pub header: Bytes,
+    /// Whether both ends use Explicit Congestion Notification.
+    pub ecn: bool,
+    /// Whether the first window is spread over the first round trip.
+    pub initial_pacing: bool,
 }
 
 impl HostSpec {
@@ -161,6 +177,7 @@ impl HostSpec {
             Self::Ns2(host) => host.packet_size,
             Self::Modern(host) => host.packet_size(),
             Self::Datagrams(data) => *data,
+            Self::Other(host) => host.packet_size,
         }
     }
 
@@ -171,6 +188,7 @@ impl HostSpec {
             // Timestamps count in the announced segment size.
             Self::Modern(host) => Bytes(u64::from(host.mss) + u64::from(HEADER)),
             Self::Datagrams(data) => Bytes(data.0 + DATAGRAM_HEADER.0),
+            Self::Other(host) => Bytes(host.packet_size.0 + host.header.0),
         }
     }
 
@@ -178,16 +196,17 @@ impl HostSpec {
     pub(crate) const fn memory(&self) -> u64 {
         match self {
             Self::Ns2(_) | Self::Datagrams(_) => 3_500,
-            Self::Modern(_) => 10_000,
+            Self::Modern(_) | Self::Other(_) => 10_000,
         }
     }
 
     /// What tables call the loss recovery.
     pub fn recovery(&self) -> &'static str {
         match self {
-            Self::Ns2(host) => name_of(&RECOVERIES, host.recovery),
-            Self::Modern(host) => name_of(&MODERN_RECOVERIES, host.recovery),
+            Self::Ns2(host) => host.recovery.name(),
+            Self::Modern(host) => MODERN_RECOVERIES.iter().find(|(_, known)| *known == host.recovery).map_or("", |(name, _)| name),
             Self::Datagrams(_) => "none",
+            Self::Other(host) => host.profile.name,
         }
     }
 }
@@ -195,20 +214,6 @@ impl HostSpec {
 /// Recoveries of `modern` hosts with their names in a scenario.
 pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
     [("rack", ModernRecovery::Rack), ("sack", ModernRecovery::Sack), ("newreno", ModernRecovery::NewReno)];
-
-/// Recoveries with their names in a scenario.
-pub(crate) const RECOVERIES: [(&str, Recovery); 5] = [
-    ("tahoe", Recovery::Tahoe),
-    ("reno", Recovery::Reno),
-    ("newreno", Recovery::NewReno),
-    ("sack", Recovery::Sack),
-    ("vegas", Recovery::Vegas),
-];
-
-/// The name of a recovery in a list of all.
-pub(crate) fn name_of<R: PartialEq>(recoveries: &[(&'static str, R)], recovery: R) -> &'static str {
-    recoveries.iter().find(|(_, known)| *known == recovery).map_or("", |(name, _)| name)
-}
 
 /// Builds a congestion control that is not in the registry; called once for each flow.
 pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;

@@ -6,6 +6,7 @@ use ackclock_core::entry::{self, Description};
 use ackclock_core::params::{Kind, Param, Params, Value};
 use ackclock_core::units::{Duration, Limit, Rate};
 use ackclock_core::{cc, loss, qdisc, registry};
+use ackclock_tcp::{ns2, profile};
 use serde_json::{Value as Json, json};
 
 use crate::scenario::model::PartSpec;
@@ -31,7 +32,7 @@ pub(crate) struct Axis {
 }
 
 /// Every axis.
-static AXES: [Axis; 6] = [
+static AXES: [Axis; 8] = [
     Axis {
         name: "initial_window",
         noun: "initial window",
@@ -50,12 +51,17 @@ static AXES: [Axis; 6] = [
         none: Some("none"),
         usual: "bernoulli",
     },
+    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, usual: "ns2" },
+    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, usual: "sack" },
 ];
 
 /// The axes of a composed congestion control.
 pub(crate) const CONTROL_AXES: [&str; 4] = ["initial_window", "slow_start", "avoidance", "loss_response"];
 
-static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| registry::axes().into());
+static DESCRIPTIONS: LazyLock<Vec<(&'static str, Vec<Description>)>> = LazyLock::new(|| {
+    let hosts = [("profile", profile::describe()), ("recovery", ns2::recoveries())];
+    registry::axes().into_iter().chain(hosts).collect()
+});
 
 impl Axis {
     /// The axis whose key is `name`.
@@ -104,6 +110,8 @@ impl Axis {
             "avoidance" => build(cc::avoidance::ENTRIES, name, params),
             "loss_response" => build(cc::loss_response::ENTRIES, name, params),
             "queue" => build(qdisc::ENTRIES, name, params),
+            "profile" => build(profile::ENTRIES, name, params),
+            "recovery" => Ok(()),
             _ => build(loss::ENTRIES, name, params),
         }
     }

@@ -279,7 +279,7 @@ static FLOW: &[Key] = &[
     ),
     key(
         "profile",
-        Kind::Word(&["ns2", "modern"]),
+        Kind::Part("profile", &[]),
         Fallback::Text("ns2"),
         "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35; modern is a byte-stream TCP as today's systems have it.",
     ),
@@ -291,7 +291,7 @@ static FLOW: &[Key] = &[
     ),
     key(
         "recovery",
-        Kind::Word(&["tahoe", "reno", "newreno", "sack", "vegas"]),
+        Kind::Part("recovery", &[]),
         Fallback::Text("sack"),
         "Loss recovery: fast retransmit only; RFC 2581; RFC 6582; RFC 3517 as ns-2's Sack1; timeouts of fine grain as ns-2's Vegas.",
     ),

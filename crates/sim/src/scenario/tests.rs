@@ -459,15 +459,6 @@ fn the_schema_knows_every_key_and_part() {
 }
 
 #[test]
-fn recoveries_have_one_list_of_names() {
-    let keys = spec::ROOT.iter().find(|key| key.name == "flow");
-    let Some(keys::Kind::Tables(flow)) = keys.map(|key| &key.kind) else { panic!("flow is a list of tables") };
-    let recovery = flow.iter().find(|key| key.name == "recovery");
-    let Some(keys::Kind::Word(words)) = recovery.map(|key| &key.kind) else { panic!("recovery is a word") };
-    assert!(words.iter().eq(RECOVERIES.iter().map(|(name, _)| name)));
-}
-
-#[test]
 fn a_setting_that_the_sweep_would_replace_is_refused() {
     let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue\" = [\"5 packets\", \"red\"]\n[sweep.host]\na = { \"flow.rwnd\" = \"9 packets\" }\n";
     for (key, value, axis) in [

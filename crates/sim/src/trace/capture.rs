@@ -207,7 +207,7 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
         let (ns2, datagrams) = match &flow.host {
             HostSpec::Ns2(host) => (Some(Ns2Wire::new(host).ok_or_else(small)?), false),
             HostSpec::Modern(_) => (None, false),
-            HostSpec::Datagrams(_) => (None, true),
+            HostSpec::Datagrams(_) | HostSpec::Other(_) => (None, true),
         };
         let port = (CLIENT_PORT + index % CLIENT_PORTS) as u16;
         let server = SERVER_PORT + (index / CLIENT_PORTS) as u16;

@@ -12,7 +12,7 @@ use ackclock_core::qdisc::Ecn;
 
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
-use ackclock_tcp::ns2::{Config as Ns2Host, Recovery, SackBlocks};
+use ackclock_tcp::ns2::{Config as Ns2Host, SackBlocks};
 
 use crate::net::packet::Packet;
 
@@ -64,7 +64,7 @@ impl Ns2Wire {
         let payload = u32::from(host.wire_size()).checked_sub(u32::from(HEADER)).filter(|bytes| *bytes > 0)?;
         let window = u64::from(host.rwnd) * u64::from(payload);
         let shift = (0..LARGEST_SHIFT).find(|shift| u16::try_from(window >> shift).is_ok()).unwrap_or(LARGEST_SHIFT);
-        Some(Self { payload, sack: host.recovery == Recovery::Sack, window, shift })
+        Some(Self { payload, sack: host.recovery.uses_sack(), window, shift })
     }
 
     /// The sequence number of packet `number`.

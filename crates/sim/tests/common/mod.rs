@@ -47,7 +47,7 @@ pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> Con
 
 /// The parts of the congestion control of ns-2's agent with this recovery; `slow_start` is that of all but Vegas.
 pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
-    if recovery == Recovery::Vegas {
+    if recovery.name() == "vegas" {
         let number = |name, value| (name, Value::Number(value));
         let rule = || ("rule", Value::Word("ns2".to_owned()));
         let slow_start = part_with("vegas", vec![number("gamma", 1.0), number("alpha", 1.0), rule()]);
@@ -59,7 +59,7 @@ pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_s
 
 /// An ns-2 host with its defaults, but a window of 1000 packets.
 pub(crate) fn host(recovery: Recovery) -> Ns2Host {
-    let vegas = recovery == Recovery::Vegas;
+    let vegas = recovery.name() == "vegas";
     Ns2Host {
         recovery,
         packet_size: Bytes(1000),
@@ -130,14 +130,8 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
 
 /// The recovery of an ns-2 agent.
 pub(crate) fn recovery(agent: &str) -> Recovery {
-    match agent {
-        "Tahoe" => Recovery::Tahoe,
-        "Reno" => Recovery::Reno,
-        "Newreno" => Recovery::NewReno,
-        "Sack1" => Recovery::Sack,
-        "Vegas" => Recovery::Vegas,
-        other => panic!("no agent {other}"),
-    }
+    let name = if agent == "Sack1" { "sack".to_owned() } else { agent.to_lowercase() };
+    Recovery::find(&name).unwrap_or_else(|| panic!("no agent {agent}"))
 }
 
 /// `0.3Mb` in bits per second.

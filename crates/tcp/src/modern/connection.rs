@@ -178,7 +178,7 @@ impl connection::Connection for Connection {
         }
     }
 
-    fn noticed(_number: u32, _side: Side, payload: Option<&Segment>) -> Option<u32> {
+    fn noticed(&self, _number: u32, _side: Side, payload: Option<&Segment>) -> Option<u32> {
         payload.filter(|segment| segment.len() > 0).map(|segment| segment.seq)
     }
 

@@ -1,6 +1,13 @@
 //! The settings of an `ns2` host.
 
+use std::fmt;
+use std::sync::LazyLock;
+
+use ackclock_core::entry::{Entry, find};
+use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration};
+
+use super::recovery::{ENTRIES, Policy, sack};
 
 /// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,19 +43,55 @@ pub struct Config {
     pub max_rto: Duration,
 }
 
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Fast retransmit, then start over.
-    Tahoe,
-    /// Fast recovery (RFC 2581).
-    Reno,
-    /// Fast recovery with partial ACKs (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements with a pipe (RFC 3517, as ns-2's Sack1).
-    Sack,
-    /// Timeouts of fine grain (Brakmo & Peterson 1995, as ns-2's Vegas).
-    Vegas,
+/// A loss recovery of the registry: a file in `recovery/`.
+#[derive(Clone, Copy)]
+pub struct Recovery(&'static Entry<dyn Policy>);
+
+impl Recovery {
+    /// The recovery `name`.
+    pub fn find(name: &str) -> Option<Self> {
+        find(ENTRIES, name).map(Self)
+    }
+
+    /// The names of all, in the order of the registry.
+    pub fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| ENTRIES.iter().map(|entry| entry.name).collect());
+        &NAMES
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Whether it needs selective acknowledgements.
+    pub fn uses_sack(self) -> bool {
+        self.build().uses_sack()
+    }
+
+    pub(super) fn build(self) -> Box<dyn Policy> {
+        (self.0.build)(&Params::defaults(self.0.params))
+            .unwrap_or_else(|reason| unreachable!("{} refuses its defaults: {reason}", self.name()))
+    }
+}
+
+impl Default for Recovery {
+    /// SACK, as today's systems have it.
+    fn default() -> Self {
+        Self(&sack::ENTRY)
+    }
+}
+
+impl PartialEq for Recovery {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl fmt::Debug for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Config {

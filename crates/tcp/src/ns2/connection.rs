@@ -5,7 +5,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::receiver::{Acknowledgement, Receiver};
-use super::{Config, Recovery, SackBlocks, Segment, Sender};
+use super::{Config, SackBlocks, Segment, Sender};
 use crate::HEADER;
 use crate::bulk::Bulk;
 use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
@@ -30,7 +30,7 @@ impl Connection {
     pub fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
         let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
         let sizes = (host.syn_size(), host.wire_size());
-        let receiver = Receiver::new(host.recovery == Recovery::Sack, delay, sizes, bulk.start);
+        let receiver = Receiver::new(host.recovery.uses_sack(), delay, sizes, bulk.start);
         Self { sender: Sender::new(host, control, bulk), receiver, ack: None, packet_size: host.packet_size.0 }
     }
 }
@@ -84,7 +84,7 @@ impl connection::Connection for Connection {
         }
     }
 
-    fn noticed(number: u32, side: Side, _payload: Option<&SackBlocks>) -> Option<u32> {
+    fn noticed(&self, number: u32, side: Side, _payload: Option<&SackBlocks>) -> Option<u32> {
         (side == Side::Sender).then_some(number)
     }
 

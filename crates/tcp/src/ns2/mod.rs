@@ -15,13 +15,9 @@ mod notices;
 mod opening;
 mod receiver;
 mod recovery;
-mod reno;
 mod rto;
-mod sack;
 mod scoreboard;
 mod state;
-mod tahoe;
-mod vegas;
 
 use std::collections::BTreeMap;
 
@@ -43,6 +39,7 @@ use delivery::Sampling;
 use marking::Marking;
 use receiver::Acknowledgement;
 use recovery::Policy;
+pub use recovery::describe as recoveries;
 use rto::{Rto, RtoConfig};
 
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
@@ -72,7 +69,7 @@ struct Timed {
 #[derive(Debug)]
 struct Sender {
     state: State,
-    policy: Policy,
+    policy: Box<dyn Policy>,
 }
 
 /// What every recovery policy works on.
@@ -158,6 +155,8 @@ impl Sender {
             initial: host.initial_rto,
             max: host.max_rto,
         };
+        let mut policy = host.recovery.build();
+        policy.begin(host.rwnd);
         let window = control.window();
         let sampling = control.wants_samples().then(Box::default);
         let (paces, owns_recovery) = (control.paces(), control.owns_recovery());
@@ -170,7 +169,7 @@ impl Sender {
             rwnd: host.rwnd,
             dupacks: 0,
             inflation: 0,
-            loss_window: if host.recovery == Recovery::Vegas { vegas::LOSS_WINDOW } else { 1.0 },
+            loss_window: policy.loss_window(),
             recovery_point: 1,
             last_cause: None,
             retransmit: None,
@@ -199,7 +198,7 @@ impl Sender {
             data_sent: 0,
             data_resent: 0,
             lost_at_ack: 0,
-            selective: host.recovery == Recovery::Sack,
+            selective: policy.uses_sack(),
             sampling,
             pacer: Pacer::default(),
             held: None,
@@ -207,7 +206,7 @@ impl Sender {
             paces,
             owns_recovery,
         };
-        Self { state, policy: Policy::new(host) }
+        Self { state, policy }
     }
 
     /// Takes an ACK. Then [`Sender::poll_transmit`] gives what to send.
@@ -238,7 +237,7 @@ impl Sender {
             return;
         }
         self.policy.on_timeout(state, now);
-        if state.snd_una == state.snd_max && !matches!(self.policy, Policy::Vegas(_)) {
+        if state.snd_una == state.snd_max && !self.policy.expires_when_idle() {
             state.wake();
         } else {
             state.expire(now);
@@ -344,17 +343,4 @@ struct Ack<'a> {
     sack: &'a SackBlocks,
     /// Whether it echoes a mark (ECE).
     ecn_echo: bool,
-}
-
-/// The policies by name.
-impl Policy {
-    fn new(host: &Config) -> Self {
-        match host.recovery {
-            Recovery::Tahoe => Self::Tahoe,
-            Recovery::Reno => Self::Reno,
-            Recovery::NewReno => Self::NewReno(reno::Partial::default()),
-            Recovery::Sack => Self::Sack(Box::default()),
-            Recovery::Vegas => Self::Vegas(Box::new(vegas::Vegas::new(host.rwnd))),
-        }
-    }
 }

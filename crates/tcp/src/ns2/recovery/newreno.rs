@@ -1,62 +1,46 @@
-//! Reno and NewReno: fast retransmit and fast recovery with a window inflated by duplicate ACKs.
+//! NewReno.
+//!
+//! ## What it does
+//! Reno's fast recovery that goes on until all that was outstanding at the loss is acknowledged. Each partial ACK retransmits the next missing
+//! segment and deflates the window by what has left the network.
 //!
 //! ## References
-//! RFC 2581 §3.2 (Reno); RFC 6582 (NewReno: partial ACKs); ns-2.35's agents, read off their runs.
+//! RFC 6582; ns-2.35's Newreno agent, read off its runs.
+//!
+//! ## Differs from the document
+//! A duplicate ACK in recovery releases at most two segments, and only the first partial ACK restarts the timer (the "impatient" variant).
+//!
+//! ## Parameters
+//! None.
 
+use ackclock_core::entry::Entry;
 use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
-use super::{Ack, DUP_THRESH, Permit, State};
+use super::Policy;
+use super::reno::{duplicate, give_up, leave};
+use crate::ns2::{Ack, DUP_THRESH, Permit, State};
 
-/// Most segments a duplicate ACK may release in NewReno's recovery.
+/// Most segments a duplicate ACK may release in recovery.
 const RECOVERY_BURST: u32 = 2;
 
-/// Reno.
-pub(super) fn handle_ack(state: &mut State, now: Instant, ack: &Ack<'_>) {
-    if ack.seq > state.snd_una {
-        leave(state, now);
-        state.acknowledge_and_grow(now, ack);
-    } else if ack.seq == state.snd_una {
-        duplicate(state, now, ack);
-    }
-    if state.dupacks == 0 || state.dupacks >= DUP_THRESH {
-        state.permit = Permit::Window(u32::MAX);
-    }
-}
+/// The registry's entry.
+pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
+    name: "newreno",
+    summary: "Fast recovery that partial ACKs continue",
+    reference: "RFC 6582",
+    params: &[],
+    build: |_| Ok(Box::new(NewReno::default())),
+};
 
-/// Ends fast recovery, if the sender is in it.
-fn leave(state: &mut State, now: Instant) {
-    if state.inflation > 0 {
-        state.inflation = 0;
-        state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
-        state.control.on_recovery_end(now);
-    }
-}
-
-/// A duplicate ACK: the third starts fast retransmit, later ones inflate the window.
-fn duplicate(state: &mut State, now: Instant, ack: &Ack<'_>) {
-    state.dupacks += 1;
-    state.observe(now, 0, ack);
-    if state.dupacks < DUP_THRESH {
-        state.permit_limited_transmit();
-    } else if state.dupacks == DUP_THRESH && state.start_fast_retransmit(now, false) {
-        state.reset_timer(now);
-        state.retransmit = Some(state.snd_una);
-        state.inflation = DUP_THRESH;
-    } else if state.dupacks > DUP_THRESH && state.last_cause == Some(Cause::DupAck) {
-        state.inflation += 1;
-    }
-}
-
-/// NewReno, with what it remembers of partial ACKs.
 #[derive(Debug, Default)]
-pub(super) struct Partial {
+struct NewReno {
     /// Whether this recovery has seen a partial ACK: only the first restarts the timer (RFC 6582 §3.2, the "impatient" variant).
     seen: bool,
 }
 
-impl Partial {
-    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+impl Policy for NewReno {
+    fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         if ack.seq > state.snd_una {
             if ack.seq >= state.recovery_point || state.last_cause != Some(Cause::DupAck) {
                 self.full_ack(state, now, ack);
@@ -73,6 +57,12 @@ impl Partial {
         }
     }
 
+    fn on_timeout(&mut self, state: &mut State, _now: Instant) {
+        give_up(state);
+    }
+}
+
+impl NewReno {
     fn full_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         leave(state, now);
         self.seen = false;

@@ -1,20 +1,38 @@
-//! Vegas' recovery: a retransmission timeout of fine grain for each segment, checked at duplicate ACKs and after a retransmission.
+//! Vegas' recovery.
 //!
-//! A duplicate ACK retransmits the first unacknowledged segment if the segment is older than the fine timeout, and the third one does in any
-//! case. The fine timeout comes from round-trip times that no clock's tick coarsens. The first two ACKs of new data after a retransmission
-//! check the next segment alike. The window is cut only for segments that were sent after the last cut and after the last timeout; duplicate
-//! ACKs inflate the window itself. docs/concepts/host-ns2.md lists every rule.
+//! ## What it does
+//! A duplicate ACK retransmits the first unacknowledged segment if the segment is older than a timeout of fine grain, and the third one does
+//! in any case. The fine timeout comes from round-trip times that no clock's tick coarsens. The first two ACKs of new data after a
+//! retransmission check the next segment alike. The window is cut only for segments that were sent after the last cut and after the last
+//! timeout; duplicate ACKs inflate the window itself.
 //!
 //! ## References
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1; ns-2.35's Vegas, read off its runs.
+//!
+//! ## Differs from the document
+//! By ns-2.35's rules, all of which docs/concepts/host-ns2.md lists.
+//!
+//! ## Parameters
+//! None.
 
+use ackclock_core::entry::Entry;
 use ackclock_core::events::Cause;
 use ackclock_core::units::{Duration, Instant, Segments};
 
-use super::{Ack, DUP_THRESH, Permit, State};
+use super::Policy;
+use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+
+/// The registry's entry.
+pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
+    name: "vegas",
+    summary: "Timeouts of fine grain for each segment",
+    reference: "Brakmo and Peterson 1995",
+    params: &[],
+    build: |_| Ok(Box::new(Vegas::default())),
+};
 
 /// Window after a timeout.
-pub(super) const LOSS_WINDOW: Segments = 2.0;
+const LOSS_WINDOW: Segments = 2.0;
 /// ACKs of new data after a retransmission on which the next segment's age is looked at.
 const WATCHED: u8 = 2;
 
@@ -30,7 +48,7 @@ const FREE: Slot = Slot { sent: Instant::ZERO, times: 0 };
 
 /// State of Vegas' recovery.
 #[derive(Debug)]
-pub(super) struct Vegas {
+struct Vegas {
     slots: Vec<Slot>,
     /// Most slots: segments so far apart share one.
     rwnd: u32,
@@ -49,11 +67,11 @@ pub(super) struct Vegas {
     target: Segments,
 }
 
-impl Vegas {
-    pub(super) fn new(rwnd: u32) -> Self {
+impl Default for Vegas {
+    fn default() -> Self {
         Self {
             slots: Vec::new(),
-            rwnd,
+            rwnd: 0,
             srtt: 0.0,
             rttvar: 0.0,
             timeout: f64::INFINITY,
@@ -63,26 +81,14 @@ impl Vegas {
             target: 0.0,
         }
     }
+}
 
-    fn slot(&mut self, seq: u32) -> &mut Slot {
-        let index = (seq % self.rwnd.max(1)) as usize;
-        if index >= self.slots.len() {
-            self.slots.resize(index + 1, FREE);
-        }
-        &mut self.slots[index]
+impl Policy for Vegas {
+    fn begin(&mut self, rwnd: u32) {
+        self.rwnd = rwnd;
     }
 
-    /// A segment was sent.
-    pub(super) fn on_sent(&mut self, now: Instant, seq: u32) {
-        if seq == 0 {
-            self.epoch = now;
-        }
-        let slot = self.slot(seq);
-        slot.sent = now;
-        slot.times += 1;
-    }
-
-    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+    fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         if ack.seq > state.snd_una {
             self.new_data(state, now, ack);
             state.permit = Permit::Window(u32::MAX);
@@ -92,6 +98,41 @@ impl Vegas {
                 state.permit = Permit::Window(u32::MAX);
             }
         }
+    }
+
+    /// The retransmission timer has expired.
+    fn on_timeout(&mut self, state: &mut State, now: Instant) {
+        self.last_cut = now.since(self.epoch);
+        self.target = 0.0;
+        state.dupacks = 0;
+    }
+
+    /// A segment was sent.
+    fn on_sent(&mut self, now: Instant, seq: u32) {
+        if seq == 0 {
+            self.epoch = now;
+        }
+        let slot = self.slot(seq);
+        slot.sent = now;
+        slot.times += 1;
+    }
+
+    fn loss_window(&self) -> Segments {
+        LOSS_WINDOW
+    }
+
+    fn expires_when_idle(&self) -> bool {
+        true
+    }
+}
+
+impl Vegas {
+    fn slot(&mut self, seq: u32) -> &mut Slot {
+        let index = (seq % self.rwnd.max(1)) as usize;
+        if index >= self.slots.len() {
+            self.slots.resize(index + 1, FREE);
+        }
+        &mut self.slots[index]
     }
 
     fn new_data(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
@@ -212,13 +253,6 @@ impl Vegas {
         if !resent {
             state.dupacks = state.dupacks.max(DUP_THRESH);
         }
-    }
-
-    /// The retransmission timer has expired.
-    pub(super) fn on_timeout(&mut self, state: &mut State, now: Instant) {
-        self.last_cut = now.since(self.epoch);
-        self.target = 0.0;
-        state.dupacks = 0;
     }
 }
 

@@ -1,17 +1,38 @@
-//! SACK recovery with a pipe, as ns-2's Sack1: fills each hole once, lowest first, and counts what is in the pipe.
+//! SACK recovery with a pipe.
+//!
+//! ## What it does
+//! The third duplicate ACK starts recovery. While it lasts the sender counts what is in the pipe, and as long as that is below the window it
+//! fills each hole once, lowest first, and then sends new data.
 //!
 //! ## References
-//! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35, read off its runs.
+//! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35's Sack1 agent, read off its runs.
+//!
+//! ## Differs from the document
+//! The pipe is an estimate that ACKs change by one or two, and no segment is sent twice in a recovery.
+//!
+//! ## Parameters
+//! None.
 
+use ackclock_core::entry::Entry;
 use ackclock_core::units::Instant;
 
-use super::blocks::SackBlocks;
-use super::scoreboard::Scoreboard;
-use super::{Ack, DUP_THRESH, Permit, State};
+use super::Policy;
+use crate::ns2::blocks::SackBlocks;
+use crate::ns2::scoreboard::Scoreboard;
+use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+
+/// The registry's entry.
+pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
+    name: "sack",
+    summary: "Selective acknowledgements with a pipe",
+    reference: "RFC 3517",
+    params: &[],
+    build: |_| Ok(Box::new(Sack::default())),
+};
 
 /// State of SACK recovery.
 #[derive(Debug, Default)]
-pub(super) struct Sack {
+struct Sack {
     scoreboard: Scoreboard,
     in_recovery: bool,
     /// Segments thought to be in the network; may be negative, since ACKs of a loss estimated too low take it down too far.
@@ -22,8 +43,8 @@ pub(super) struct Sack {
     after_timeout: bool,
 }
 
-impl Sack {
-    pub(super) fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+impl Policy for Sack {
+    fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         if self.in_recovery {
             self.handle_ack_in_recovery(state, now, ack);
             return;
@@ -49,6 +70,42 @@ impl Sack {
         }
     }
 
+    fn on_timeout(&mut self, state: &mut State, _now: Instant) {
+        state.dupacks = 0;
+        self.in_recovery = false;
+        self.after_timeout = true;
+        self.scoreboard.clear();
+    }
+
+    fn permit(&self) -> Permit {
+        if self.in_recovery { Permit::Pipe } else { Permit::Window(u32::MAX) }
+    }
+
+    /// The next hole, or new data within the receiver's window, while the pipe is below the window.
+    fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
+        if self.pipe >= state.window.cwnd as i64 {
+            return None;
+        }
+        let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.snd_una));
+        if let Some(seq) = hole {
+            self.next_retransmit = seq + 1;
+            self.pipe += 1;
+            return Some(seq);
+        }
+        let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);
+        if !fits || !state.is_available(now) {
+            return None;
+        }
+        self.pipe += 1;
+        Some(state.take_next())
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}
+
+impl Sack {
     fn mark(&mut self, sack: &SackBlocks) -> bool {
         let mut changed = false;
         for &(start, end) in sack.as_slice() {
@@ -100,36 +157,5 @@ impl Sack {
         state.observe(now, acked, ack);
         state.control.on_recovery_end(now);
         state.permit = Permit::Window(u32::MAX);
-    }
-
-    /// The next hole, or new data within the receiver's window, while the pipe is below the window.
-    pub(super) fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
-        if self.pipe >= state.window.cwnd as i64 {
-            return None;
-        }
-        let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.snd_una));
-        if let Some(seq) = hole {
-            self.next_retransmit = seq + 1;
-            self.pipe += 1;
-            return Some(seq);
-        }
-        let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);
-        if !fits || !state.is_available(now) {
-            return None;
-        }
-        self.pipe += 1;
-        Some(state.take_next())
-    }
-
-    /// Whether losses are being repaired.
-    pub(super) fn is_recovering(&self) -> bool {
-        self.in_recovery
-    }
-
-    pub(super) fn on_timeout(&mut self, state: &mut State) {
-        state.dupacks = 0;
-        self.in_recovery = false;
-        self.after_timeout = true;
-        self.scoreboard.clear();
     }
 }

@@ -1,0 +1,80 @@
+//! Reno.
+//!
+//! ## What it does
+//! The third duplicate ACK retransmits the first unacknowledged segment and halves the window. Until new data is acknowledged each further
+//! duplicate inflates the window by a segment. The first ACK of new data ends recovery, whatever else is missing.
+//!
+//! ## References
+//! RFC 2581 §3.2; ns-2.35's Reno agent, read off its runs.
+//!
+//! ## Differs from the document
+//! ns-2 compares with the highest segment sent when loss was last noticed, as RFC 6582 §3.2 does, so that one window of data is not halved twice.
+//!
+//! ## Parameters
+//! None.
+
+use ackclock_core::entry::Entry;
+use ackclock_core::events::Cause;
+use ackclock_core::units::Instant;
+
+use super::Policy;
+use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+
+/// The registry's entry.
+pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
+    name: "reno",
+    summary: "Fast retransmit and fast recovery, which the first ACK of new data ends",
+    reference: "RFC 2581",
+    params: &[],
+    build: |_| Ok(Box::new(Reno)),
+};
+
+#[derive(Debug)]
+struct Reno;
+
+impl Policy for Reno {
+    fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
+        if ack.seq > state.snd_una {
+            leave(state, now);
+            state.acknowledge_and_grow(now, ack);
+        } else if ack.seq == state.snd_una {
+            duplicate(state, now, ack);
+        }
+        if state.dupacks == 0 || state.dupacks >= DUP_THRESH {
+            state.permit = Permit::Window(u32::MAX);
+        }
+    }
+
+    fn on_timeout(&mut self, state: &mut State, _now: Instant) {
+        give_up(state);
+    }
+}
+
+/// The timer ends fast recovery.
+pub(super) fn give_up(state: &mut State) {
+    (state.inflation, state.dupacks) = (0, 0);
+}
+
+/// Ends fast recovery, if the sender is in it.
+pub(super) fn leave(state: &mut State, now: Instant) {
+    if state.inflation > 0 {
+        state.inflation = 0;
+        state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
+        state.control.on_recovery_end(now);
+    }
+}
+
+/// A duplicate ACK: the third starts fast retransmit, later ones inflate the window.
+pub(super) fn duplicate(state: &mut State, now: Instant, ack: &Ack<'_>) {
+    state.dupacks += 1;
+    state.observe(now, 0, ack);
+    if state.dupacks < DUP_THRESH {
+        state.permit_limited_transmit();
+    } else if state.dupacks == DUP_THRESH && state.start_fast_retransmit(now, false) {
+        state.reset_timer(now);
+        state.retransmit = Some(state.snd_una);
+        state.inflation = DUP_THRESH;
+    } else if state.dupacks > DUP_THRESH && state.last_cause == Some(Cause::DupAck) {
+        state.inflation += 1;
+    }
+}
