@@ -171,7 +171,7 @@ impl State {
             round: self.round,
             cwnd_limited: true,
             ecn_echo: segment.ecn_echo,
-            handshake: acked > 0 && segment.seq == 1,
+            handshake: acked > 0 && acked == segment.seq,
         }
     }
 
