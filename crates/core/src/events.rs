@@ -179,8 +179,8 @@ pub struct Ack {
     pub round: u64,
     /// Whether the ACK carries an ECN echo (RFC 3168).
     pub ecn_echo: bool,
-    /// Whether it acknowledges the SYN, which `acked` then counts. Only a host whose initial window opens later tells of that ACK
-    /// (ns-2's Vegas).
+    /// Whether it acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later tells
+    /// of that ACK (ns-2's Vegas).
     pub handshake: bool,
 }
 

@@ -6,7 +6,8 @@
 //! ## References
 //! Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995; ns-2.35, `DRR`, whose defaults these are.
 //! ## Differs from the document
-//! As in ns-2 the quantum is smaller than a packet, so that a queue may have to wait several turns.
+//! As in ns-2 the quantum is smaller than a packet, so that a queue may have to wait several turns. A queue that loses its last packet to a
+//! drop after it has had its quantum gets none in its next turn.
 //! ## Parameters
 //! `limit`: bytes in all queues together; 25 000 B. Packets count 1000 B each here.
 //! `quantum`: bytes that a turn adds; 250 B.
@@ -72,20 +73,21 @@ pub(crate) struct DeficitRounds {
     bands: Bands,
     quantum: u64,
     deficit: Vec<u64>,
-    /// Whether the current queue has had its quantum in this turn.
-    given: bool,
+    /// Which queues have had the quantum of their turn.
+    given: Vec<bool>,
 }
 
 impl DeficitRounds {
     /// `count` empty queues, each with so many bytes a turn.
     pub(crate) fn new(count: usize, quantum: u64) -> Self {
-        Self { bands: Bands::new(count), quantum, deficit: vec![0; count], given: false }
+        Self { bands: Bands::new(count), quantum, deficit: vec![0; count], given: vec![false; count] }
     }
 
     /// Adds a packet to queue `index`.
     pub(crate) fn push(&mut self, index: usize, packet: Packet) {
         if index >= self.deficit.len() {
             self.deficit.resize(index + 1, 0);
+            self.given.resize(index + 1, false);
         }
         if self.bands.push(index, packet) {
             self.deficit[index] = 0;
@@ -95,15 +97,15 @@ impl DeficitRounds {
     /// Takes the first packet of queue `index` out of turn.
     fn take(&mut self, index: usize) -> Option<Packet> {
         let packet = self.bands.pop(index);
-        self.leave_if_empty(index);
+        // As in ns-2: if the queue was served and is empty now, its next turn gives it nothing.
+        self.bands.leave_if_empty(index);
         packet
     }
 
     /// Lets queue `index` take no turns any more, if it is empty.
     pub(crate) fn leave_if_empty(&mut self, index: usize) {
-        let current = self.bands.current();
-        if self.bands.leave_if_empty(index) && current == Some(index) {
-            self.given = false;
+        if self.bands.leave_if_empty(index) {
+            self.given[index] = false;
         }
     }
 
@@ -130,16 +132,15 @@ impl DeficitRounds {
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         loop {
             let index = self.bands.current()?;
-            if !self.given {
+            if !std::mem::replace(&mut self.given[index], true) {
                 self.deficit[index] += self.quantum;
-                self.given = true;
             }
             let size = self.bands.band(index).head;
             if self.deficit[index] >= size {
                 self.deficit[index] -= size;
                 return self.bands.pop(index);
             }
-            self.given = false;
+            self.given[index] = false;
             self.bands.rotate();
         }
     }
@@ -244,6 +245,18 @@ mod tests {
         bench.arrive_all(0, [packet(3, 3, 1000), packet(4, 2, 500)]);
         assert_eq!(bench.outcomes(), [(1, OVERFLOW)]);
         assert_eq!(handles(&bench.drain(500)), [2, 3, 4]);
+    }
+
+    #[test]
+    fn a_queue_that_was_emptied_by_a_drop_in_its_turn_gets_nothing_in_its_next_one() {
+        let mut bench = bench(Limit::Bytes(4000), 1000.0);
+        bench.arrive_all(0, [packet(0, 1, 500), packet(1, 1, 2000), packet(2, 2, 1000)]);
+        assert_eq!(bench.depart(0), Some(packet(0, 1, 500)));
+        bench.arrive_all(0, [packet(3, 3, 1000), packet(4, 2, 500)]);
+        assert_eq!(bench.outcomes(), [(1, OVERFLOW)]);
+        bench.arrive(0, packet(5, 1, 500));
+        // Else flow 1 would go before flow 2's second turn.
+        assert_eq!(handles(&bench.drain(500)), [2, 3, 4, 5]);
     }
 
     #[test]

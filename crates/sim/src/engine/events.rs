@@ -1,17 +1,19 @@
-//! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, subject).
+//! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, turn, subject).
 //!
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
-//! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
+//! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`]. Of packets whose transmissions start at the
+//! same time, the [`Turn`] says which starts first.
 
 use ackclock_core::units::{Instant, Moment};
 use ackclock_tcp::Side;
 
+use crate::net::turn::Turn;
+
 /// Bits of a key that say what an event is for.
 const SUBJECT_BITS: u32 = 26;
-/// Parts of a second in which the span between the determination of an event and its time is counted: 1/8 ns.
-const SPAN_UNITS: f64 = 8e9;
-/// Longest such span that is told from longer ones: 34 s.
-const MAX_SPAN: u64 = (1 << (64 - SUBJECT_BITS)) - 1;
+/// The shortest span between the determination of an event and its time that differs from none, and the longest that differs from longer
+/// ones, in seconds: 2⁻³² and 2³². In between a key keeps seven digits.
+const SPANS: (f32, f32) = (1.0 / 4_294_967_296.0, 4_294_967_040.0);
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
@@ -82,9 +84,15 @@ impl Subjects {
         }
     }
 
-    /// The key of an event.
+    /// The key of an event that is no arrival.
     pub(crate) fn key(&self, moment: Moment, subject: Subject) -> Key {
-        Key::new(moment, self.encode(subject))
+        let turn = if let Subject::Link(_) = subject { Turn::FIRST } else { Turn::LAST };
+        Key::new(moment, turn, self.encode(subject))
+    }
+
+    /// The key of the arrival at the end of `pipe` of a packet whose transmission had this turn.
+    pub(crate) fn arrival(&self, moment: Moment, turn: Turn, pipe: usize) -> Key {
+        Key::new(moment, turn, self.encode(Subject::Pipe(pipe)))
     }
 }
 
@@ -94,10 +102,12 @@ pub(crate) struct Key(u128);
 
 impl Key {
     /// An event at this moment for the subject with this number.
-    fn new(moment: Moment, number: usize) -> Self {
-        // The longer ago it was determined, the sooner it comes.
-        let span = (moment.at.since(moment.since).as_secs_f64() * SPAN_UNITS) as u64;
-        let order = MAX_SPAN - span.min(MAX_SPAN);
+    fn new(moment: Moment, turn: Turn, number: usize) -> Self {
+        let span = (moment.at.as_secs_f64() - moment.since.as_secs_f64()) as f32;
+        let span = if span > SPANS.0 { span } else { SPANS.0 };
+        let span = if span < SPANS.1 { span } else { SPANS.1 };
+        // The longer ago it was determined, the sooner it comes. The bits of positive numbers order as the numbers do.
+        let order = u64::from(SPANS.1.to_bits() - span.to_bits()) << Turn::BITS | turn.number();
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
     }
 
@@ -183,14 +193,14 @@ mod tests {
     }
 
     fn key(time: u64) -> Key {
-        Key::new(moment(time, 0), 0)
+        Key::new(moment(time, 0), Turn::FIRST, 0)
     }
 
     #[test]
     fn at_equal_times_what_was_determined_first_comes_first() {
         let mut queue = EventQueue::default();
         for (since, number) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
-            queue.push(Key::new(moment(7, since), number));
+            queue.push(Key::new(moment(7, since), Turn::FIRST, number));
         }
         let mut order = Vec::new();
         while let Some(key) = queue.peek() {
@@ -204,7 +214,7 @@ mod tests {
     fn a_key_keeps_every_bit_of_the_time() {
         for secs in [0.0, 0.1 + 0.2, 12_345.678_9, f64::INFINITY] {
             let at = Instant::ZERO + ackclock_core::units::Duration::from_secs_f64(secs);
-            assert_eq!(Key::new(Moment { at, since: Instant::ZERO }, 7).time(), at);
+            assert_eq!(Key::new(Moment { at, since: Instant::ZERO }, Turn::LAST, 7).time(), at);
         }
     }
 

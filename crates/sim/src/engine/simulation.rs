@@ -281,11 +281,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
     fn launch(&mut self, link: usize, arrival: Moment, packet: Packet) {
+        let turn = self.links[link].port.turn(arrival.since);
         let mut index = self.lanes.lane(link);
-        let mut key = self.subjects.key(arrival, Subject::Pipe(index));
+        let mut key = self.subjects.arrival(arrival, turn, index);
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
             index = self.lanes.count() + link;
-            key = self.subjects.key(arrival, Subject::Pipe(index));
+            key = self.subjects.arrival(arrival, turn, index);
         }
         let pipe = &mut self.pipes[index];
         if pipe.is_empty() {

@@ -90,6 +90,7 @@ impl Immediate {
             self.wait(port, packet, start, recorder);
         } else {
             port.transmitter.in_service_since = start;
+            port.transmitter.row = now;
         }
         port.leave(packet, start, recorder);
         if let Some(at) = port.lost_after(packet, departure.arrival, recorder) {

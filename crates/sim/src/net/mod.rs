@@ -7,3 +7,4 @@ pub(crate) mod packet;
 pub(crate) mod port;
 pub(crate) mod route;
 pub(crate) mod scheduled;
+pub(crate) mod turn;

@@ -6,6 +6,7 @@ use ackclock_core::qdisc::{Ecn, Notice, Reason};
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
+use super::turn::Turn;
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
 
@@ -86,6 +87,8 @@ pub(super) struct Transmitter {
     pub(super) free_at: Instant,
     /// When the transmission under way, or the last one, began: then the start of the next was determined.
     pub(super) in_service_since: Instant,
+    /// The arrival that began the row of transmissions without a break in between.
+    pub(super) row: Moment,
 }
 
 impl Transmitter {
@@ -193,6 +196,11 @@ impl Port {
             }
         };
         Ok(Self { index, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+    }
+
+    /// The turn of the last transmission, which starts at `start`.
+    pub(crate) fn turn(&self, start: Instant) -> Turn {
+        Turn::new(self.transmitter.row, start, self.transmitter.free_at)
     }
 
     /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.

@@ -197,7 +197,7 @@ impl State {
             min_rtt: self.min_rtt,
             round: self.round,
             ecn_echo: ack.ecn_echo,
-            handshake: acked > 0 && ack.seq == 1,
+            handshake,
         });
         if self.sampling.is_some() && self.control.holds_back() {
             self.note_app_limited();

@@ -186,7 +186,7 @@ impl Vegas {
         if seq > 0 && (slot.times != 1 || slot.sent == self.epoch) {
             return None;
         }
-        let measured = now.since(slot.sent);
+        let measured = self.age(now, slot);
         let rtt = measured.as_secs_f64();
         if self.srtt > 0.0 {
             let deviation = rtt - self.srtt;
@@ -211,7 +211,12 @@ impl Vegas {
 
     fn is_overdue(&mut self, now: Instant, seq: u32) -> bool {
         let slot = *self.slot(seq);
-        slot.times == 0 || now.since(slot.sent).as_secs_f64() > self.timeout
+        slot.times == 0 || self.age(now, slot).as_secs_f64() > self.timeout
+    }
+
+    /// The time since a segment was sent, as ns-2 rounds it: the difference of two times since the SYN.
+    fn age(&self, now: Instant, slot: Slot) -> Duration {
+        now.since(self.epoch) - slot.sent.since(self.epoch)
     }
 
     fn duplicate(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
