@@ -3,6 +3,8 @@
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
 //! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
 
+use std::ops::Range;
+
 use ackclock_core::units::{Instant, Moment};
 
 /// Bits of a key that say what an event is for.
@@ -14,6 +16,8 @@ const MAX_SPAN: u64 = (1 << (64 - SUBJECT_BITS)) - 1;
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
+/// So many subjects have a place of their own outside the heap.
+const MAX_PLACES: usize = 12;
 
 /// What an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,12 +96,23 @@ impl Subjects {
 pub(crate) struct Key(u128);
 
 impl Key {
+    /// Later than every event.
+    const NEVER: Self = Self(((f64::INFINITY.to_bits() as u128) << 64) | u64::MAX as u128);
+
     /// An event at this moment for the subject with this number.
     fn new(moment: Moment, number: usize) -> Self {
         // The longer ago it was determined, the sooner it comes.
         let span = (moment.at.since(moment.since).as_secs_f64() * SPAN_UNITS) as u64;
         let order = MAX_SPAN - span.min(MAX_SPAN);
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
+    }
+
+    /// The earlier of the two. Which one that is is as good as random: this selects where `min` would branch.
+    fn earlier(self, other: Self) -> Self {
+        // The top bit of a time is clear, so that of the difference is its sign.
+        let difference = other.0.wrapping_sub(self.0);
+        let mask = (difference.cast_signed() >> (u128::BITS - 1)).cast_unsigned();
+        Self(self.0.wrapping_add(difference & mask))
     }
 
     /// When the event happens.
@@ -112,19 +127,41 @@ impl Key {
 }
 
 /// Events to come, earliest first.
-#[derive(Debug, Default)]
+///
+/// Most events are those of a few lanes, each of which has one at a time: they have places of their own, which are compared with each
+/// other and with the earliest of a heap of all others. That is cheaper than to sift them through a heap full of timers that seldom come up.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
+    /// The number of the first subject that has a place of its own.
+    first: usize,
+    /// The events of the subjects that have one, and [`Key::NEVER`].
+    places: Vec<Key>,
     heap: Vec<Key>,
 }
 
 impl EventQueue {
-    /// The earliest event.
-    pub(crate) fn peek(&self) -> Option<Key> {
-        self.heap.first().copied()
+    /// No events. Of the subjects with these numbers, which have one event at a time, the first have places of their own.
+    pub(crate) fn new(frequent: Range<usize>) -> Self {
+        Self { first: frequent.start, places: vec![Key::NEVER; frequent.len().min(MAX_PLACES)], heap: Vec::new() }
+    }
+
+    /// The earliest event, or [`Key::NEVER`].
+    pub(crate) fn peek(&self) -> Key {
+        let earliest = self.heap.first().copied().unwrap_or(Key::NEVER);
+        self.places.iter().fold(earliest, |earliest, &key| earliest.earlier(key))
+    }
+
+    /// The place of the events of this number.
+    fn place(&mut self, number: usize) -> Option<&mut Key> {
+        self.places.get_mut(number.wrapping_sub(self.first))
     }
 
     /// Adds an event.
     pub(crate) fn push(&mut self, key: Key) {
+        if let Some(place) = self.place(key.number()) {
+            *place = key;
+            return;
+        }
         let mut hole = self.heap.len();
         self.heap.push(key);
         while hole > 0 {
@@ -138,17 +175,27 @@ impl EventQueue {
         self.heap[hole] = key;
     }
 
-    /// Takes the earliest event out.
-    pub(crate) fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
+    /// Takes the earliest event out, which `key` is.
+    pub(crate) fn pop(&mut self, key: Key) {
+        if let Some(place) = self.place(key.number()) {
+            *place = Key::NEVER;
+        } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.replace(last);
+            self.sift(last);
         }
     }
 
-    /// Puts `key` in the place of the earliest event: one sift instead of a pop and a push.
-    pub(crate) fn replace(&mut self, key: Key) {
+    /// Puts `next` in the place of the earliest event, which is one of the same subject.
+    pub(crate) fn replace(&mut self, next: Key) {
+        match self.place(next.number()) {
+            Some(place) => *place = next,
+            None => self.sift(next),
+        }
+    }
+
+    /// Puts `key` in the place of the earliest event of the heap: one sift instead of a pop and a push.
+    fn sift(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {

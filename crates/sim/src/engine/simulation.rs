@@ -89,7 +89,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut simulation = Self {
             scenario,
             end,
-            events: EventQueue::default(),
+            events: EventQueue::new(subjects.encode(Subject::Pipe(0))..subjects.encode(Subject::Pipe(lanes.count()))),
             subjects,
             pipes: vec![VecDeque::new(); pipes],
             kinds: lanes.kinds(scenario),
@@ -130,7 +130,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Lets everything happen that happens before `until`, and before the end of the run.
     pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.end);
-        while let Some(key) = self.events.peek() {
+        loop {
+            let key = self.events.peek();
             if key.time() >= until {
                 break;
             }
@@ -141,21 +142,21 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let now = key.time();
             match self.subjects.decode(key.number()) {
                 // The next packet of the pipe takes the event's place.
-                Subject::Pipe(pipe) => self.packet_event(now, pipe),
+                Subject::Pipe(pipe) => self.packet_event(key, pipe),
                 Subject::Link(link) => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.link_event(key, link);
                 }
                 Subject::Timer { flow, side } => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.timer_event(now, flow, side);
                 }
                 Subject::Application(application) => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.application_event(now, application);
                 }
                 Subject::Notice => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.notice_event(now);
                 }
             }
@@ -181,12 +182,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// The first packet in flight in `pipe` arrives.
-    fn packet_event(&mut self, now: Instant, pipe: usize) {
+    fn packet_event(&mut self, key: Key, pipe: usize) {
+        let now = key.time();
         let pipe = &mut self.pipes[pipe];
         let Some(InFlight { packet, since, .. }) = pipe.pop_front() else { return };
         match pipe.front() {
             Some(next) => self.events.replace(next.key),
-            None => self.events.pop(),
+            None => self.events.pop(key),
         }
         let here = Moment { at: now, since };
         if usize::from(packet.hop) < self.routes.hops(packet.route()).len() {
