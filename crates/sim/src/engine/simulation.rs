@@ -23,8 +23,8 @@ use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
 use crate::net::packet::{Packet, Store};
-use crate::net::port::{Entering, LinkCounters, LinkKind, Loss};
-use crate::net::route::Routes;
+use crate::net::port::{Entering, LinkCounters, Loss};
+use crate::net::route::{Routes, Then};
 #[cfg(test)]
 use crate::net::scheduled::Scheduled;
 use crate::net::scheduled::Served;
@@ -52,7 +52,6 @@ pub(super) struct Simulation<'a, R> {
     events: EventQueue,
     subjects: Subjects,
     links: Vec<Link>,
-    kinds: Vec<LinkKind>,
     lanes: Lanes,
     /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
@@ -77,22 +76,21 @@ pub(super) struct Simulation<'a, R> {
 impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
-        let routes = routes(scenario)?;
+        let mut routes = routes(scenario)?;
         let links = scenario.links.iter().enumerate();
-        let links: Vec<Link> = links
+        let mut links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
-        let lanes = Lanes::new(scenario, &links, &routes);
-        let pipes = lanes.count() + links.len();
+        let lanes = Lanes::new(scenario, &mut links, &mut routes);
+        let pipes = lanes.count + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,
-            events: EventQueue::new(subjects.encode(Subject::Pipe(0))..subjects.encode(Subject::Pipe(lanes.count()))),
+            events: EventQueue::new(subjects.encode(Subject::Pipe(0))..subjects.encode(Subject::Pipe(lanes.count))),
             subjects,
             pipes: vec![VecDeque::new(); pipes],
-            kinds: lanes.kinds(scenario),
             lanes,
             links,
             routes,
@@ -191,7 +189,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             None => self.events.pop(key),
         }
         let here = Moment { at: now, since };
-        if usize::from(packet.hop) < self.routes.hops(packet.route()).len() {
+        if !packet.is_arriving() {
             return self.forward(packet, here);
         }
         self.observe(now, Point::Received, &packet);
@@ -209,13 +207,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.observe(here.at, Point::Sent, &packet);
         }
         loop {
-            let hops = self.routes.hops(packet.route());
-            let link = hops[usize::from(packet.hop)] as usize;
-            let next = hops.get(usize::from(packet.hop) + 1).copied();
+            let hop = self.routes.hop(packet.route(), packet.hop);
+            let link = hop.link as usize;
             self.observe(here.at, Point::Link(link as u32), &packet);
             let entering = Entering { now: here, size: packet.size(), flow: flow as u32, seq: packet.seq, ecn: packet.ecn() };
-            let kind = &mut self.kinds[self.lanes.kind(link)];
             let Link { port, queue } = &mut self.links[link];
+            let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
                 Queue::Scheduled(queue) => {
@@ -234,8 +231,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 }
                 Crossing::Lost(loss) => return self.lose(&packet, loss),
             };
-            packet.hop += 1;
-            if !next.is_some_and(|next| self.lanes.follows(next)) {
+            packet.cross(hop.then == Then::Arrive);
+            if hop.then != Then::Follow {
                 return self.launch(link, here, packet);
             }
         }
@@ -250,8 +247,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// The queue of a link wants to be asked, unless that has been overtaken by a packet's arrival.
     fn link_event(&mut self, key: Key, link: usize) {
-        let kind = &mut self.kinds[self.lanes.kind(link)];
         let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let kind = &mut self.lanes.kinds[port.kind as usize];
         let due = queue.due().filter(|&due| self.subjects.key(due, Subject::Link(link)) == key);
         if let Some(due) = due {
             let served = queue.serve((port, kind), due, &mut self.lost, &mut self.recorder);
@@ -266,9 +263,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.schedule(next, Subject::Link(link));
         }
         let Some((mut packet, arrival)) = sent else { return };
-        packet.hop += 1;
-        let hops = self.routes.hops(packet.route());
-        if hops.get(usize::from(packet.hop)).is_some_and(|&next| self.lanes.follows(next)) {
+        let hop = self.routes.hop(packet.route(), packet.hop);
+        packet.cross(hop.then == Then::Arrive);
+        if hop.then == Then::Follow {
             self.forward(packet, arrival);
         } else {
             self.launch(link, arrival, packet);
@@ -283,10 +280,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
     fn launch(&mut self, link: usize, arrival: Moment, packet: Packet) {
-        let mut index = self.lanes.lane(link);
+        let mut index = self.links[link].port.lane as usize;
         let mut key = self.subjects.key(arrival, Subject::Pipe(index));
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
-            index = self.lanes.count() + link;
+            index = self.lanes.count + link;
             key = self.subjects.key(arrival, Subject::Pipe(index));
         }
         let pipe = &mut self.pipes[index];

@@ -11,11 +11,13 @@ pub(crate) const HEADER: u16 = 40;
 pub(crate) const SACK_BLOCK: u16 = 8;
 
 /// Bits of a packet's tag below its route.
-const FLAG_BITS: u32 = 3;
+const FLAG_BITS: u32 = 4;
 /// The ECN field.
-const ECN_MASK: u32 = 0b011;
+const ECN_MASK: u32 = 0b0011;
 /// On data CWR, on ACKs ECE (RFC 3168 §6.1).
-const ECHO: u32 = 0b100;
+const ECHO: u32 = 0b0100;
+/// It has crossed its last link.
+const ARRIVING: u32 = 0b1000;
 
 /// A packet. Small, because a fast network holds many.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +95,17 @@ impl Packet {
     pub(crate) const fn with_echo(mut self, echo: bool) -> Self {
         self.tag = self.tag & !ECHO | if echo { ECHO } else { 0 };
         self
+    }
+
+    /// The packet has crossed a link, its last one if it is `arriving`.
+    pub(crate) const fn cross(&mut self, arriving: bool) {
+        self.hop += 1;
+        self.tag |= if arriving { ARRIVING } else { 0 };
+    }
+
+    /// Whether it has crossed its last link.
+    pub(crate) const fn is_arriving(&self) -> bool {
+        self.tag & ARRIVING != 0
     }
 }
 

@@ -134,6 +134,9 @@ struct Losses {
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(super) index: u32,
+    /// Its kind, and the lane of packets that have crossed it: see [`Lanes`](super::lanes::Lanes).
+    pub(crate) kind: u32,
+    pub(crate) lane: u32,
     pub(super) transmitter: Transmitter,
     losses: Option<Box<Losses>>,
     pub(super) end: Instant,
@@ -192,7 +195,7 @@ impl Port {
                 Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
             }
         };
-        Ok(Self { index, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+        Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
     }
 
     /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
