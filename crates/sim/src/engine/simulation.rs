@@ -210,7 +210,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let hop = self.routes.hop(packet.route(), packet.hop);
             let link = hop.link as usize;
             self.observe(here.at, Point::Link(link as u32), &packet);
-            let entering = Entering { now: here, size: packet.size(), flow: flow as u32, seq: packet.seq, ecn: packet.ecn() };
+            let entering = Entering { now: here, packet: &packet };
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
@@ -218,7 +218,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 Queue::Scheduled(queue) => {
                     let FlowSpec { from, to, .. } = self.scenario.flows[flow];
                     let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
-                    let served = queue.offer((port, kind), (packet, ends, &entering), &mut self.lost, &mut self.recorder);
+                    let served = queue.offer((port, kind), (&entering, ends), &mut self.lost, &mut self.recorder);
                     return self.follow(link, served);
                 }
             };

@@ -100,7 +100,7 @@ impl Packet {
     /// The packet has crossed a link, its last one if it is `arriving`.
     pub(crate) const fn cross(&mut self, arriving: bool) {
         self.hop += 1;
-        self.tag |= if arriving { ARRIVING } else { 0 };
+        self.tag |= arriving as u32 * ARRIVING;
     }
 
     /// Whether it has crossed its last link.

@@ -94,18 +94,19 @@ impl Scheduled {
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
-        (packet, ends, entering): (Packet, (u32, u32), &Entering),
+        (entering, ends): (&Entering, (u32, u32)),
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
         if let Some(at) = port.lost_before(entering, recorder) {
-            lost.push((packet, Loss::silent(at)));
+            lost.push((*entering.packet, Loss::silent(at)));
             return Served::default();
         }
         port.counters.arrivals += 1;
-        let Entering { now, flow, size, ecn, .. } = *entering;
+        let Entering { now, packet } = *entering;
         self.wait_until(now.at);
-        let queued = Queued { handle: self.keep(packet), flow, ends, size, ecn, arrived: now.at };
+        let (flow, size, ecn) = (packet.flow() as u32, packet.size(), packet.ecn());
+        let queued = Queued { handle: self.keep(*packet), flow, ends, size, ecn, arrived: now.at };
         self.scheduler.enqueue(now, queued, &mut self.random, &mut self.outcomes);
         self.settle(port, now.at, lost, recorder);
         if let State::Sending(_) = self.state {
@@ -203,7 +204,6 @@ impl Scheduled {
 }
 
 /// A packet that arrived at `at`, for the counters.
-fn entering(packet: &Packet, at: Instant) -> Entering {
-    let (flow, size) = (packet.flow() as u32, packet.size());
-    Entering { now: Moment::now(at), size, flow, seq: packet.seq, ecn: packet.ecn() }
+const fn entering(packet: &Packet, at: Instant) -> Entering<'_> {
+    Entering { now: Moment::now(at), packet }
 }
