@@ -202,7 +202,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Sends a packet on from where it is, as far as its way is certain.
     pub(super) fn forward(&mut self, mut packet: Packet, mut here: Moment) {
-        let flow = packet.flow();
         if packet.hop == 0 {
             self.observe(here.at, Point::Sent, &packet);
         }
@@ -215,12 +214,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
-                Queue::Scheduled(queue) => {
-                    let FlowSpec { from, to, .. } = self.scenario.flows[flow];
-                    let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
-                    let served = queue.offer((port, kind), (&entering, ends), &mut self.lost, &mut self.recorder);
-                    return self.follow(link, served);
-                }
+                Queue::Scheduled(_) => return self.offer(link, &packet, here),
             };
             here = match crossing {
                 Crossing::Through { arrival, marked } => {
@@ -236,6 +230,16 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 return self.launch(link, here, packet);
             }
         }
+    }
+
+    /// Offers a packet to a link whose queue chooses on departure.
+    fn offer(&mut self, link: usize, packet: &Packet, now: Moment) {
+        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let kind = &mut self.lanes.kinds[port.kind as usize];
+        let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
+        let ends = if packet.is_ack() { (to as u32, from as u32) } else { (from as u32, to as u32) };
+        let served = queue.offer((port, kind), (&Entering { now, packet }, ends), &mut self.lost, &mut self.recorder);
+        self.follow(link, served);
     }
 
     /// Lets the recorder see a packet.

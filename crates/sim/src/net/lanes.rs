@@ -5,7 +5,7 @@
 //! first-in, first-out queue of packets in flight that several links share because their packets mostly arrive in the order in which they
 //! were sent: the link they all follow, or the kind of the link they enter first. The fewer lanes, the cheaper the next event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::link::Link;
 use super::port::LinkKind;
@@ -46,19 +46,25 @@ impl Lanes {
             }
         }
         routes.join(|link| matches!(feeders[link as usize], Feeder::Link(_)));
-        Self { count: assign(links, &feeders, kinds.len() as u32) as usize, kinds }
+        Self { count: assign(links, &feeders), kinds }
     }
 }
 
-/// Gives the links that packets enter first a lane for each of the `kinds`, and the others, with what follows them, lanes of their own. Gives
-/// how many lanes there are.
-fn assign(links: &mut [Link], feeders: &[Feeder], kinds: u32) -> u32 {
-    let mut count = kinds;
+/// Gives the links that packets enter first a lane for each of their kinds, and the others, with what follows them, lanes of their own.
+/// Gives how many lanes there are.
+fn assign(links: &mut [Link], feeders: &[Feeder]) -> usize {
+    let entered = links.iter().zip(feeders).filter(|(_, feeder)| **feeder == Feeder::Hosts);
+    let kinds: BTreeSet<u32> = entered.map(|(link, _)| link.port.kind).collect();
+    let lanes: BTreeMap<u32, u32> = kinds.into_iter().zip(0..).collect();
+    let mut count = lanes.len();
     for (link, feeder) in links.iter_mut().zip(feeders) {
-        link.port.lane = link.port.kind;
-        if *feeder == Feeder::Several {
-            link.port.lane = count;
-            count += 1;
+        match feeder {
+            Feeder::Hosts => link.port.lane = lanes[&link.port.kind],
+            Feeder::Several => {
+                link.port.lane = count as u32;
+                count += 1;
+            }
+            Feeder::Nothing | Feeder::Link(_) => {}
         }
     }
     for link in 0..links.len() {
