@@ -3,8 +3,6 @@
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
 //! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
 
-use std::ops::Range;
-
 use ackclock_core::units::{Instant, Moment};
 
 /// Bits of a key that say what an event is for.
@@ -18,6 +16,8 @@ pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
 /// So many subjects have a place of their own outside the heap.
 const MAX_PLACES: usize = 12;
+/// The place of a subject that has none.
+const NO_PLACE: u8 = u8::MAX;
 
 /// What an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,21 +128,28 @@ impl Key {
 
 /// Events to come, earliest first.
 ///
-/// Most events are those of a few lanes, each of which has one at a time: they have places of their own, which are compared with each
-/// other and with the earliest of a heap of all others. That is cheaper than to sift them through a heap full of timers that seldom come up.
+/// Most events are those of a few lanes and scheduled links, each of which has one at a time: they have places of their own, which are
+/// compared with each other and with the earliest of a heap of all others. That is cheaper than to sift them through a heap full of timers
+/// that seldom come up.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// The number of the first subject that has a place of its own.
-    first: usize,
-    /// The events of the subjects that have one, and [`Key::NEVER`].
+    /// The place of each subject by its number, or [`NO_PLACE`]; subjects with higher numbers have none.
+    place_of: Vec<u8>,
+    /// The event of each place, or [`Key::NEVER`].
     places: Vec<Key>,
     heap: Vec<Key>,
 }
 
 impl EventQueue {
-    /// No events. Of the subjects with these numbers, which have one event at a time, the first have places of their own.
-    pub(crate) fn new(frequent: Range<usize>) -> Self {
-        Self { first: frequent.start, places: vec![Key::NEVER; frequent.len().min(MAX_PLACES)], heap: Vec::new() }
+    /// No events. Of the subjects with these numbers, each of which has one event at a time, the first have places of their own.
+    pub(crate) fn new(frequent: impl Iterator<Item = usize>) -> Self {
+        let mut queue = Self { place_of: Vec::new(), places: Vec::new(), heap: Vec::new() };
+        for number in frequent.take(MAX_PLACES) {
+            queue.place_of.resize(queue.place_of.len().max(number + 1), NO_PLACE);
+            queue.place_of[number] = queue.places.len() as u8;
+            queue.places.push(Key::NEVER);
+        }
+        queue
     }
 
     /// The earliest event, or [`Key::NEVER`].
@@ -153,10 +160,10 @@ impl EventQueue {
 
     /// The place of the events of this number.
     fn place(&mut self, number: usize) -> Option<&mut Key> {
-        self.places.get_mut(number.wrapping_sub(self.first))
+        self.places.get_mut(usize::from(*self.place_of.get(number)?))
     }
 
-    /// Adds an event.
+    /// Adds an event, in place of the one that its subject has, if that has a place.
     pub(crate) fn push(&mut self, key: Key) {
         if let Some(place) = self.place(key.number()) {
             *place = key;

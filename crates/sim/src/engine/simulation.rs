@@ -84,11 +84,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let lanes = Lanes::new(scenario, &mut links, &mut routes);
         let pipes = lanes.count + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
+        let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
+        let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
         let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec)).collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,
-            events: EventQueue::new(subjects.encode(Subject::Pipe(0))..subjects.encode(Subject::Pipe(lanes.count))),
+            events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),
             subjects,
             pipes: vec![VecDeque::new(); pipes],
             lanes,
@@ -227,7 +229,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             };
             packet.cross(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
-                return self.launch(link, here, packet);
+                let lane = port.lane as usize;
+                return self.launch(link, lane, here, packet);
             }
         }
     }
@@ -272,7 +275,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if hop.then == Then::Follow {
             self.forward(packet, arrival);
         } else {
-            self.launch(link, arrival, packet);
+            let lane = self.links[link].port.lane as usize;
+            self.launch(link, lane, arrival, packet);
         }
     }
 
@@ -283,8 +287,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
-    fn launch(&mut self, link: usize, arrival: Moment, packet: Packet) {
-        let mut index = self.links[link].port.lane as usize;
+    fn launch(&mut self, link: usize, lane: usize, arrival: Moment, packet: Packet) {
+        let mut index = lane;
         let mut key = self.subjects.key(arrival, Subject::Pipe(index));
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
             index = self.lanes.count + link;

@@ -162,6 +162,9 @@ impl Scheduled {
 
     /// Counts what the scheduler did to packets.
     fn settle<R: Recorder>(&mut self, port: &mut Port, now: Instant, lost: &mut Vec<(Packet, Loss)>, recorder: &mut R) {
+        if self.outcomes.is_empty() {
+            return;
+        }
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (queued, outcome) in outcomes.drain(..) {
             match outcome {
