@@ -102,8 +102,8 @@ impl Key {
     /// An event at this moment for the subject with this number.
     fn new(moment: Moment, number: usize) -> Self {
         // The longer ago it was determined, the sooner it comes.
-        let span = (moment.at.since(moment.since).as_secs_f64() * SPAN_UNITS) as u64;
-        let order = MAX_SPAN - span.min(MAX_SPAN);
+        let span = (moment.at.since(moment.since).as_secs_f64() * SPAN_UNITS) as i64;
+        let order = MAX_SPAN - span.cast_unsigned().min(MAX_SPAN);
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
     }
 

@@ -203,7 +203,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends a packet on from where it is, as far as its way is certain.
-    pub(super) fn forward(&mut self, mut packet: Packet, mut here: Moment) {
+    pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
+        // A copy of its own, which stays in registers.
+        let mut packet = packet;
         if packet.hop == 0 {
             self.observe(here.at, Point::Sent, &packet);
         }
@@ -211,12 +213,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let hop = self.routes.hop(packet.route(), packet.hop);
             let link = hop.link as usize;
             self.observe(here.at, Point::Link(link as u32), &packet);
-            let entering = Entering { now: here, packet: &packet };
+            let entering = Entering { now: here, packet };
             let Link { port, queue } = &mut self.links[link];
             let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
-                Queue::Scheduled(_) => return self.offer(link, &packet, here),
+                Queue::Scheduled(_) => return self.offer(link, packet, here),
             };
             here = match crossing {
                 Crossing::Through { arrival, marked } => {
@@ -225,18 +227,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                     arrival
                 }
-                Crossing::Lost(loss) => return self.lose(&packet, loss),
+                Crossing::Lost(loss) => return self.lose(packet, loss),
             };
-            packet.cross(hop.then == Then::Arrive);
+            packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
                 let lane = port.lane as usize;
-                return self.launch(link, lane, here, packet);
+                return self.launch((link, lane), here, packet);
             }
         }
     }
 
     /// Offers a packet to a link whose queue chooses on departure.
-    fn offer(&mut self, link: usize, packet: &Packet, now: Moment) {
+    fn offer(&mut self, link: usize, packet: Packet, now: Moment) {
         let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
         let kind = &mut self.lanes.kinds[port.kind as usize];
         let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
@@ -269,25 +271,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(next) = next {
             self.schedule(next, Subject::Link(link));
         }
-        let Some((mut packet, arrival)) = sent else { return };
+        let Some((packet, arrival)) = sent else { return };
         let hop = self.routes.hop(packet.route(), packet.hop);
-        packet.cross(hop.then == Then::Arrive);
+        let packet = packet.across(hop.then == Then::Arrive);
         if hop.then == Then::Follow {
             self.forward(packet, arrival);
         } else {
             let lane = self.links[link].port.lane as usize;
-            self.launch(link, lane, arrival, packet);
+            self.launch((link, lane), arrival, packet);
         }
     }
 
     fn lose_all(&mut self) {
         while let Some((packet, loss)) = self.lost.pop() {
-            self.lose(&packet, loss);
+            self.lose(packet, loss);
         }
     }
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
-    fn launch(&mut self, link: usize, lane: usize, arrival: Moment, packet: Packet) {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a packet in registers is put where it waits; one in memory would be read while it is being written"
+    )]
+    fn launch(&mut self, (link, lane): (usize, usize), arrival: Moment, packet: Packet) {
         let mut index = lane;
         let mut key = self.subjects.key(arrival, Subject::Pipe(index));
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
@@ -301,7 +308,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         pipe.push_back(InFlight { key, since: arrival.since, packet });
     }
 
-    fn lose(&mut self, packet: &Packet, loss: Loss) {
+    fn lose(&mut self, packet: Packet, loss: Loss) {
         let (seq, is_told) = match self.flows[packet.flow()].hosts {
             Hosts::Ns2 { .. } => {
                 self.sack.take(packet.kept);
@@ -313,9 +320,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if loss.at >= self.end {
             return;
         }
-        self.flows[packet.flow()].lose(packet);
+        self.flows[packet.flow()].lose(&packet);
         if let Some(notice) = loss.notice.filter(|_| is_told) {
-            self.notify(packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
+            self.notify(&packet, loss.at, DropNotice { seq, sent: packet.sent, notice });
         }
     }
 

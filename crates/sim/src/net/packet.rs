@@ -98,9 +98,11 @@ impl Packet {
     }
 
     /// The packet has crossed a link, its last one if it is `arriving`.
-    pub(crate) const fn cross(&mut self, arriving: bool) {
+    #[must_use]
+    pub(crate) const fn across(mut self, arriving: bool) -> Self {
         self.hop += 1;
         self.tag |= arriving as u32 * ARRIVING;
+        self
     }
 
     /// Whether it has crossed its last link.

@@ -146,10 +146,10 @@ pub(crate) struct Port {
 
 /// A packet at the entrance of a link.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entering<'a> {
+pub(crate) struct Entering {
     /// When it arrives. The start of its transmission on the link before determined that.
     pub(crate) now: Moment,
-    pub(crate) packet: &'a Packet,
+    pub(crate) packet: Packet,
 }
 
 /// The end of a packet.
@@ -194,6 +194,11 @@ impl Port {
             }
         };
         Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+    }
+
+    /// Whether a packet that arrives at `now` is sent at once, and never lost.
+    pub(super) fn is_clear(&self, now: Moment) -> bool {
+        self.losses.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
     }
 
     /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
