@@ -74,7 +74,7 @@ impl SameSize {
         let finish = |start: f64| start + self.alone * shares;
         let earliest = finish(self.starts.front()?.0);
         // Starts that differ may have finish times that do not, by rounding.
-        let equal = self.starts.iter().take_while(|&&(start, _)| finish(start) == earliest).enumerate();
+        let equal = self.starts.iter().take_while(|&&(start, _)| finish(start) <= earliest).enumerate();
         equal.map(|(place, &(_, index))| (earliest, index, place)).min_by_key(|&(_, index, _)| index)
     }
 }
@@ -140,6 +140,7 @@ mod tests {
     use super::*;
     use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, packet, unfairness};
+    use proptest::prelude::*;
 
     fn bench(limit: u64) -> Bench {
         Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Packets(limit)))])
@@ -179,6 +180,57 @@ mod tests {
         assert_eq!(bench.depart(0).unwrap().flow, 1);
         bench.arrive_all(1000, [1, 4].map(|flow| packet(0, flow, 1000)));
         assert_eq!(flows(&bench.drain(1000)), [2, 3, 4, 1]);
+    }
+
+    /// FQ as its rule is stated: the first packets of all flows are compared.
+    #[derive(Default)]
+    struct Stated {
+        /// For each flow the sizes that wait, the start of the first, and the finish time of the last one sent.
+        flows: Vec<(VecDeque<u64>, f64, f64)>,
+    }
+
+    impl Stated {
+        fn arrive(&mut self, now: f64, flow: usize, size: u64) {
+            self.flows.resize_with(self.flows.len().max(flow + 1), Default::default);
+            let (sizes, start, finish) = &mut self.flows[flow];
+            if sizes.is_empty() {
+                *start = finish.max(now);
+            }
+            sizes.push_back(size);
+        }
+
+        fn depart(&mut self, now: f64) -> Option<usize> {
+            let waiting = self.flows.iter().enumerate().filter(|(_, (sizes, ..))| !sizes.is_empty());
+            let shares = waiting.clone().count() as f64;
+            // As the bench's link of 8 Mbit/s: a byte each microsecond.
+            let due = |&(flow, (sizes, start, _)): &(usize, &(VecDeque<u64>, f64, f64))| (start + sizes[0] as f64 * 1e-6 * shares, flow);
+            let (finished, flow) = waiting.map(|flow| due(&flow)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+            let (sizes, start, finish) = &mut self.flows[flow];
+            sizes.pop_front();
+            (*start, *finish) = (finished.max(now), finished);
+            Some(flow)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_flow_that_finishes_first_is_sent(
+            steps in prop::collection::vec((0_u64..3000, 0_u32..8, prop::sample::select(vec![0_u64, 0, 40, 1000, 1040])), 1..300),
+        ) {
+            let mut bench = bench(1000);
+            let (mut stated, mut now) = (Stated::default(), 0);
+            for (span, flow, size) in steps {
+                // Often at the same time, so that starts are equal.
+                now += span.saturating_sub(2000);
+                let seconds = Instant::from_nanos(now * 1000).as_secs_f64();
+                if size == 0 {
+                    prop_assert_eq!(bench.depart(now).map(|packet| packet.flow as usize), stated.depart(seconds));
+                } else {
+                    bench.arrive(now, packet(0, flow, size));
+                    stated.arrive(seconds, flow as usize, size);
+                }
+            }
+        }
     }
 
     #[test]

@@ -235,22 +235,40 @@ mod tests {
         Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) }
     }
 
-    fn key(time: u64) -> Key {
-        Key::new(moment(time, 0), 0)
+    /// The events that come out, earliest first.
+    fn drain(mut queue: EventQueue) -> Vec<Key> {
+        let mut keys = Vec::new();
+        while queue.peek() != Key::NEVER {
+            keys.push(queue.peek());
+            queue.pop(queue.peek());
+        }
+        keys
     }
 
     #[test]
     fn at_equal_times_what_was_determined_first_comes_first() {
-        let mut queue = EventQueue::default();
+        // Subjects 1 and 9 have places of their own.
+        let mut queue = EventQueue::new([9, 1].into_iter());
         for (since, number) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
             queue.push(Key::new(moment(7, since), number));
         }
-        let mut order = Vec::new();
-        while let Some(key) = queue.peek() {
-            order.push(key.number());
-            queue.pop();
-        }
+        let order: Vec<usize> = drain(queue).into_iter().map(Key::number).collect();
         assert_eq!(order, [3, 9, 5, 1]);
+    }
+
+    #[test]
+    fn a_subject_with_a_place_has_one_event() {
+        let mut queue = EventQueue::new([4].into_iter());
+        for (time, number) in [(3, 4), (2, 7), (1, 4), (5, 7)] {
+            queue.push(Key::new(moment(time, 0), number));
+        }
+        let order: Vec<(u64, usize)> = drain(queue).into_iter().map(|key| (key.time().as_nanos(), key.number())).collect();
+        assert_eq!(order, [(1, 4), (2, 7), (5, 7)]);
+    }
+
+    #[test]
+    fn a_queue_without_events_says_never() {
+        assert!(EventQueue::new([0].into_iter()).peek().time() >= Instant::MAX);
     }
 
     #[test]
@@ -281,24 +299,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_out_sorted(times in prop::collection::vec(0_u64..50, 1..200), replacements in prop::collection::vec(0_u64..100, 0..100)) {
-            let mut queue = EventQueue::default();
-            for &time in &times {
-                queue.push(key(time));
+        fn events_come_out_sorted(
+            times in prop::collection::vec(0_u64..50, 1..200),
+            replacements in prop::collection::vec(0_u64..100, 0..100),
+            places in 0_usize..20,
+        ) {
+            // Every subject has one event, which may have a place of its own.
+            let mut queue = EventQueue::new(0..places);
+            for (number, &time) in times.iter().enumerate() {
+                queue.push(Key::new(moment(time, 0), number));
             }
-            let mut expected = times.clone();
+            let mut expected: Vec<(u64, usize)> = times.iter().copied().zip(0..).collect();
             for &time in &replacements {
-                let earliest = queue.peek().unwrap().time();
-                let position = expected.iter().position(|&t| t == earliest.as_nanos()).unwrap();
-                expected[position] = time;
-                queue.replace(key(time));
+                let earliest = queue.peek().number();
+                expected[earliest].0 = time;
+                queue.replace(Key::new(moment(time, 0), earliest));
             }
             expected.sort_unstable();
-            let mut popped = Vec::new();
-            while let Some(key) = queue.peek() {
-                popped.push(key.time().as_nanos());
-                queue.pop();
-            }
+            let popped: Vec<(u64, usize)> = drain(queue).into_iter().map(|key| (key.time().as_nanos(), key.number())).collect();
             prop_assert_eq!(popped, expected);
         }
     }

@@ -191,6 +191,15 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_follows_where_the_next_link_does() {
+        let mut routes = Routes::find(4, &[(0, 1), (1, 2), (2, 3), (3, 2), (2, 1), (1, 0)], &[(0, 3)]).unwrap();
+        routes.join(|link| [0, 2, 3].contains(&link));
+        let then = |route: usize| routes.hops(route).iter().map(|hop| hop.then).collect::<Vec<Then>>();
+        assert_eq!([then(0), then(1)], [[Then::Wait, Then::Follow, Then::Arrive], [Then::Wait, Then::Wait, Then::Arrive]]);
+        assert_eq!(routes.hop(1, 2).link, 5);
+    }
+
+    #[test]
     fn there_may_be_no_route() {
         assert_eq!(route(&[(0, 1), (2, 3)], (0, 3)), None);
     }
