@@ -1,4 +1,4 @@
-//! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, subject).
+//! The event queue: keys that order events by (time, when they were determined, subject), in fixed places and in a 4-ary heap.
 //!
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
 //! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`].
