@@ -1,8 +1,11 @@
-"""Measures the simulator against ns-2.35: eight workloads and a row of queues; without `ns` the simulator alone.
+"""Measures the simulator against ns-2.35, and its hosts `modern` against its hosts `ns2`.
 
-Both programs run one after the other on the same machine. Prints a table and writes target/bench.json with rows of
-workload, ours_pps, ns2_pps, ratio, peak_rss_mb, ns2_peak_rss_mb, setup_s, ns2_setup_s. Rates are data packets delivered
-per CPU second without set-up.
+The first table has eight workloads and a row of queues; without `ns` it is of the simulator alone. The second has bulk
+flows of both kinds of hosts. What is compared runs in turn on the same machine, each several times, of which the best
+counts. Prints the tables and writes target/bench.json with the rows of the first under `ns2` and those of the second
+under `hosts`. Rates are data packets delivered per CPU second without set-up.
+
+With names of workloads as arguments it measures these alone.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +50,21 @@ WORKLOADS = [
     *(f"dumbbell_1G_{flows}" for flows in (1, 10, 100, 1000)),
     *(f"queue_{queue}" for queue in QUEUES),
 ]
-
+# Congestion controls of the second table, as keys of a flow.
+CONTROLS = {
+    "reno": 'avoidance = "reno"',
+    "cubic": 'avoidance = "cubic"',
+}
+# Its hosts, with a receiver that never limits.
+HOSTS = {
+    "modern": 'profile = "modern"\nmodern = { receive_buffer = "20 MB" }',
+    "ns2": 'rwnd = "20000 packets"',
+}
+# Its paths by the number of flows.
+SLOW = {"DURATION": "60 s", "ACCESS": "1 Gbit/s", "BOTTLENECK": "100 Mbit/s", "QUEUE": "480 packets"}
+FAST = {"DURATION": "8 s", "ACCESS": "10 Gbit/s", "BOTTLENECK": "1 Gbit/s", "QUEUE": "4800 packets"}
+PATHS = {1: SLOW, 10: SLOW, 100: SLOW, 1000: FAST}
+HOST_WORKLOADS = [f"hosts_{control}_{flows}" for control in CONTROLS for flows in PATHS]
 
 # Runs of each program on a workload, of which the best counts.
 RUNS = 3
@@ -65,7 +81,8 @@ class Measurement:
     cpu_s
         CPU time of the process, seconds, set-up included.
     setup_s
-        Time until the first event, seconds.
+        Time until the first event, seconds: CPU time of ns-2, which takes up to a minute; wall-clock time of the
+        simulator, which takes milliseconds.
     peak_rss_mb
         Peak resident memory in 10⁶ bytes.
     """
@@ -93,14 +110,29 @@ def spawn(command: list[str]) -> tuple[str, float]:
     return output, usage.ru_utime + usage.ru_stime
 
 
+FOLDER = ROOT / "benches" / "workloads"
+
+
 def scenario(workload: str, target: Path) -> Path:
     """Return the scenario file of a workload, written into the build's directory if it is one of the queues."""
-    folder = ROOT / "benches" / "workloads"
     queue = workload.removeprefix("queue_")
     if queue == workload:
-        return folder / f"{workload}.toml"
+        return FOLDER / f"{workload}.toml"
     path = target / f"{workload}.toml"
-    path.write_text((folder / "queues.toml").read_text().replace("queue = QUEUE", f"queue = {QUEUES[queue][0]}"))
+    path.write_text((FOLDER / "queues.toml").read_text().replace("queue = QUEUE", f"queue = {QUEUES[queue][0]}"))
+    return path
+
+
+def host_scenario(workload: str, host: str, target: Path) -> Path:
+    """Write the scenario file of a workload of the second table into the build's directory."""
+    _, control, flows = workload.split("_")
+    # The first lines are the comment, which names the places.
+    comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
+    for place, value in PATHS[int(flows)].items():
+        text = text.replace(f"= {place}", f'= "{value}"')
+    text = text.replace("= COUNT", f"= {flows}").replace("\nHOST\n", f"\n{HOSTS[host]}\n{CONTROLS[control]}\n")
+    path = target / f"{workload}_{host}.toml"
+    path.write_text(f"{comment}\n{text}")
     return path
 
 
@@ -123,12 +155,11 @@ def measure_ns2(ns: str, workload: str) -> Measurement | None:
     else:
         _, rate, flows = workload.split("_")
         options = f"{NS2_DUMBBELL} {NS2_RATES[rate]} -flows {flows}"
-    begin = time.time()
     output, cpu = spawn([ns, str(ROOT / "benches" / "ns2" / "bulk.tcl"), *options.split(), "-quiet", "1"])
     words = [line.split() for line in output.splitlines()]
-    ready = next(int(line[1]) / 1000 for line in words if line[0] == "ready")
+    setup = next(int(line[1]) / 1e9 for line in words if line[0] == "ready")
     total = next(line for line in words if line[0] == "total")
-    return Measurement(int(total[2]), cpu, ready - begin, int(total[total.index("peak_kb") + 1]) * 1024 / 1e6)
+    return Measurement(int(total[2]), cpu, setup, int(total[total.index("peak_kb") + 1]) * 1024 / 1e6)
 
 
 COLUMNS = {
@@ -157,9 +188,36 @@ def compare(workload: str, ours: Measurement, theirs: Measurement | None) -> dic
     }
 
 
-def show(row: dict[str, object]) -> None:
-    """Print a row of the table."""
-    cells = [(str("-" if row[key] is None else row[key]), width) for key, (_, width) in COLUMNS.items()]
+HOST_COLUMNS = {
+    "workload": ("workload", -20),
+    "modern_pps": ("modern pkt/s", 14),
+    "ns2_pps": ("ns2 pkt/s", 12),
+    "ratio": ("ratio", 8),
+    "modern_peak_rss_mb": ("modern MB", 11),
+    "ns2_peak_rss_mb": ("ns2 MB", 9),
+}
+
+
+def compare_hosts(workload: str, modern: Measurement, ns2: Measurement) -> dict[str, object]:
+    """Make the row of one workload of the second table."""
+    return {
+        "workload": workload,
+        "modern_pps": round(modern.pps),
+        "ns2_pps": round(ns2.pps),
+        "ratio": round(modern.pps / ns2.pps, 2),
+        "modern_peak_rss_mb": round(modern.peak_rss_mb, 1),
+        "ns2_peak_rss_mb": round(ns2.peak_rss_mb, 1),
+    }
+
+
+def best(runs: list[Measurement]) -> Measurement:
+    """Return the fastest run."""
+    return max(runs, key=lambda run: run.pps)
+
+
+def show(row: dict[str, object], columns: dict[str, tuple[str, int]]) -> None:
+    """Print a row of a table."""
+    cells = [(str("-" if row[key] is None else row[key]), width) for key, (_, width) in columns.items()]
     print("".join(text.ljust(-width) if width < 0 else text.rjust(width) for text, width in cells), flush=True)
 
 
@@ -172,17 +230,25 @@ def main() -> None:
     subprocess.run(build.split(), cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     binary = target / "release" / "examples" / "workload"
-    show({key: title for key, (title, _) in COLUMNS.items()})
-    rows = []
     wanted = sys.argv[1:]
+    unknown = [name for name in wanted if name not in [*WORKLOADS, *HOST_WORKLOADS]]
+    if unknown:
+        sys.exit(f"there is no workload {unknown[0]}; there are {', '.join([*WORKLOADS, *HOST_WORKLOADS])}")
+    rows: dict[str, list[dict[str, object]]] = {"ns2": [], "hosts": []}
+    # What is compared alternates, so that what else the machine does meets both.
+    show({key: title for key, (title, _) in COLUMNS.items()}, COLUMNS)
     for workload in (name for name in WORKLOADS if not wanted or name in wanted):
         file = scenario(workload, target)
-        # Alternating, so that what else the machine does meets both.
         pairs = [(measure_ours(binary, file), measure_ns2(ns, workload) if ns else None) for _ in range(RUNS)]
-        ours = max((ours for ours, _ in pairs), key=lambda run: run.pps)
-        theirs = max((theirs for _, theirs in pairs if theirs), key=lambda run: run.pps, default=None)
-        rows.append(compare(workload, ours, theirs))
-        show(rows[-1])
+        theirs = [run for _, run in pairs if run]
+        rows["ns2"].append(compare(workload, best([run for run, _ in pairs]), best(theirs) if theirs else None))
+        show(rows["ns2"][-1], COLUMNS)
+    show({key: title for key, (title, _) in HOST_COLUMNS.items()}, HOST_COLUMNS)
+    for workload in (name for name in HOST_WORKLOADS if not wanted or name in wanted):
+        files = {host: host_scenario(workload, host, target) for host in HOSTS}
+        runs = [{host: measure_ours(binary, file) for host, file in files.items()} for _ in range(RUNS)]
+        rows["hosts"].append(compare_hosts(workload, *(best([run[host] for run in runs]) for host in HOSTS)))
+        show(rows["hosts"][-1], HOST_COLUMNS)
     path = target / "bench.json"
     path.write_text(json.dumps(rows, indent=2) + "\n")
     print(f"written to {path}", file=sys.stderr)

@@ -11,6 +11,8 @@
 //! ## Parameters
 //! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
 
+use std::collections::VecDeque;
+
 use crate::entry::Entry;
 use crate::qdisc::bands::Bands;
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler};
@@ -28,10 +30,9 @@ pub static ENTRY: Entry<Discipline> = Entry {
         Ok(Discipline::scheduled(Fq {
             flow_limit: params.limit("flow_limit"),
             bands: Bands::new(0),
-            active: Vec::new(),
-            start: Vec::new(),
-            alone: Vec::new(),
             finish: Vec::new(),
+            sizes: Vec::new(),
+            waiting: 0,
             seconds_per_byte: 0.0,
         }))
     },
@@ -42,20 +43,51 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Fq {
     flow_limit: Limit,
     bands: Bands,
-    /// The queues that wait, in any order. All are compared for each packet: some cost for many flows, little for few.
-    active: Vec<usize>,
-    /// For each queue, in seconds: the start time of its first packet, how long that takes alone, and the finish time of the last one sent.
-    start: Vec<f64>,
-    alone: Vec<f64>,
+    /// For each queue the finish time of the last packet sent, in seconds.
     finish: Vec<f64>,
+    /// The queues that wait, by the size of their first packets. Of equal sizes that finishes first which starts first, however many wait.
+    sizes: Vec<SameSize>,
+    /// How many queues wait.
+    waiting: u64,
     seconds_per_byte: f64,
+}
+
+/// Queues whose first packets are of one size.
+#[derive(Debug)]
+struct SameSize {
+    size: u64,
+    /// How long such a packet takes alone, in seconds.
+    alone: f64,
+    /// The start times of the packets, in seconds, with their queues, in this order.
+    starts: VecDeque<(f64, usize)>,
+}
+
+impl SameSize {
+    fn insert(&mut self, start: f64, index: usize) {
+        // A queue that has just been served is among the last to start.
+        let later = self.starts.iter().rev().take_while(|&&(other, queue)| (start, index) < (other, queue)).count();
+        self.starts.insert(self.starts.len() - later, (start, index));
+    }
+
+    /// The earliest finish time if the link were shared by so many queues, with the queue, the first of equal ones, and its place.
+    fn first(&self, shares: f64) -> Option<(f64, usize, usize)> {
+        let finish = |start: f64| start + self.alone * shares;
+        let earliest = finish(self.starts.front()?.0);
+        // Starts that differ may have finish times that do not, by rounding.
+        let equal = self.starts.iter().take_while(|&&(start, _)| finish(start) <= earliest).enumerate();
+        equal.map(|(place, &(_, index))| (earliest, index, place)).min_by_key(|&(_, index, _)| index)
+    }
 }
 
 impl Fq {
     /// A packet of `size` bytes has become the first of queue `index` at `now`.
     fn start(&mut self, now: Instant, index: usize, size: u64) {
-        self.start[index] = self.finish[index].max(now.as_secs_f64());
-        self.alone[index] = size as f64 * self.seconds_per_byte;
+        let start = self.finish[index].max(now.as_secs_f64());
+        let place = self.sizes.iter().position(|same| same.size == size).unwrap_or_else(|| {
+            self.sizes.push(SameSize { size, alone: size as f64 * self.seconds_per_byte, starts: VecDeque::new() });
+            self.sizes.len() - 1
+        });
+        self.sizes[place].insert(start, index);
     }
 }
 
@@ -66,15 +98,13 @@ impl Scheduler for Fq {
 
     fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         let index = packet.flow as usize;
-        if index >= self.start.len() {
-            self.start.resize(index + 1, 0.0);
-            self.alone.resize(index + 1, 0.0);
+        if index >= self.finish.len() {
             self.finish.resize(index + 1, 0.0);
         }
         let band = self.bands.band(index);
         if band.backlog.packets == 0 {
             self.start(now.at, index, packet.size.0);
-            self.active.push(index);
+            self.waiting += 1;
         } else if band.backlog.without(Bytes(band.head)).with(packet.size).reaches(self.flow_limit) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
@@ -83,16 +113,16 @@ impl Scheduler for Fq {
 
     fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
         // When each first packet would be sent if the link were shared by all queues that wait now.
-        let shares = self.active.len() as f64;
-        let finish = |(place, &index): (usize, &usize)| (self.start[index] + self.alone[index] * shares, index, place);
-        let waiting = self.active.iter().enumerate().map(finish);
-        let first = waiting.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let Some((finish, index, place)) = first else { return Dequeued::Empty };
+        let shares = self.waiting as f64;
+        let firsts = self.sizes.iter_mut().filter_map(|same| same.first(shares).map(|first| (first, same)));
+        let earliest = firsts.min_by(|((a, i, _), _), ((b, j, _), _)| a.total_cmp(b).then(i.cmp(j)));
+        let Some(((finish, index, place), same)) = earliest else { return Dequeued::Empty };
+        same.starts.remove(place);
         self.finish[index] = finish;
         let packet = self.bands.pop(index);
         let next = self.bands.band(index);
         if next.backlog.packets == 0 {
-            self.active.swap_remove(place);
+            self.waiting -= 1;
         } else {
             let size = next.head;
             self.start(now.at, index, size);
@@ -110,6 +140,7 @@ mod tests {
     use super::*;
     use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, packet, unfairness};
+    use proptest::prelude::*;
 
     fn bench(limit: u64) -> Bench {
         Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Packets(limit)))])
@@ -149,6 +180,57 @@ mod tests {
         assert_eq!(bench.depart(0).unwrap().flow, 1);
         bench.arrive_all(1000, [1, 4].map(|flow| packet(0, flow, 1000)));
         assert_eq!(flows(&bench.drain(1000)), [2, 3, 4, 1]);
+    }
+
+    /// FQ as its rule is stated: the first packets of all flows are compared.
+    #[derive(Default)]
+    struct Stated {
+        /// For each flow the sizes that wait, the start of the first, and the finish time of the last one sent.
+        flows: Vec<(VecDeque<u64>, f64, f64)>,
+    }
+
+    impl Stated {
+        fn arrive(&mut self, now: f64, flow: usize, size: u64) {
+            self.flows.resize_with(self.flows.len().max(flow + 1), Default::default);
+            let (sizes, start, finish) = &mut self.flows[flow];
+            if sizes.is_empty() {
+                *start = finish.max(now);
+            }
+            sizes.push_back(size);
+        }
+
+        fn depart(&mut self, now: f64) -> Option<usize> {
+            let waiting = self.flows.iter().enumerate().filter(|(_, (sizes, ..))| !sizes.is_empty());
+            let shares = waiting.clone().count() as f64;
+            // As the bench's link of 8 Mbit/s: a byte each microsecond.
+            let due = |&(flow, (sizes, start, _)): &(usize, &(VecDeque<u64>, f64, f64))| (start + sizes[0] as f64 * 1e-6 * shares, flow);
+            let (finished, flow) = waiting.map(|flow| due(&flow)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+            let (sizes, start, finish) = &mut self.flows[flow];
+            sizes.pop_front();
+            (*start, *finish) = (finished.max(now), finished);
+            Some(flow)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_flow_that_finishes_first_is_sent(
+            steps in prop::collection::vec((0_u64..3000, 0_u32..8, prop::sample::select(vec![0_u64, 0, 40, 1000, 1040])), 1..300),
+        ) {
+            let mut bench = bench(1000);
+            let (mut stated, mut now) = (Stated::default(), 0);
+            for (span, flow, size) in steps {
+                // Often at the same time, so that starts are equal.
+                now += span.saturating_sub(2000);
+                let seconds = Instant::from_nanos(now * 1000).as_secs_f64();
+                if size == 0 {
+                    prop_assert_eq!(bench.depart(now).map(|packet| packet.flow as usize), stated.depart(seconds));
+                } else {
+                    bench.arrive(now, packet(0, flow, size));
+                    stated.arrive(seconds, flow as usize, size);
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The event queue: a 4-ary heap of keys that order events by (time, when they were determined, turn, subject).
+//! The event queue: keys that order events by (time, when they were determined, turn, subject), in fixed places and in a 4-ary heap.
 //!
 //! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
 //! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`]. Of packets whose transmissions start at the
@@ -17,6 +17,10 @@ const SPANS: (f32, f32) = (1.0 / 4_294_967_296.0, 4_294_967_040.0);
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
+/// So many subjects have a place of their own outside the heap.
+const MAX_PLACES: usize = 12;
+/// The place of a subject that has none.
+const NO_PLACE: u8 = u8::MAX;
 
 /// What an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +105,9 @@ impl Subjects {
 pub(crate) struct Key(u128);
 
 impl Key {
+    /// Later than every event.
+    const NEVER: Self = Self(((f64::INFINITY.to_bits() as u128) << 64) | u64::MAX as u128);
+
     /// An event at this moment for the subject with this number.
     fn new(moment: Moment, turn: Turn, number: usize) -> Self {
         let span = (moment.at.as_secs_f64() - moment.since.as_secs_f64()) as f32;
@@ -109,6 +116,14 @@ impl Key {
         // The longer ago it was determined, the sooner it comes. The bits of positive numbers order as the numbers do.
         let order = u64::from(SPANS.1.to_bits() - span.to_bits()) << Turn::BITS | turn.number();
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
+    }
+
+    /// The earlier of the two. Which one that is is as good as random: this selects where `min` would branch.
+    fn earlier(self, other: Self) -> Self {
+        // The top bit of a time is clear, so that of the difference is its sign.
+        let difference = other.0.wrapping_sub(self.0);
+        let mask = (difference.cast_signed() >> (u128::BITS - 1)).cast_unsigned();
+        Self(self.0.wrapping_add(difference & mask))
     }
 
     /// When the event happens.
@@ -123,19 +138,48 @@ impl Key {
 }
 
 /// Events to come, earliest first.
-#[derive(Debug, Default)]
+///
+/// Most events are those of a few lanes and scheduled links, each of which has one at a time: they have places of their own, which are
+/// compared with each other and with the earliest of a heap of all others. That is cheaper than to sift them through a heap full of timers
+/// that seldom come up.
+#[derive(Debug)]
 pub(crate) struct EventQueue {
+    /// The place of each subject by its number, or [`NO_PLACE`]; subjects with higher numbers have none.
+    place_of: Vec<u8>,
+    /// The event of each place, or [`Key::NEVER`].
+    places: Vec<Key>,
     heap: Vec<Key>,
 }
 
 impl EventQueue {
-    /// The earliest event.
-    pub(crate) fn peek(&self) -> Option<Key> {
-        self.heap.first().copied()
+    /// No events. Of the subjects with these numbers, each of which has one event at a time, the first have places of their own.
+    pub(crate) fn new(frequent: impl Iterator<Item = usize>) -> Self {
+        let mut queue = Self { place_of: Vec::new(), places: Vec::new(), heap: Vec::new() };
+        for number in frequent.take(MAX_PLACES) {
+            queue.place_of.resize(queue.place_of.len().max(number + 1), NO_PLACE);
+            queue.place_of[number] = queue.places.len() as u8;
+            queue.places.push(Key::NEVER);
+        }
+        queue
     }
 
-    /// Adds an event.
+    /// The earliest event, or [`Key::NEVER`].
+    pub(crate) fn peek(&self) -> Key {
+        let earliest = self.heap.first().copied().unwrap_or(Key::NEVER);
+        self.places.iter().fold(earliest, |earliest, &key| earliest.earlier(key))
+    }
+
+    /// The place of the events of this number.
+    fn place(&mut self, number: usize) -> Option<&mut Key> {
+        self.places.get_mut(usize::from(*self.place_of.get(number)?))
+    }
+
+    /// Adds an event, in place of the one that its subject has, if that has a place.
     pub(crate) fn push(&mut self, key: Key) {
+        if let Some(place) = self.place(key.number()) {
+            *place = key;
+            return;
+        }
         let mut hole = self.heap.len();
         self.heap.push(key);
         while hole > 0 {
@@ -149,17 +193,27 @@ impl EventQueue {
         self.heap[hole] = key;
     }
 
-    /// Takes the earliest event out.
-    pub(crate) fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
+    /// Takes the earliest event out, which `key` is.
+    pub(crate) fn pop(&mut self, key: Key) {
+        if let Some(place) = self.place(key.number()) {
+            *place = Key::NEVER;
+        } else if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
-            self.replace(last);
+            self.sift(last);
         }
     }
 
-    /// Puts `key` in the place of the earliest event: one sift instead of a pop and a push.
-    pub(crate) fn replace(&mut self, key: Key) {
+    /// Puts `next` in the place of the earliest event, which is one of the same subject.
+    pub(crate) fn replace(&mut self, next: Key) {
+        match self.place(next.number()) {
+            Some(place) => *place = next,
+            None => self.sift(next),
+        }
+    }
+
+    /// Puts `key` in the place of the earliest event of the heap: one sift instead of a pop and a push.
+    fn sift(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
@@ -196,18 +250,40 @@ mod tests {
         Key::new(moment(time, 0), Turn::FIRST, 0)
     }
 
+    /// The events that come out, earliest first.
+    fn drain(mut queue: EventQueue) -> Vec<Key> {
+        let mut keys = Vec::new();
+        while queue.peek() != Key::NEVER {
+            keys.push(queue.peek());
+            queue.pop(queue.peek());
+        }
+        keys
+    }
+
     #[test]
     fn at_equal_times_what_was_determined_first_comes_first() {
-        let mut queue = EventQueue::default();
+        // Subjects 1 and 9 have places of their own.
+        let mut queue = EventQueue::new([9, 1].into_iter());
         for (since, number) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
             queue.push(Key::new(moment(7, since), Turn::FIRST, number));
         }
-        let mut order = Vec::new();
-        while let Some(key) = queue.peek() {
-            order.push(key.number());
-            queue.pop();
-        }
+        let order: Vec<usize> = drain(queue).into_iter().map(Key::number).collect();
         assert_eq!(order, [3, 9, 5, 1]);
+    }
+
+    #[test]
+    fn a_subject_with_a_place_has_one_event() {
+        let mut queue = EventQueue::new([4].into_iter());
+        for (time, number) in [(3, 4), (2, 7), (1, 4), (5, 7)] {
+            queue.push(Key::new(moment(time, 0), Turn::FIRST, number));
+        }
+        let order: Vec<(u64, usize)> = drain(queue).into_iter().map(|key| (key.time().as_nanos(), key.number())).collect();
+        assert_eq!(order, [(1, 4), (2, 7), (5, 7)]);
+    }
+
+    #[test]
+    fn a_queue_without_events_says_never() {
+        assert!(EventQueue::new([0].into_iter()).peek().time() >= Instant::MAX);
     }
 
     #[test]
@@ -238,24 +314,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_out_sorted(times in prop::collection::vec(0_u64..50, 1..200), replacements in prop::collection::vec(0_u64..100, 0..100)) {
-            let mut queue = EventQueue::default();
-            for &time in &times {
-                queue.push(key(time));
+        fn events_come_out_sorted(
+            times in prop::collection::vec(0_u64..50, 1..200),
+            replacements in prop::collection::vec(0_u64..100, 0..100),
+            places in 0_usize..20,
+        ) {
+            // Every subject has one event, which may have a place of its own.
+            let mut queue = EventQueue::new(0..places);
+            for (number, &time) in times.iter().enumerate() {
+                queue.push(Key::new(moment(time, 0), Turn::FIRST, number));
             }
-            let mut expected = times.clone();
+            let mut expected: Vec<(u64, usize)> = times.iter().copied().zip(0..).collect();
             for &time in &replacements {
-                let earliest = queue.peek().unwrap().time();
-                let position = expected.iter().position(|&t| t == earliest.as_nanos()).unwrap();
-                expected[position] = time;
-                queue.replace(key(time));
+                let earliest = queue.peek().number();
+                expected[earliest].0 = time;
+                queue.replace(Key::new(moment(time, 0), Turn::FIRST, earliest));
             }
             expected.sort_unstable();
-            let mut popped = Vec::new();
-            while let Some(key) = queue.peek() {
-                popped.push(key.time().as_nanos());
-                queue.pop();
-            }
+            let popped: Vec<(u64, usize)> = drain(queue).into_iter().map(|key| (key.time().as_nanos(), key.number())).collect();
             prop_assert_eq!(popped, expected);
         }
     }

@@ -126,7 +126,7 @@ impl Path {
     /// The path of flow `index`.
     pub(super) fn new(scenario: &Scenario, routes: &Routes, index: usize) -> Self {
         let wire = scenario.flows[index].host.wire_size();
-        let links = |route| routes.hops(route).iter().map(|&link| &scenario.links[link as usize]);
+        let links = |route| routes.hops(route).iter().map(|hop| &scenario.links[hop.link as usize]);
         let unloaded = |route, size| {
             let crossing = |link: &LinkSpec| link.delay + link.rate.transmission(size);
             links(route).fold(Duration::ZERO, |sum, link| sum + crossing(link))

@@ -13,6 +13,7 @@ use ackclock_tcp::{DropNotice, Side};
 use super::events::Subject;
 use super::simulation::Simulation;
 use crate::net::packet::Packet;
+use crate::net::route::Hop;
 use crate::trace::Recorder;
 
 /// A notice on its way to one end of a flow.
@@ -34,9 +35,9 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Sends a notice of `packet`, dropped at `dropped_at`, back to its sender.
     pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
         let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
-        let link = |link: u32| &self.scenario.links[link as usize];
-        let back = crossed.iter().fold(Duration::ZERO, |sum, &crossed| sum + link(crossed).delay);
-        let slot = ahead.first().map_or(Duration::ZERO, |&next| link(next).rate.transmission(packet.size()));
+        let link = |hop: &Hop| &self.scenario.links[hop.link as usize];
+        let back = crossed.iter().fold(Duration::ZERO, |sum, crossed| sum + link(crossed).delay);
+        let slot = ahead.first().map_or(Duration::ZERO, |next| link(next).rate.transmission(packet.size()));
         let at = dropped_at + back.max(slot.max(Duration::NANOSECOND));
         if at < self.end {
             let (flow, side) = (packet.flow(), packet.from());

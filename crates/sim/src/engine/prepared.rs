@@ -23,7 +23,7 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
 /// If no route joins the two ends of a flow.
 pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     let routes = routes(scenario)?;
-    let links = routes.hops(0).iter().map(|&link| &scenario.links[link as usize]);
+    let links = routes.hops(0).iter().map(|hop| &scenario.links[hop.link as usize]);
     let slowest = links.min_by_key(|link| link.rate);
     slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
 }

@@ -24,8 +24,8 @@ use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
 use crate::net::packet::{Kept, Packet};
-use crate::net::port::{Entering, LinkCounters, LinkKind, Loss};
-use crate::net::route::Routes;
+use crate::net::port::{Entering, LinkCounters, Loss};
+use crate::net::route::{Routes, Then};
 #[cfg(test)]
 use crate::net::scheduled::Scheduled;
 use crate::net::scheduled::Served;
@@ -50,7 +50,6 @@ pub(super) struct Simulation<'a, R> {
     events: EventQueue,
     subjects: Subjects,
     links: Vec<Link>,
-    kinds: Vec<LinkKind>,
     lanes: Lanes,
     /// What is in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
@@ -74,14 +73,16 @@ pub(super) struct Simulation<'a, R> {
 impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
-        let routes = routes(scenario)?;
+        let mut routes = routes(scenario)?;
         let links = scenario.links.iter().enumerate();
-        let links: Vec<Link> = links
+        let mut links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
-        let lanes = Lanes::new(scenario, &links, &routes);
-        let pipes = lanes.count() + links.len();
+        let lanes = Lanes::new(scenario, &mut links, &mut routes);
+        let pipes = lanes.count + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
+        let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
+        let frequent = scheduled.map(Subject::Link).chain((0..lanes.count).map(Subject::Pipe));
         let flows = scenario
             .flows
             .iter()
@@ -91,10 +92,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut simulation = Self {
             scenario,
             end,
-            events: EventQueue::default(),
+            events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),
             subjects,
             pipes: vec![VecDeque::new(); pipes],
-            kinds: lanes.kinds(scenario),
             lanes,
             links,
             routes,
@@ -131,7 +131,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Lets everything happen that happens before `until`, and before the end of the run.
     pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.end);
-        while let Some(key) = self.events.peek() {
+        loop {
+            let key = self.events.peek();
             if key.time() >= until {
                 break;
             }
@@ -142,21 +143,21 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let now = key.time();
             match self.subjects.decode(key.number()) {
                 // The next packet of the pipe takes the event's place.
-                Subject::Pipe(pipe) => self.packet_event(now, pipe),
+                Subject::Pipe(pipe) => self.packet_event(key, pipe),
                 Subject::Link(link) => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.link_event(key, link);
                 }
                 Subject::Timer { flow, side } => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.timer_event(now, flow, side);
                 }
                 Subject::Application(application) => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.application_event(now, application);
                 }
                 Subject::Notice => {
-                    self.events.pop();
+                    self.events.pop(key);
                     self.notice_event(now);
                 }
             }
@@ -182,15 +183,16 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// The first packet in flight in `pipe` arrives.
-    fn packet_event(&mut self, now: Instant, pipe: usize) {
+    fn packet_event(&mut self, key: Key, pipe: usize) {
+        let now = key.time();
         let pipe = &mut self.pipes[pipe];
         let Some(InFlight { packet, since, .. }) = pipe.pop_front() else { return };
         match pipe.front() {
             Some(next) => self.events.replace(next.key),
-            None => self.events.pop(),
+            None => self.events.pop(key),
         }
         let here = Moment { at: now, since };
-        if usize::from(packet.hop) < self.routes.hops(packet.route()).len() {
+        if !packet.is_arriving() {
             return self.forward(packet, here);
         }
         self.observe(now, Point::Received, &packet);
@@ -198,30 +200,22 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     /// Sends a packet on from where it is, as far as its way is certain.
-    pub(super) fn forward(&mut self, mut packet: Packet, mut here: Moment) {
-        let flow = packet.flow();
+    pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
+        // A copy of its own, which stays in registers.
+        let mut packet = packet;
         if packet.hop == 0 {
             self.observe(here.at, Point::Sent, &packet);
         }
         loop {
-            let hops = self.routes.hops(packet.route());
-            let link = hops[usize::from(packet.hop)] as usize;
-            let next = hops.get(usize::from(packet.hop) + 1).copied();
+            let hop = self.routes.hop(packet.route(), packet.hop);
+            let link = hop.link as usize;
             self.observe(here.at, Point::Link(link as u32), &packet);
-            let entering = Entering { now: here, size: packet.size(), flow: flow as u32, seq: packet.seq, ecn: packet.ecn() };
-            let kind = &mut self.kinds[self.lanes.kind(link)];
+            let entering = Entering { now: here, packet };
             let Link { port, queue } = &mut self.links[link];
+            let kind = &mut self.lanes.kinds[port.kind as usize];
             let crossing = match queue {
                 Queue::Immediate(queue) => queue.cross(port, kind, &entering, &mut self.recorder),
-                Queue::Scheduled(queue) => {
-                    let FlowSpec { from, to, .. } = self.scenario.flows[flow];
-                    let ends = match packet.from() {
-                        Side::Sender => (from as u32, to as u32),
-                        Side::Receiver => (to as u32, from as u32),
-                    };
-                    let served = queue.offer((port, kind), (packet, ends, &entering), &mut self.lost, &mut self.recorder);
-                    return self.follow(link, served);
-                }
+                Queue::Scheduled(_) => return self.offer(link, packet, here),
             };
             here = match crossing {
                 Crossing::Through { arrival, marked } => {
@@ -230,13 +224,27 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                     arrival
                 }
-                Crossing::Lost(loss) => return self.lose(&packet, loss),
+                Crossing::Lost(loss) => return self.lose(packet, loss),
             };
-            packet.hop += 1;
-            if !next.is_some_and(|next| self.lanes.follows(next)) {
-                return self.launch(link, here, packet);
+            packet = packet.across(hop.then == Then::Arrive);
+            if hop.then != Then::Follow {
+                let lane = port.lane as usize;
+                return self.launch((link, lane), here, packet);
             }
         }
+    }
+
+    /// Offers a packet to a link whose queue chooses on departure.
+    fn offer(&mut self, link: usize, packet: Packet, now: Moment) {
+        let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let kind = &mut self.lanes.kinds[port.kind as usize];
+        let FlowSpec { from, to, .. } = self.scenario.flows[packet.flow()];
+        let ends = match packet.from() {
+            Side::Sender => (from as u32, to as u32),
+            Side::Receiver => (to as u32, from as u32),
+        };
+        let served = queue.offer((port, kind), (&Entering { now, packet }, ends), &mut self.lost, &mut self.recorder);
+        self.follow(link, served);
     }
 
     /// Lets the recorder see a packet.
@@ -248,8 +256,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// The queue of a link wants to be asked, unless that has been overtaken by a packet's arrival.
     fn link_event(&mut self, key: Key, link: usize) {
-        let kind = &mut self.kinds[self.lanes.kind(link)];
         let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
+        let kind = &mut self.lanes.kinds[port.kind as usize];
         let due = queue.due().filter(|&due| self.subjects.key(due, Subject::Link(link)) == key);
         if let Some(due) = due {
             let served = queue.serve((port, kind), due, &mut self.lost, &mut self.recorder);
@@ -263,29 +271,35 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(next) = next {
             self.schedule(next, Subject::Link(link));
         }
-        let Some((mut packet, arrival)) = sent else { return };
-        packet.hop += 1;
-        let hops = self.routes.hops(packet.route());
-        if hops.get(usize::from(packet.hop)).is_some_and(|&next| self.lanes.follows(next)) {
+        let Some((packet, arrival)) = sent else { return };
+        let hop = self.routes.hop(packet.route(), packet.hop);
+        let packet = packet.across(hop.then == Then::Arrive);
+        if hop.then == Then::Follow {
             self.forward(packet, arrival);
         } else {
-            self.launch(link, arrival, packet);
+            let lane = self.links[link].port.lane as usize;
+            self.launch((link, lane), arrival, packet);
         }
     }
 
     fn lose_all(&mut self) {
         while let Some((packet, loss)) = self.lost.pop() {
-            self.lose(&packet, loss);
+            self.lose(packet, loss);
         }
     }
 
     /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
-    fn launch(&mut self, link: usize, arrival: Moment, packet: Packet) {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a packet in registers is put where it waits; one in memory would be read while it is being written"
+    )]
+    fn launch(&mut self, (link, lane): (usize, usize), arrival: Moment, packet: Packet) {
         let turn = self.links[link].port.turn(arrival.since);
-        let mut index = self.lanes.lane(link);
+        let mut index = lane;
         let mut key = self.subjects.arrival(arrival, turn, index);
         if self.pipes[index].back().is_some_and(|last| last.key > key) {
-            index = self.lanes.count() + link;
+            index = self.lanes.count + link;
             key = self.subjects.arrival(arrival, turn, index);
         }
         let pipe = &mut self.pipes[index];
@@ -295,15 +309,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         pipe.push_back(InFlight { key, since: arrival.since, packet });
     }
 
-    fn lose(&mut self, packet: &Packet, loss: Loss) {
+    fn lose(&mut self, packet: Packet, loss: Loss) {
         let flow = &mut self.flows[packet.flow()];
-        let noticed = flow.hosts.forget(packet, &mut self.kept);
+        let noticed = flow.hosts.forget(&packet, &mut self.kept);
         if loss.at >= self.end {
             return;
         }
-        flow.lose(packet);
+        flow.lose(&packet);
         if let (Some(key), Some(notice)) = (noticed, loss.notice) {
-            self.notify(packet, loss.at, DropNotice { key, sent: packet.sent, notice });
+            self.notify(&packet, loss.at, DropNotice { key, sent: packet.sent, notice });
         }
     }
 

@@ -55,9 +55,19 @@ impl Immediate {
     }
 
     /// Takes a packet across the link of `port`. Packets must enter in the order of their times.
-    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, packet: &Entering, recorder: &mut R) -> Crossing {
-        let now = packet.now;
-        if let Some(at) = port.lost_before(packet, recorder) {
+    pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
+        let now = entering.now;
+        if self.discipline.is_none() && self.waiting.is_empty() && port.is_clear(now) {
+            // Nothing here can hold it up or lose it: so it is on most links.
+            port.counters.arrivals += 1;
+            port.counters.delivered += 1;
+            port.transmitter.in_service_since = now.at;
+            port.transmitter.row = now;
+            let departure = port.transmitter.send(kind, entering.packet.size(), now.at);
+            port.leave(entering, now.at, recorder);
+            return Crossing::Through { arrival: departure.arrives(), marked: false };
+        }
+        if let Some(at) = port.lost_before(entering, recorder) {
             return Crossing::Lost(Loss::silent(at));
         }
         while let Some(first) = self.waiting.front()
@@ -68,47 +78,48 @@ impl Immediate {
         port.counters.arrivals += 1;
         let busy = port.transmitter.is_busy(now);
         let mut marked = false;
-        match self.admit(port, packet, busy, recorder) {
+        match self.admit(port, entering, busy, recorder) {
             Verdict::Accept => {}
             Verdict::Mark(reason) => {
                 marked = true;
                 port.counters.marks += 1;
                 if R::ON {
-                    recorder.marked(now.at, port.index, packet, reason);
+                    recorder.marked(now.at, port.index, entering, reason);
                 }
             }
             Verdict::Drop(reason) => {
                 port.counters.drop(now.at, reason);
-                recorder.dropped(now.at, port.index, packet, reason);
+                recorder.dropped(now.at, port.index, entering, reason);
                 let notice = self.discipline.as_ref().and_then(|discipline| discipline.updated.admission.notice(reason));
                 return Crossing::Lost(Loss { at: now.at, notice });
             }
         }
         let start = if busy { port.transmitter.free_at } else { now.at };
-        let departure = port.transmitter.send(kind, packet.size, start);
+        let departure = port.transmitter.send(kind, entering.packet.size(), start);
         if busy {
-            self.wait(port, packet, start, recorder);
+            self.wait(port, entering, start, recorder);
         } else {
             port.transmitter.in_service_since = start;
             port.transmitter.row = now;
         }
-        port.leave(packet, start, recorder);
-        if let Some(at) = port.lost_after(packet, departure.arrival, recorder) {
+        port.leave(entering, start, recorder);
+        if let Some(at) = port.lost_after(entering, departure.arrival, recorder) {
             return Crossing::Lost(Loss::silent(at));
         }
         Crossing::Through { arrival: departure.arrives(), marked }
     }
 
     /// Asks the discipline, which a queue without limit does not have.
-    fn admit<R: Recorder>(&mut self, port: &Port, packet: &Entering, busy: bool, recorder: &mut R) -> Verdict {
+    fn admit<R: Recorder>(&mut self, port: &Port, entering: &Entering, busy: bool, recorder: &mut R) -> Verdict {
         let Some(discipline) = &mut self.discipline else { return Verdict::Accept };
         let Disciplined { updated, random } = &mut **discipline;
-        updated.update_until(packet.now, self.backlog);
+        let Entering { now, packet } = *entering;
+        updated.update_until(now, self.backlog);
         let idle_since = (!busy).then_some(port.transmitter.free_at);
-        let arrival = Arrival { now: packet.now.at, size: packet.size, flow: packet.flow, ecn: packet.ecn, idle_since };
+        let arrival = Arrival { now: now.at, size: packet.size(), flow: packet.flow() as u32, ecn: packet.ecn(), idle_since };
         let verdict = updated.admission.admit(&arrival, self.backlog, random);
         if R::ON {
-            recorder.discipline(packet.now.at, port.index, |out| updated.admission.internals(out));
+            recorder.discipline(now.at, port.index, |out| updated.admission.internals(out));
         }
         verdict
     }
@@ -128,13 +139,14 @@ impl Immediate {
     }
 
     /// Appends a packet whose transmission will start at `start`.
-    fn wait<R: Recorder>(&mut self, port: &mut Port, packet: &Entering, start: Instant, recorder: &mut R) {
-        self.waiting.push_back(Waiting { start, size: packet.size });
-        self.backlog = self.backlog.with(packet.size);
-        port.counters.waited += start.min(port.end).since(packet.now.at);
+    fn wait<R: Recorder>(&mut self, port: &mut Port, entering: &Entering, start: Instant, recorder: &mut R) {
+        let size = entering.packet.size();
+        self.waiting.push_back(Waiting { start, size });
+        self.backlog = self.backlog.with(size);
+        port.counters.waited += start.min(port.end).since(entering.now.at);
         port.counters.queue_max = port.counters.queue_max.max(self.backlog.packets);
         if R::ON {
-            recorder.queue(packet.now.at, port.index, self.backlog);
+            recorder.queue(entering.now.at, port.index, self.backlog);
         }
     }
 

@@ -5,22 +5,19 @@
 //! first-in, first-out queue of packets in flight that several links share because their packets mostly arrive in the order in which they
 //! were sent: the link they all follow, or the kind of the link they enter first. The fewer lanes, the cheaper the next event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::link::Link;
 use super::port::LinkKind;
-use super::route::Routes;
+use super::route::{Hop, Routes};
 use crate::scenario::Scenario;
 
-/// Kinds, lanes and followers of all links.
+/// The lanes and kinds of all links.
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    kind: Vec<u32>,
-    lane: Vec<u32>,
-    follows: Vec<bool>,
-    count: usize,
-    /// A link of each kind.
-    examples: Vec<usize>,
+    /// How many lanes there are.
+    pub(crate) count: usize,
+    pub(crate) kinds: Vec<LinkKind>,
 }
 
 /// Where a link's packets come from.
@@ -37,82 +34,54 @@ enum Feeder {
 }
 
 impl Lanes {
-    /// Sorts out the links of `scenario`, which `links` are.
-    pub(crate) fn new(scenario: &Scenario, links: &[Link], routes: &Routes) -> Self {
+    /// Sorts out the links of `scenario`, which `links` are: gives each its kind and its lane, and tells the routes which links follow others.
+    pub(crate) fn new(scenario: &Scenario, links: &mut [Link], routes: &mut Routes) -> Self {
         let feeders = find_feeders(scenario, links, routes);
-        let (mut kinds, mut examples) = (BTreeMap::new(), Vec::new());
-        let mut kind = Vec::with_capacity(scenario.links.len());
-        for (index, link) in scenario.links.iter().enumerate() {
-            let next = examples.len() as u32;
-            let number = *kinds.entry((link.rate, link.delay)).or_insert(next);
-            if number == next {
-                examples.push(index);
+        let (mut numbers, mut kinds) = (BTreeMap::new(), Vec::new());
+        for (link, spec) in links.iter_mut().zip(&scenario.links) {
+            let next = kinds.len() as u32;
+            link.port.kind = *numbers.entry((spec.rate, spec.delay)).or_insert(next);
+            if link.port.kind == next {
+                kinds.push(LinkKind::new(spec));
             }
-            kind.push(number);
         }
-        let mut lanes = Self { lane: Vec::new(), follows: Vec::new(), count: 0, kind, examples };
-        lanes.follows = feeders.iter().map(|feeder| matches!(feeder, Feeder::Link(_))).collect();
-        lanes.assign(&feeders);
-        lanes
+        routes.join(|link| matches!(feeders[link as usize], Feeder::Link(_)));
+        Self { count: assign(links, &feeders), kinds }
     }
+}
 
-    /// Gives the links that packets enter first a lane for each kind, and the others, with what follows them, lanes of their own.
-    fn assign(&mut self, feeders: &[Feeder]) {
-        let first = self.examples.len() as u32;
-        let mut next = first;
-        self.lane = feeders
-            .iter()
-            .zip(&self.kind)
-            .map(|(feeder, kind)| {
-                if *feeder == Feeder::Several {
-                    next += 1;
-                    next - 1
-                } else {
-                    *kind
-                }
-            })
-            .collect();
-        for link in 0..feeders.len() {
-            let mut root = link;
-            while let Feeder::Link(upstream) = feeders[root] {
-                root = upstream as usize;
+/// Gives the links that packets enter first a lane for each of their kinds, and the others, with what follows them, lanes of their own.
+/// Gives how many lanes there are.
+fn assign(links: &mut [Link], feeders: &[Feeder]) -> usize {
+    let entered = links.iter().zip(feeders).filter(|(_, feeder)| **feeder == Feeder::Hosts);
+    let kinds: BTreeSet<u32> = entered.map(|(link, _)| link.port.kind).collect();
+    let lanes: BTreeMap<u32, u32> = kinds.into_iter().zip(0..).collect();
+    let mut count = lanes.len();
+    for (link, feeder) in links.iter_mut().zip(feeders) {
+        match feeder {
+            Feeder::Hosts => link.port.lane = lanes[&link.port.kind],
+            Feeder::Several => {
+                link.port.lane = count as u32;
+                count += 1;
             }
-            self.lane[link] = self.lane[root];
+            Feeder::Nothing | Feeder::Link(_) => {}
         }
-        self.count = next as usize;
     }
-
-    /// How many lanes there are.
-    pub(crate) fn count(&self) -> usize {
-        self.count
+    for link in 0..links.len() {
+        let mut root = link;
+        while let Feeder::Link(upstream) = feeders[root] {
+            root = upstream as usize;
+        }
+        links[link].port.lane = links[root].port.lane;
     }
-
-    /// The lane of packets that have crossed `link`.
-    pub(crate) fn lane(&self, link: usize) -> usize {
-        self.lane[link] as usize
-    }
-
-    /// The kind of `link`.
-    pub(crate) fn kind(&self, link: usize) -> usize {
-        self.kind[link] as usize
-    }
-
-    /// Whether all packets of `link` come from one other link.
-    pub(crate) fn follows(&self, link: u32) -> bool {
-        self.follows[link as usize]
-    }
-
-    /// The kinds.
-    pub(crate) fn kinds(&self, scenario: &Scenario) -> Vec<LinkKind> {
-        self.examples.iter().map(|&link| LinkKind::new(&scenario.links[link])).collect()
-    }
+    count
 }
 
 fn find_feeders(scenario: &Scenario, links: &[Link], routes: &Routes) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; scenario.links.len()];
     for route in 0..2 * scenario.flows.len() {
         let mut source = Feeder::Hosts;
-        for &link in routes.hops(route) {
+        for &Hop { link, .. } in routes.hops(route) {
             let feeder = &mut feeders[link as usize];
             let alone = *feeder == Feeder::Nothing || *feeder == source;
             *feeder = if alone && !links[link as usize].is_scheduled() { source } else { Feeder::Several };

@@ -8,11 +8,13 @@ use ackclock_tcp::modern::segment::Segment;
 use ackclock_tcp::{Datagram, Side, ns2};
 
 /// Bits of a packet's tag below its route.
-const FLAG_BITS: u32 = 3;
+const FLAG_BITS: u32 = 4;
 /// The ECN field.
-const ECN_MASK: u32 = 0b011;
+const ECN_MASK: u32 = 0b0011;
 /// On data CWR, on ACKs ECE (RFC 3168 §6.1).
-const ECHO: u32 = 0b100;
+const ECHO: u32 = 0b0100;
+/// It has crossed its last link.
+const ARRIVING: u32 = 0b1000;
 
 /// A packet. Small, because a fast network holds many.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,19 @@ impl Packet {
     /// The end that sent it.
     pub(crate) const fn from(&self) -> Side {
         if self.route() % 2 == 0 { Side::Sender } else { Side::Receiver }
+    }
+
+    /// The packet has crossed a link, its last one if it is `arriving`.
+    #[must_use]
+    pub(crate) const fn across(mut self, arriving: bool) -> Self {
+        self.hop += 1;
+        self.tag |= arriving as u32 * ARRIVING;
+        self
+    }
+
+    /// Whether it has crossed its last link.
+    pub(crate) const fn is_arriving(&self) -> bool {
+        self.tag & ARRIVING != 0
     }
 
     /// Its size with headers.

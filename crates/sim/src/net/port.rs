@@ -2,10 +2,11 @@
 
 use ackclock_core::entry;
 use ackclock_core::loss::{self, LossModel};
-use ackclock_core::qdisc::{Ecn, Notice, Reason};
+use ackclock_core::qdisc::{Notice, Reason};
 use ackclock_core::rng::{Generator, Mrg32k3a};
 use ackclock_core::units::{Bytes, Duration, Instant, Moment, Rate};
 
+use super::packet::Packet;
 use super::turn::Turn;
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
@@ -137,6 +138,9 @@ struct Losses {
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(super) index: u32,
+    /// Its kind, and the lane of packets that have crossed it: see [`Lanes`](super::lanes::Lanes).
+    pub(crate) kind: u32,
+    pub(crate) lane: u32,
     pub(super) transmitter: Transmitter,
     losses: Option<Box<Losses>>,
     pub(super) end: Instant,
@@ -148,10 +152,7 @@ pub(crate) struct Port {
 pub(crate) struct Entering {
     /// When it arrives. The start of its transmission on the link before determined that.
     pub(crate) now: Moment,
-    pub(crate) size: Bytes,
-    pub(crate) flow: u32,
-    pub(crate) seq: u32,
-    pub(crate) ecn: Ecn,
+    pub(crate) packet: Packet,
 }
 
 /// The end of a packet.
@@ -195,7 +196,12 @@ impl Port {
                 Some(Box::new(Losses { model: (entry.build)(&spec_loss.model.params)?, position: spec_loss.position, random }))
             }
         };
-        Ok(Self { index, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+        Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
+    }
+
+    /// Whether a packet that arrives at `now` is sent at once, and never lost.
+    pub(super) fn is_clear(&self, now: Moment) -> bool {
+        self.losses.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
     }
 
     /// The turn of the last transmission, which starts at `start`.
@@ -204,19 +210,19 @@ impl Port {
     }
 
     /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
-    pub(super) fn lost_before<R: Recorder>(&mut self, packet: &Entering, recorder: &mut R) -> Option<Instant> {
-        let at = packet.now.at;
+    pub(super) fn lost_before<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Instant> {
+        let at = entering.now.at;
         if at >= self.end {
             // Nobody will ever see what happens after the end.
             return Some(at);
         }
-        self.loses(LossPosition::BeforeQueue).then(|| self.lose(packet, at, recorder))
+        self.loses(LossPosition::BeforeQueue).then(|| self.lose(entering, at, recorder))
     }
 
     /// Whether and when the loss model takes a packet that would arrive at the far end at `arrival`.
-    pub(super) fn lost_after<R: Recorder>(&mut self, packet: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
+    pub(super) fn lost_after<R: Recorder>(&mut self, entering: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
         if self.loses(LossPosition::AfterLink) {
-            return Some(self.lose(packet, arrival, recorder));
+            return Some(self.lose(entering, arrival, recorder));
         }
         self.counters.delivered += 1;
         None
@@ -227,24 +233,27 @@ impl Port {
         losses.is_some_and(|losses| losses.model.loses(&mut losses.random))
     }
 
-    fn lose<R: Recorder>(&mut self, packet: &Entering, at: Instant, recorder: &mut R) -> Instant {
+    fn lose<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) -> Instant {
         if at < self.end {
             self.counters.losses += 1;
-            recorder.dropped(at, self.index, packet, Reason::Random);
+            recorder.dropped(at, self.index, entering, Reason::Random);
         }
         at
     }
 
-    /// Counts the transmission of `packet`, which starts at `start`.
-    pub(super) fn leave<R: Recorder>(&mut self, packet: &Entering, start: Instant, recorder: &mut R) {
+    /// Counts the transmission of a packet, which starts at `start`.
+    pub(super) fn leave<R: Recorder>(&mut self, entering: &Entering, start: Instant, recorder: &mut R) {
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
         if start < self.end {
-            let sojourn = start.since(packet.now.at);
+            let sojourn = start.since(entering.now.at);
             self.counters.departures += 1;
-            self.counters.sojourn += sojourn;
-            self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+            // Most packets find the link idle.
+            if sojourn > Duration::ZERO {
+                self.counters.sojourn += sojourn;
+                self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
+            }
             if R::ON {
-                recorder.sojourn(start, self.index, packet.flow, sojourn);
+                recorder.sojourn(start, self.index, entering.packet.flow() as u32, sojourn);
             }
         }
     }

@@ -19,7 +19,25 @@ const MAX_HOPS: usize = u16::MAX as usize;
 pub(crate) struct Routes {
     /// Where a route begins in `hops`; the next one's beginning is its end.
     begins: Vec<u32>,
-    hops: Vec<u32>,
+    hops: Vec<Hop>,
+}
+
+/// A link on a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hop {
+    pub(crate) link: u32,
+    pub(crate) then: Then,
+}
+
+/// What happens to a packet that has crossed a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It crosses the next link at once, in a time still to come.
+    Follow,
+    /// It waits for the time at which it reaches the next link.
+    Wait,
+    /// It waits for the time at which it reaches its end host.
+    Arrive,
 }
 
 /// Why a flow cannot be routed.
@@ -33,8 +51,22 @@ pub(crate) enum Unroutable {
 
 impl Routes {
     /// The links of route `route`: 2·flow for its data, 2·flow + 1 for its ACKs.
-    pub(crate) fn hops(&self, route: usize) -> &[u32] {
+    pub(crate) fn hops(&self, route: usize) -> &[Hop] {
         &self.hops[self.begins[route] as usize..self.begins[route + 1] as usize]
+    }
+
+    /// The link that a packet on `route` crosses next, after so many.
+    pub(crate) fn hop(&self, route: usize, crossed: u16) -> Hop {
+        self.hops[self.begins[route] as usize + usize::from(crossed)]
+    }
+
+    /// Lets packets go on at once where the next link `follows` the one before it.
+    pub(super) fn join(&mut self, follows: impl Fn(u32) -> bool) {
+        for hop in 1..self.hops.len() {
+            if self.hops[hop - 1].then == Then::Wait && follows(self.hops[hop].link) {
+                self.hops[hop - 1].then = Then::Follow;
+            }
+        }
     }
 
     /// Finds the routes between the ends of every flow over one-way `links`.
@@ -47,7 +79,9 @@ impl Routes {
                 if hops.len() > MAX_HOPS {
                     return Err(Unroutable::TooLong(ends));
                 }
-                routes.hops.extend(hops);
+                let last = hops.len().saturating_sub(1);
+                let then = |place| if place == last { Then::Arrive } else { Then::Wait };
+                routes.hops.extend(hops.iter().enumerate().map(|(place, &link)| Hop { link, then: then(place) }));
                 routes.begins.push(routes.hops.len() as u32);
             }
         }
@@ -154,6 +188,15 @@ mod tests {
     #[test]
     fn of_equal_routes_the_first_links_win() {
         assert_eq!(route(&[(0, 1), (0, 2), (2, 3), (1, 3)], (0, 3)), Some(vec![0, 3]));
+    }
+
+    #[test]
+    fn a_packet_follows_where_the_next_link_does() {
+        let mut routes = Routes::find(4, &[(0, 1), (1, 2), (2, 3), (3, 2), (2, 1), (1, 0)], &[(0, 3)]).unwrap();
+        routes.join(|link| [0, 2, 3].contains(&link));
+        let then = |route: usize| routes.hops(route).iter().map(|hop| hop.then).collect::<Vec<Then>>();
+        assert_eq!([then(0), then(1)], [[Then::Wait, Then::Follow, Then::Arrive], [Then::Wait, Then::Wait, Then::Arrive]]);
+        assert_eq!(routes.hop(1, 2).link, 5);
     }
 
     #[test]

@@ -94,17 +94,18 @@ impl Scheduled {
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
-        (packet, ends, entering): (Packet, (u32, u32), &Entering),
+        (entering, ends): (&Entering, (u32, u32)),
         lost: &mut Vec<(Packet, Loss)>,
         recorder: &mut R,
     ) -> Served {
         if let Some(at) = port.lost_before(entering, recorder) {
-            lost.push((packet, Loss::silent(at)));
+            lost.push((entering.packet, Loss::silent(at)));
             return Served::default();
         }
         port.counters.arrivals += 1;
-        let Entering { now, flow, size, ecn, .. } = *entering;
+        let Entering { now, packet } = *entering;
         self.wait_until(now.at);
+        let (flow, size, ecn) = (packet.flow() as u32, packet.size(), packet.ecn());
         let queued = Queued { handle: self.keep(packet), flow, ends, size, ecn, arrived: now.at };
         self.scheduler.enqueue(now, queued, &mut self.random, &mut self.outcomes);
         self.settle(port, now.at, lost, recorder);
@@ -132,7 +133,7 @@ impl Scheduled {
         let departure = port.transmitter.send(kind, packet.size(), now.at);
         let free = Moment { at: port.transmitter.free_at, since: now.at };
         self.state = State::Sending(free);
-        let entering = entering(&packet, arrived);
+        let entering = entering(packet, arrived);
         port.leave(&entering, now.at, recorder);
         let mut sent = Some((packet, departure.arrives()));
         if let Some(at) = port.lost_after(&entering, departure.arrival, recorder) {
@@ -161,6 +162,9 @@ impl Scheduled {
 
     /// Counts what the scheduler did to packets.
     fn settle<R: Recorder>(&mut self, port: &mut Port, now: Instant, lost: &mut Vec<(Packet, Loss)>, recorder: &mut R) {
+        if self.outcomes.is_empty() {
+            return;
+        }
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (queued, outcome) in outcomes.drain(..) {
             match outcome {
@@ -168,13 +172,13 @@ impl Scheduled {
                     port.counters.marks += 1;
                     if R::ON {
                         let packet = self.packets[queued.handle as usize];
-                        recorder.marked(now, port.index, &entering(&packet, queued.arrived), reason);
+                        recorder.marked(now, port.index, &entering(packet, queued.arrived), reason);
                     }
                 }
                 Outcome::Dropped(reason) => {
                     let packet = self.take(&queued);
                     port.counters.drop(now, reason);
-                    recorder.dropped(now, port.index, &entering(&packet, queued.arrived), reason);
+                    recorder.dropped(now, port.index, &entering(packet, queued.arrived), reason);
                     lost.push((packet, Loss { at: now, notice: self.scheduler.notice(reason) }));
                 }
             }
@@ -203,7 +207,6 @@ impl Scheduled {
 }
 
 /// A packet that arrived at `at`, for the counters.
-fn entering(packet: &Packet, at: Instant) -> Entering {
-    let (flow, size) = (packet.flow() as u32, packet.size());
-    Entering { now: Moment::now(at), size, flow, seq: packet.seq, ecn: packet.ecn() }
+const fn entering(packet: Packet, at: Instant) -> Entering {
+    Entering { now: Moment::now(at), packet }
 }

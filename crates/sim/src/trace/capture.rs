@@ -155,9 +155,10 @@ impl Capture {
     }
 
     /// A packet that entered `link` is lost at `at`.
-    pub(super) fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+    pub(super) fn dropped(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
         if let Some(place) = self.links[link as usize] {
-            self.fates.push(((packet.now.at.as_nanos(), place, packet.flow, packet.seq), (reason, at.as_nanos())));
+            let Entering { now, packet } = *entering;
+            self.fates.push(((now.at.as_nanos(), place, packet.flow() as u32, packet.seq), (reason, at.as_nanos())));
         }
     }
 

@@ -60,11 +60,11 @@ pub struct FatesTrace {
 }
 
 impl FatesTrace {
-    fn push(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
+    fn push(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
         self.time.push(at.as_nanos());
         self.link.push(link);
-        self.flow.push(packet.flow);
-        self.seq.push(packet.seq);
+        self.flow.push(entering.packet.flow() as u32);
+        self.seq.push(entering.packet.seq);
         self.reason.push(reason.name());
     }
 
