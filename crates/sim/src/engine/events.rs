@@ -246,10 +246,6 @@ mod tests {
         Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) }
     }
 
-    fn key(time: u64) -> Key {
-        Key::new(moment(time, 0), Turn::FIRST, 0)
-    }
-
     /// The events that come out, earliest first.
     fn drain(mut queue: EventQueue) -> Vec<Key> {
         let mut keys = Vec::new();
