@@ -1,11 +1,13 @@
-//! "A slow start is one file and one line": does what CONTRIBUTING.md says, in a copy of this crate, with the example printed there.
+//! "A slow start is one file and one line", and so is a model with a trace: does what CONTRIBUTING.md says, in a copy of this crate, with
+//! the examples printed there.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+mod example;
 
-/// Asks the copy for the new part by name, composes it, and lets it grow.
+use example::Copied;
+
+/// Asks the copy for the new part by name, composes it, and lets it grow; and for the new model and its trace.
 const DRIVER: &str = r#"
+use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
@@ -47,69 +49,36 @@ fn the_new_slow_start_composes_and_grows() {
     assert_eq!(windows.len(), 31 + 64 + 1);
     assert_eq!(windows[95], 64.0);
 }
-"#;
-
-/// The code block after the marker `<!-- example: NAME -->`.
-fn example<'a>(text: &'a str, name: &str) -> &'a str {
-    let (_, rest) = text.split_once(&format!("<!-- example: {name} -->\n```rust\n")).unwrap_or_else(|| panic!("no example {name}"));
-    rest.split_once("```").unwrap_or_else(|| panic!("example {name} does not end")).0
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
 
 #[test]
-fn the_example_of_contributing_works() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let (workspace, krate) = (scratch.join("one_file_one_line"), scratch.join("one_file_one_line/crates/core"));
-    let _ = fs::remove_dir_all(&workspace);
-    copy(&repository.join("crates/core"), &krate);
-    // A workspace of the one crate, with the same dependencies and profiles. Its version tells its artifacts from those of the original,
-    // which cargo would otherwise take for the same package.
-    let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
-    let lines = manifest.lines().map(|line| match line.split_once(" = ") {
-        Some(("members", _)) => "members = [\"crates/core\"]",
-        Some(("version", _)) => "version = \"0.0.0-example\"",
-        _ => line,
-    });
-    let manifest = lines.collect::<Vec<_>>().join("\n");
-    assert!(manifest.contains("[\"crates/core\"]") && manifest.matches("0.0.0-example").count() == 1);
-    fs::write(workspace.join("Cargo.toml"), manifest).unwrap();
-    fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
+fn the_new_model_is_there_with_its_trace() {
+    let model = analytic::find("doubling").expect("it is registered");
+    let params = Params::defaults(model.params);
+    assert_eq!((model.evaluate)(&params), Ok(vec![6.0, 127.0]));
+    let trace = model.trace.as_ref().expect("it has a trace");
+    let names: Vec<String> = trace.columns.iter().flat_map(|column| column.names(&params)).collect();
+    assert_eq!(names, ["round", "window"]);
+    let columns = (trace.evaluate)(&params).unwrap();
+    assert_eq!(columns[1], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+}
+"#;
 
-    let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
-    fs::write(krate.join("src/cc/slow_start/halfway.rs"), example(&contributing, "slow start")).unwrap();
-    let line = example(&contributing, "registry line");
-    assert_eq!(line.lines().count(), 1, "one line");
-    let list = krate.join("src/cc/slow_start/mod.rs");
-    let parts = fs::read_to_string(&list).unwrap();
-    let opening = "entries! { Entry<dyn SlowStart>:\n";
-    assert_eq!(parts.matches(opening).count(), 1);
-    fs::write(list, parts.replace(opening, &format!("{opening}{line}"))).unwrap();
-    fs::write(krate.join("tests/driver.rs"), DRIVER).unwrap();
-
-    // In the target folder of this very build, whose dependencies are there already.
-    let target = scratch.parent().unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--lib", "--test", "driver", "--test", "registry"])
-        .current_dir(&workspace)
-        .env("CARGO_TARGET_DIR", target)
-        .output()
-        .unwrap();
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success(), "{stderr}\n{stdout}");
-    for test in ["slows_down_and_leaves", "the_new_slow_start_composes_and_grows", "any_parts_survive_any_events"] {
-        assert!(stdout.lines().any(|line| line.contains(test) && line.ends_with("ok")), "{test} did not run:\n{stdout}");
-    }
+#[test]
+fn the_examples_of_contributing_work() {
+    let copied = Copied::new("one_file_one_line", &["core"]);
+    copied.write("crates/core/src/cc/slow_start/halfway.rs", copied.example("slow start"));
+    copied.insert_line("registry line", "crates/core/src/cc/slow_start/mod.rs", "entries! { Entry<dyn SlowStart>:\n");
+    copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
+    copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
+    copied.write("crates/core/tests/driver.rs", DRIVER);
+    copied.test(
+        &["--lib", "--test", "driver", "--test", "registry"],
+        &[
+            "slows_down_and_leaves",
+            "the_new_slow_start_composes_and_grows",
+            "any_parts_survive_any_events",
+            "the_new_model_is_there_with_its_trace",
+            "every_trace_of_a_model_has_the_columns_it_declares",
+        ],
+    );
 }

@@ -8,8 +8,10 @@ mod bursts;
 mod client;
 mod datagrams;
 mod pages;
+mod rows;
 
 pub(crate) use bulk::Bulk;
+pub use rows::{Page, Transfer};
 
 use ackclock_core::units::Instant;
 
@@ -56,42 +58,6 @@ pub(crate) enum Action {
     Offer(u64),
     /// A datagram goes.
     Datagram,
-}
-
-/// One transfer of an application: a response, or a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// Number of its page, exchange or burst.
-    pub page: u32,
-    /// Its number on the page; the root has 0.
-    pub object: u32,
-    /// Its connection's number within the application, once it has one.
-    pub connection: Option<u32>,
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// When it was known to be needed.
-    pub queued: Instant,
-    /// When its request was handed to a connection, which may still have to be opened.
-    pub requested: Option<Instant>,
-    /// When the first byte arrived.
-    pub first_byte: Option<Instant>,
-    /// When the last byte arrived.
-    pub completed: Option<Instant>,
-}
-
-/// One page that a client loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Its number.
-    pub page: u32,
-    /// When the client began to load it.
-    pub started: Instant,
-    /// When its last byte arrived.
-    pub completed: Option<Instant>,
-    /// Objects, the root included.
-    pub objects: u32,
-    /// Bytes of all its responses.
-    pub bytes: u64,
 }
 
 /// An application that drives flows.

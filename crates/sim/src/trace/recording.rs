@@ -5,6 +5,7 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 use super::{Capture, Entering, Kept, Point, Recorder, SequenceKind, Traces};
+use crate::columns::traces::{Fate, Listener};
 use crate::net::packet::Packet;
 
 /// Tables and perhaps a capture.
@@ -26,22 +27,22 @@ impl Recorder for Recording {
     }
 
     fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
-        self.traces.dropped(at, link, packet, reason);
+        self.traces.dropped(at, link, Fate { flow: packet.flow, seq: packet.seq, reason });
         if let Some(capture) = &mut self.capture {
             capture.dropped(at, link, packet, reason);
         }
     }
 
     fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
-        self.traces.marked(at, link, packet, reason);
+        self.traces.marked(at, link, Fate { flow: packet.flow, seq: packet.seq, reason });
     }
 
     fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration) {
         self.traces.sojourn(at, link, flow, sojourn);
     }
 
-    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
-        self.traces.discipline(at, link, pull);
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64))) {
+        self.traces.discipline(at, link, &pull);
     }
 
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog) {
