@@ -373,10 +373,10 @@ def tables() -> str:
     lines = [
         "# Tables of a result",
         "",
-        "Times are in seconds since the start of the run unless it says otherwise. A *segment* is the data of one packet; a",
-        "packet of an `ns2` host has 40 bytes of headers besides. An empty cell (null) means that there is no such value; null",
-        "and infinite values are `null` in JSON. `ackclock.columns.of(TABLE)` gives the same in Python. What is computed from",
-        "these columns: [metrics](../concepts/metrics.md).",
+        "Times are in seconds since the start of the run unless it says otherwise. A *segment* is the data of one",
+        "packet; a packet of an `ns2` host has 40 bytes of headers besides. An empty cell (null) means that there is",
+        "no such value; null and infinite values are `null` in JSON. `ackclock.columns.of(TABLE)` gives the same in",
+        "Python. What plots make of these columns: [metrics](../concepts/metrics.md).",
     ]
     for name, found in columns.tables().items():
         recorded = f' Recorded with `record = ["{found.trace}"]`.' if found.trace else ""

@@ -97,7 +97,7 @@ def test_traces_of_models_have_the_declared_columns() -> None:
     made = rounds_trace(rounds=5, seed=3)
     assert made.columns == [column["name"] for column in declared["rounds"]["columns"]]
     assert modelruns.trace_names() == made.columns[2:]
-    assert (made.schema["round"], made.schema["acked"]) == (polars.UInt64, polars.Boolean)
+    assert made.select("round", "acked").dtypes == [polars.UInt64, polars.Boolean]
     made = population_trace(windows=[2, 10.5], horizon=1)
     assert made.columns == ["time", "mean_window", "mean_loss", "rounds", "share_2", "share_10.5"]
     with pytest.raises(ValueError, match="mathis: has no trace"):
