@@ -40,7 +40,7 @@ type Change = (&'static str, fn(&mut RunResult));
 
 #[test]
 fn a_digest_tells_the_least_difference_in_any_table() {
-    let flow = "[flow]\nprofile = 'modern'\navoidance = 'cubic'\napplication = { kind = 'request-response', response = '20 kB' }";
+    let flow = "[flow]\nprofile = 'modern'\nslow_start = 'hystart_pp'\napplication = { kind = 'request-response', response = '20 kB' }";
     let same = result(flow);
     assert_eq!(same.digest(), result(flow).digest());
     let changes: &[Change] = &[
