@@ -1,7 +1,7 @@
 //! Columns: what the tables of a result hold, each declared once with its name, unit, meaning and value.
 //!
 //! Structs, Arrow tables, JSON, digests and the reference page are made from these declarations. Tables of rows (flows, links, transfers,
-//! pages) are declared with [`table!`] where their structs belong; traces, which are written column by column, in [`traces`].
+//! pages) are declared with `table!` where their structs belong; traces, which are written column by column, in [`traces`].
 
 pub mod traces;
 
