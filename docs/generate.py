@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import modelpages
-import polars
 from typer.models import OptionInfo
 
-import ackclock
-from ackclock import _core
+from ackclock import _core, columns
 from ackclock.cli.app import app
 
 Json = dict[str, Any]
@@ -126,6 +124,10 @@ def _part(part: Json) -> Iterator[str]:
         yield ""
         rows = [[f"`{p['name']}`", _kind(p), code(p["default"]), _bounds(p), p["doc"]] for p in part["params"]]
         yield from table(["parameter", "takes", "default", "bounds", "meaning"], rows)
+    if part["quantities"]:
+        yield ""
+        rows = [[f"`{q['name']}`", q["unit"], q["doc"]] for q in part["quantities"]]
+        yield from table(["quantity in traces", "unit", "meaning"], rows)
 
 
 def _kind(param: Json) -> str:
@@ -367,30 +369,21 @@ def _value(kind: object) -> str:
 
 
 def tables() -> str:
-    """Make the page of all tables: the columns of a small run, with the names and types of Arrow."""
-    traces: list[str] = json.loads(_core.schema())["properties"]["record"]["items"]["enum"]
-    run = ackclock.run(ackclock.Scenario(duration="100 ms", flow=[{}], record=traces))
+    """Make the page of all tables, as the engine declares them."""
     lines = [
         "# Tables of a result",
         "",
-        "What each column means is in [metrics.md](../concepts/metrics.md).",
+        "Times are in seconds since the start of the run unless it says otherwise. A *segment* is the data of one",
+        "packet; a packet of an `ns2` host has 40 bytes of headers besides. An empty cell (null) means that there is",
+        "no such value; null and infinite values are `null` in JSON. `ackclock.columns.of(TABLE)` gives the same in",
+        "Python. What plots make of these columns: [metrics](../concepts/metrics.md).",
     ]
-    found = [
-        ("flows", "One row per flow.", run.flows),
-        ("links", "One row per link and direction.", run.links),
-        ("transfers", "One row per response of a client, and per burst.", run.transfers),
-        ("pages", "One row per page or exchange of a client.", run.pages),
-    ]
-    found += [(f"trace {name}", f'Recorded with `record = ["{name}"]`.', run.trace(name)) for name in traces]
-    for title, about, columns in found:
-        schema = polars.DataFrame(columns).schema
-        rows = [[f"`{name}`", _noun(kind)] for name, kind in schema.items()]
-        lines += ["", f"## {title}", "", about, "", *table(["column", "values"], rows)]
+    for name, found in columns.tables().items():
+        recorded = f' Recorded with `record = ["{found.trace}"]`.' if found.trace else ""
+        lines += ["", f"## {name}", "", f"A row for {found.row}.{recorded}", ""]
+        rows = [[f"`{it.name}`", it.unit, it.kind, it.meaning] for it in found.columns]
+        lines += table(["column", "unit", "values", "meaning"], rows)
     return "\n".join(lines)
-
-
-def _noun(kind: polars.DataType) -> str:
-    return "whole numbers" if kind.is_integer() else "numbers" if kind.is_float() else "texts"
 
 
 PAGES: dict[str, Callable[[], str]] = {

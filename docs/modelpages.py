@@ -80,20 +80,6 @@ def {name}_trace(
     )
 '''
 
-# What the traces of models are.
-TRACES = {
-    "rounds": "Give every round of one run of `rounds`, whose means it has in its last row.",
-    "population": "Give the shares of `population` from the first to the horizon, after every step.",
-}
-# Their columns.
-COLUMNS = {
-    "rounds": "``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, "
-    "``acked``, and the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``, "
-    "``packet_rate``.",
-    "population": "``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, "
-    "and a column for the share of each window: ``share_2``, ``share_4``, …",
-}
-
 
 def models() -> list[Json]:
     """Give every model."""
@@ -129,6 +115,11 @@ def _section(model: Json) -> Iterator[str]:
     yield ""
     rows = [[f"`{o['name']}`", o["unit"] or "–", o["doc"]] for o in model["outputs"]]
     yield from _table(["output", "unit", "meaning"], rows)
+    if model["trace"]:
+        yield from ["", f"`{model['name']}_trace` in Python gives {model['trace']['summary']}:", ""]
+        each = {None: "", **{p["name"]: f"_…`, one for each of `{p['name']}" for p in model["params"]}}
+        rows = [[f"`{c['name']}{each[c['each']]}`", c["unit"] or "–", c["doc"]] for c in model["trace"]["columns"]]
+        yield from _table(["column", "unit", "meaning"], rows)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
@@ -155,11 +146,14 @@ def source() -> str:
     """Make the Python module with a function for each model."""
     found = models()
     names = [*(model["name"] for model in found), *(_class(model) for model in found if not model["simulated"])]
-    listed = "\n".join(f'    "{name}",' for name in sorted([*names, *(f"{name}_trace" for name in TRACES)], key=_isort))
+    listed = "\n".join(
+        f'    "{name}",'
+        for name in sorted([*names, *(f"{model['name']}_trace" for model in found if model["trace"])], key=_isort)
+    )
     parts = [MODULE.replace("{names}", listed)]
     for model in found:
         parts.append("\n\n" + (_simulated(model) if model["simulated"] else _closed(model)))
-        if model["name"] in TRACES:
+        if model["trace"]:
             parts.append(_trace(model))
     return "".join(parts)
 
@@ -300,12 +294,21 @@ def _trace(model: Json) -> str:
     name = model["name"]
     return TRACE.format(
         name=name,
-        summary=TRACES[name],
-        columns=_wrapped(COLUMNS[name], 8),
+        summary=f"Give {model['trace']['summary']}.",
+        columns=_wrapped("; ".join(map(_traced, model["trace"]["columns"])) + ".", 8),
         arguments=_arguments(model, several=False),
         parameters=_parameters(model),
         settings=_settings(model, 12),
     )
+
+
+def _traced(column: Json) -> str:
+    name = (
+        f"``{column['name']}``"
+        if column["each"] is None
+        else f"``{column['name']}_…`` for each of ``{column['each']}``"
+    )
+    return f"{name}, {column['doc']}{_unit(column)}"
 
 
 def _titled(doc: str) -> str:

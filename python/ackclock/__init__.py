@@ -8,7 +8,7 @@ Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pya
 without copying.
 """
 
-from ackclock import model
+from ackclock import columns, model
 from ackclock._core import ScenarioError, __version__
 from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
 from ackclock.crossrun import matrix
@@ -27,6 +27,7 @@ __all__ = [
     "ScenarioError",
     "StoredResult",
     "__version__",
+    "columns",
     "load",
     "matrix",
     "model",

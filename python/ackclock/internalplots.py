@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from matplotlib.figure import Figure
 
-from ackclock import checks
+from ackclock import _core, checks
 from ackclock.curves import SIZE, Line, Results, draw, finish, labelled, new_figure, share_legend
 from ackclock.result import frame
-
-UNITS = {
-    **dict.fromkeys(("bwe", "bwe_avg", "bwe_max"), "bandwidth (segments/s)"),
-    **dict.fromkeys(("W_max", "W_est", "target"), "window (segments)"),
-    **dict.fromkeys(("diff", "N"), "in queues (segments)"),
-    **dict.fromkeys(("K", "base_rtt"), "time (s)"),
-}
-"""What the axis of a quantity says; one that is not here is a plain number, and has a panel of its own."""
 
 MOST_COLUMNS = 3
 PANEL_HEIGHT = 2.7
@@ -89,5 +83,23 @@ def _panels(names: Sequence[str]) -> Mapping[str, list[str]]:
     """Group quantities by what their axis says, in the order in which they come."""
     panels: dict[str, list[str]] = {}
     for name in names:
-        panels.setdefault(UNITS.get(name, f"{name} (1)"), []).append(name)
+        panels.setdefault(axis(name), []).append(name)
     return panels
+
+
+def axis(name: str) -> str:
+    """Name the axis of a quantity; one that no part declares, as of a control in Python, is a plain number.
+
+    >>> axis("bwe"), axis("delta"), axis("mine")
+    ('bandwidth (segments/s)', 'delta (1)', 'mine (1)')
+    """
+    said = _declared().get(name, {"axis": "", "unit": ""})
+    return f"{said['axis'] or name} ({said['unit'] or 1})"
+
+
+@cache
+def _declared() -> dict[str, dict[str, str]]:
+    """Give the quantities of all parts of controls by their names."""
+    axes = json.loads(_core.registry())
+    parts = [part for name, found in axes.items() if name != "queue" for part in found]
+    return {quantity["name"]: quantity for part in parts for quantity in part["quantities"]}

@@ -554,9 +554,11 @@ def rounds_trace(
     Returns
     -------
     polars.DataFrame
-        ``round``, its end ``time`` in seconds, ``cwnd`` and ``ssthresh`` in bytes with which it began, ``acked``,
-        and the rates of `rounds` in bit/s if the run ended there: ``window_rate``, ``acked_window_rate``,
-        ``packet_rate``.
+        ``round``, number of the round, from 1; ``time``, its end, in s; ``cwnd``, window with which it began, in B;
+        ``ssthresh``, threshold with which it began, in B; ``acked``, whether its packet was acknowledged;
+        ``window_rate``, output `window_rate` if the run ended here, in bit/s; ``acked_window_rate``, output
+        `acked_window_rate` if the run ended here, in bit/s; ``packet_rate``, output `packet_rate` if the run ended
+        here, in bit/s.
 
     Raises
     ------
@@ -803,7 +805,7 @@ def population_trace(
     step: Quantity = 0.1,
     horizon: Quantity = 1000.0,
 ) -> polars.DataFrame:
-    """Give the shares of `population` from the first to the horizon, after every step.
+    """Give shares of `population` from the first to the horizon, after every step.
 
     Parameters
     ----------
@@ -841,8 +843,9 @@ def population_trace(
     Returns
     -------
     polars.DataFrame
-        ``time`` in units of time, ``mean_window`` in segments, ``mean_loss``, the mean cost ``rounds``, and a
-        column for the share of each window: ``share_2``, ``share_4``, …
+        ``time``, when it is, in units of time; ``mean_window``, mean initial window, in segments; ``mean_loss``,
+        mean probability that a packet is lost; ``rounds``, mean cost: round trips until a flow is complete, in
+        rounds; ``share_…`` for each of ``windows``, share of the window.
 
     Raises
     ------

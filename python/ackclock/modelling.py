@@ -226,11 +226,10 @@ def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Ite
 
 
 def trace(model: str, settings: Mapping[str, Any]) -> polars.DataFrame:
-    """Give every step of one run of the model `rounds` or `population`; see their functions in `ackclock.model`."""
+    """Give every step of one run of a model that has a trace; see their functions in `ackclock.model`."""
     import numpy as np
     import polars
 
-    traces = {"rounds": _core.trace_rounds, "population": _core.trace_population}
     inputs: list[tuple[str, Fixed | bytes]] = []
     for name, value in settings.items():
         number = read(model, name, value)
@@ -240,7 +239,7 @@ def trace(model: str, settings: Mapping[str, Any]) -> polars.DataFrame:
             inputs.append((name, number))
         elif number is not None:
             inputs.append((name, np.asarray(number, dtype=np.float64).tobytes()))
-    return polars.DataFrame(traces[model](inputs))
+    return polars.DataFrame(_core.trace(model, inputs))
 
 
 def unit_of(parameter: Mapping[str, Any]) -> tuple[str, Callable[[float], float]]:

@@ -153,7 +153,8 @@ def is_random(point: Point) -> bool:
 
 def trace_names() -> list[str]:
     """Name the quantities that a trace has."""
-    return [name for name in modelling.trace("rounds", {"rounds": 1}).columns if name not in ("round", "time")]
+    columns = modelling.describe("rounds")["trace"]["columns"]
+    return [column["name"] for column in columns if column["name"] not in ("round", "time")]
 
 
 def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, plot.Line]]:

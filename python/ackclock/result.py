@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core, storage, targets
+from ackclock.columns import documented, tables
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
 from ackclock.numbers import counted
 from ackclock.pickled import PickledRun, PickledTable
@@ -20,18 +21,8 @@ from ackclock.sweepreader import Reader
 
 if TYPE_CHECKING:
     import polars
-FLOW_KEYS = (
-    "name", "from", "to", "control", "recovery", "start_s", "size_packets", "delivered_bytes", "delivered_packets",
-    "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "dropped_packets",
-    "notices", "cwnd_max", "cwnd_final", "ssthresh_final", "min_rtt", "bdp_packets", "queue_packets",
-    "first_overshoot_losses", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s", "completion_time",
-)  # fmt: skip
-EXIT_KEYS = {
-    "reason": "slow_start_exit_reason",
-    "time": "slow_start_exit_time",
-    "cwnd": "slow_start_exit_cwnd",
-    "ratio": "slow_start_exit_ratio",
-}
+EXIT = "slow_start_exit_"
+"""What the columns begin with that are one object in a summary; it is null if the first of them is."""
 
 
 class ArrowTable(Protocol):
@@ -154,23 +145,27 @@ class Result(Summaries):
         return self.scenario.duration
 
     @property
+    @documented("flows")
     def flows(self) -> _core.Table | PickledTable:
-        """One row per flow: bytes, goodput in bits per second, retransmissions, the end of slow start and more."""
+        """One row per flow."""
         return self._core.flows
 
     @property
+    @documented("links")
     def links(self) -> _core.Table | PickledTable:
-        """One row per link and direction: drops, utilisation, queue."""
+        """One row per link and direction."""
         return self._core.links
 
     @property
+    @documented("transfers")
     def transfers(self) -> _core.Table | PickledTable:
-        """One row per transfer of an application: a response or a burst, with its flow, its bytes and its times."""
+        """One row per transfer of an application: a response or a burst."""
         return self._core.transfers
 
     @property
+    @documented("pages")
     def pages(self) -> _core.Table | PickledTable:
-        """One row per page that a client began to load, or per exchange: objects, bytes and load time in seconds."""
+        """One row per page that a client began to load, or per exchange."""
         return self._core.pages
 
     @property
@@ -193,6 +188,7 @@ class Result(Summaries):
         """Hash over everything that happened: equal for equal runs."""
         return self._core.trace_hash
 
+    @documented(*(name for name, table in tables().items() if table.trace))
     def trace(self, name: str) -> _core.Table | PickledTable:
         """Give a recorded trace.
 
@@ -356,9 +352,9 @@ class Result(Summaries):
 
 
 def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
-    left = {key: row[key] for key in FLOW_KEYS if key in row}
-    exits = {key: row.get(column) for key, column in EXIT_KEYS.items()}
-    left["slow_start_exit"] = exits if exits["reason"] is not None else None
+    left = {key: value for key, value in row.items() if not key.startswith(EXIT)}
+    exits = {key.removeprefix(EXIT): value for key, value in row.items() if key.startswith(EXIT)}
+    left[EXIT.rstrip("_")] = exits if exits.get("reason") is not None else None
     return left
 
 
@@ -445,11 +441,13 @@ class StoredResult(Summaries):
         return list(self.manifest["traces"])
 
     @property
+    @documented("flows")
     def flows(self) -> polars.DataFrame:
         """One row per flow."""
         return self._read("flows")
 
     @property
+    @documented("links")
     def links(self) -> polars.DataFrame:
         """One row per link and direction."""
         return self._read("links")
@@ -467,6 +465,7 @@ class StoredResult(Summaries):
         return self._read(f"trace-{name}")
 
     @property
+    @documented("transfers")
     def transfers(self) -> polars.DataFrame:
         """One row per transfer of an application.
 
@@ -478,6 +477,7 @@ class StoredResult(Summaries):
         return self._read_applications("transfers")
 
     @property
+    @documented("pages")
     def pages(self) -> polars.DataFrame:
         """One row per page or exchange.
 

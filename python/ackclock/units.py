@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ackclock import modelling
+from ackclock import columns, modelling
 from ackclock.numbers import number
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -28,8 +28,8 @@ NAMES = {
 }
 ENDINGS = {"_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_drops": "packets", "_losses": "packets"}
 UNITS = {
-    **dict.fromkeys(("rtt_mean", "load_mean", "load_median", "load_p95", "slow_start_exit_time"), "s"),
-    **dict.fromkeys(("first_arrived", "first_window", "slow_start_exit_cwnd"), "segments"),
+    **dict.fromkeys(("rtt_mean", "load_mean", "load_median", "load_p95"), "s"),
+    **dict.fromkeys(("first_arrived", "first_window"), "segments"),
     "bwe_mean": "segments/s",
     "first_rounds": "round trips",
     "timeouts": "timeouts",
@@ -50,6 +50,8 @@ def unit(metric: str) -> str:
     """Name the unit of a metric; empty for a plain number, as a ratio."""
     if metric in UNITS:
         return UNITS[metric]
+    if found := _of_flows().get(metric):
+        return "B" if found == "bytes" else found
     if metric.startswith("cwnd_"):
         return "segments"
     for ending, found in ENDINGS.items():
@@ -70,6 +72,12 @@ def quantity(value: float, metric: str) -> str:
             if abs(value) >= factor:
                 return f"{number(value / factor, 3)} {prefix}{named}"
     return f"{number(value, 3)} {named}".rstrip()
+
+
+@cache
+def _of_flows() -> dict[str, str]:
+    """Give the units of the columns of flows, by their names."""
+    return {column.name: column.unit for column in columns.of("flows")}
 
 
 @cache

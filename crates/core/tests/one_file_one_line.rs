@@ -1,46 +1,12 @@
 //! "One file and one line": does what CONTRIBUTING.md says, in a copy of this crate, with the examples printed there.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+mod example;
 
-/// An example of CONTRIBUTING.md: the name of its block, of the block with its line, and of its part; where it is registered, and the line
-/// after which it is put there.
-struct Example {
-    file: &'static str,
-    line: &'static str,
-    part: &'static str,
-    folder: &'static str,
-    list: &'static str,
-}
-
-const EXAMPLES: [Example; 2] = [
-    Example {
-        file: "slow start",
-        line: "registry line",
-        part: "halfway",
-        folder: "cc/slow_start",
-        list: "entries! { Entry<dyn SlowStart>:\n",
-    },
-    Example { file: "shaper", line: "shaper line", part: "metronome", folder: "qdisc", list: "entries! { Entry<Discipline>:\n" },
-];
-
-impl Example {
-    /// Does in the crate at `krate` what the text says.
-    fn follow(&self, contributing: &str, krate: &Path) {
-        let folder = krate.join("src").join(self.folder);
-        fs::write(folder.join(format!("{}.rs", self.part)), block(contributing, self.file)).unwrap();
-        let line = block(contributing, self.line);
-        assert_eq!(line.lines().count(), 1, "one line");
-        let list = folder.join("mod.rs");
-        let parts = fs::read_to_string(&list).unwrap();
-        assert_eq!(parts.matches(self.list).count(), 1);
-        fs::write(list, parts.replace(self.list, &format!("{}{line}", self.list))).unwrap();
-    }
-}
+use example::Copied;
 
 /// Asks the copy for the new parts by name, and lets them work.
 const DRIVER: &str = r#"
+use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
@@ -90,65 +56,41 @@ fn the_new_queue_holds_packets_back() {
     }
     assert_eq!(sent, [0, 10, 20].map(|millis| Instant::ZERO + Duration::from_millis(millis)));
 }
+
+#[test]
+fn the_new_model_is_there_with_its_trace() {
+    let model = analytic::find("doubling").expect("it is registered");
+    let params = Params::defaults(model.params);
+    assert_eq!((model.evaluate)(&params), Ok(vec![6.0, 127.0]));
+    let trace = model.trace.as_ref().expect("it has a trace");
+    let names: Vec<String> = trace.columns.iter().flat_map(|column| column.names(&params)).collect();
+    assert_eq!(names, ["round", "window"]);
+    let columns = (trace.evaluate)(&params).unwrap();
+    assert_eq!(columns[1], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+}
 "#;
-
-/// The code block after the marker `<!-- example: NAME -->`.
-fn block<'a>(text: &'a str, name: &str) -> &'a str {
-    let (_, rest) = text.split_once(&format!("<!-- example: {name} -->\n```rust\n")).unwrap_or_else(|| panic!("no example {name}"));
-    rest.split_once("```").unwrap_or_else(|| panic!("example {name} does not end")).0
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
 
 #[test]
 fn the_examples_of_contributing_work() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let (workspace, krate) = (scratch.join("one_file_one_line"), scratch.join("one_file_one_line/crates/core"));
-    let _ = fs::remove_dir_all(&workspace);
-    copy(&repository.join("crates/core"), &krate);
-    // A workspace of the one crate, with the same dependencies and profiles. Its version tells its artifacts from those of the original,
-    // which cargo would otherwise take for the same package.
-    let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
-    let lines = manifest.lines().map(|line| match line.split_once(" = ") {
-        Some(("members", _)) => "members = [\"crates/core\"]",
-        Some(("version", _)) => "version = \"0.0.0-example\"",
-        _ => line,
-    });
-    let manifest = lines.collect::<Vec<_>>().join("\n");
-    assert!(manifest.contains("[\"crates/core\"]") && manifest.matches("0.0.0-example").count() == 1);
-    fs::write(workspace.join("Cargo.toml"), manifest).unwrap();
-    fs::copy(repository.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
-
-    let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
-    for example in &EXAMPLES {
-        example.follow(&contributing, &krate);
-    }
-    fs::write(krate.join("tests/driver.rs"), DRIVER).unwrap();
-
-    // In the target folder of this very build, whose dependencies are there already.
-    let target = scratch.parent().unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--lib", "--test", "driver", "--test", "registry", "--test", "queues"])
-        .current_dir(&workspace)
-        .env("CARGO_TARGET_DIR", target)
-        .output()
-        .unwrap();
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success(), "{stderr}\n{stdout}");
-    let own = ["slows_down_and_leaves", "the_new_slow_start_composes_and_grows", "keeps_the_beat", "the_new_queue_holds_packets_back"];
-    for test in own.into_iter().chain(["any_parts_survive_any_events", "every_queue_accounts_for_every_packet"]) {
-        assert!(stdout.lines().any(|line| line.contains(test) && line.ends_with("ok")), "{test} did not run:\n{stdout}");
-    }
+    let copied = Copied::new("one_file_one_line", &["core"]);
+    copied.write("crates/core/src/cc/slow_start/halfway.rs", copied.example("slow start"));
+    copied.insert_line("registry line", "crates/core/src/cc/slow_start/mod.rs", "entries! { Entry<dyn SlowStart>:\n");
+    copied.write("crates/core/src/qdisc/metronome.rs", copied.example("shaper"));
+    copied.insert_line("shaper line", "crates/core/src/qdisc/mod.rs", "entries! { Entry<Discipline>:\n");
+    copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
+    copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
+    copied.write("crates/core/tests/driver.rs", DRIVER);
+    copied.test(
+        &["--lib", "--test", "driver", "--test", "registry", "--test", "queues"],
+        &[
+            "slows_down_and_leaves",
+            "the_new_slow_start_composes_and_grows",
+            "any_parts_survive_any_events",
+            "keeps_the_beat",
+            "the_new_queue_holds_packets_back",
+            "every_queue_accounts_for_every_packet",
+            "the_new_model_is_there_with_its_trace",
+            "every_trace_of_a_model_has_the_columns_it_declares",
+        ],
+    );
 }

@@ -185,3 +185,16 @@ fn every_queue_has_an_end() {
         assert!(line.dropped.len() > 1000, "{} dropped {}", entry.name, line.dropped.len());
     }
 }
+
+#[test]
+fn every_queue_tells_exactly_the_quantities_it_declares() {
+    let packets: Vec<Coming> = (0..400).map(|number| (number % 7 * 100, 1000, number as u32 % 5, number % 2 == 0)).collect();
+    for (entry, params) in buildable(qdisc::ENTRIES) {
+        let declared: Vec<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
+        for line in [Line::new(entry, &params), Line::new(entry, &params).run(&packets)] {
+            let mut told = Vec::new();
+            line.queue.internals(&mut |name, _| told.push(name));
+            assert_eq!(told, declared, "{} {params:?}: told and declared", entry.name);
+        }
+    }
+}

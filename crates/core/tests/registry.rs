@@ -3,12 +3,12 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ackclock_core::analytic;
+use ackclock_core::analytic::{self, Numbers};
 use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
-use ackclock_core::entry::{Description, Entry};
+use ackclock_core::entry::{Description, Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::loss;
 use ackclock_core::params::{Default, Kind, Params};
@@ -152,6 +152,80 @@ fn every_model_declares_what_it_gives() {
         assert_eq!(values.len(), outputs.len(), "{}", model.name);
         assert!(values.iter().all(|value| value.is_finite()), "{}: {values:?}", model.name);
     }
+}
+
+#[test]
+fn every_trace_of_a_model_has_the_columns_it_declares() {
+    for model in analytic::ENTRIES {
+        let Some(trace) = &model.trace else { continue };
+        let params = Params::defaults(model.params);
+        let columns = (trace.evaluate)(&params).unwrap();
+        let declared: Vec<(Numbers, String)> =
+            trace.columns.iter().flat_map(|column| column.names(&params).into_iter().map(|name| (column.kind, name))).collect();
+        assert_eq!(columns.len(), declared.len(), "{}", model.name);
+        assert!(!columns[0].is_empty() && columns.iter().all(|column| column.len() == columns[0].len()), "{}", model.name);
+        assert!(trace.columns.iter().all(|column| !column.quantity.doc.is_empty()) && !trace.summary.is_empty(), "{}", model.name);
+        let names: BTreeSet<&String> = declared.iter().map(|(_, name)| name).collect();
+        assert_eq!(names.len(), declared.len(), "{} has two columns of one name", model.name);
+        for ((kind, name), column) in declared.iter().zip(&columns) {
+            let sound = |number: f64| match kind {
+                Numbers::Real => true,
+                Numbers::Whole => number >= 0.0 && number.fract() == 0.0,
+                Numbers::Bool => number == 0.0 || number == 1.0,
+            };
+            assert!(column.iter().copied().all(sound), "{}: {name} is not {kind:?}", model.name);
+        }
+    }
+}
+
+#[test]
+fn every_quantity_is_documented_and_means_one_thing() {
+    let mut known: BTreeMap<&str, Quantity> = BTreeMap::new();
+    for (folder, part) in parts() {
+        let names: BTreeSet<&str> = part.quantities.iter().map(|quantity| quantity.name).collect();
+        assert_eq!(names.len(), part.quantities.len(), "{folder}/{} has two quantities of one name", part.name);
+        for quantity in part.quantities {
+            assert!(!quantity.doc.is_empty() && !quantity.doc.contains('\n'), "{folder}/{}: {}", part.name, quantity.name);
+            // The parts of one control tell what they share once.
+            if folder.starts_with("cc/") {
+                let first = known.entry(quantity.name).or_insert(*quantity);
+                let same = (first.unit, first.axis) == (quantity.unit, quantity.axis);
+                assert!(same, "{folder}/{}: {} has another unit or axis elsewhere", part.name, quantity.name);
+            }
+        }
+    }
+}
+
+/// Asserts that a part tells the quantities that it declares, and no other, whatever its parameters are; `compose` puts it among parts that
+/// tell nothing.
+fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entry<P>], compose: impl Fn(Part<P>) -> Parts) {
+    let ops = journey();
+    for entry in entries {
+        let mut told = BTreeSet::new();
+        for (_, params) in buildable(entries).into_iter().filter(|(found, _)| found.name == entry.name) {
+            let mut transport = Transport::new(compose((entry, params)).compose());
+            for op in &ops {
+                transport.apply(op);
+                transport.control.internals(&mut |name, _| {
+                    told.insert(name);
+                });
+            }
+        }
+        let declared: BTreeSet<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
+        assert_eq!(told, declared, "{}: told and declared", entry.name);
+    }
+}
+
+#[test]
+fn every_part_tells_exactly_the_quantities_it_declares() {
+    let silent = first_parts();
+    assert!(silent.slow_start.0.quantities.is_empty() && silent.avoidance.0.quantities.is_empty());
+    assert_declared(slow_start::ENTRIES, |slow_start| Parts { slow_start, ..first_parts() });
+    assert_declared(avoidance::ENTRIES, |avoidance| Parts { avoidance, ..first_parts() });
+    assert_declared(loss_response::ENTRIES, |part| Parts { loss_response: Some(part), ..first_parts() });
+    assert_declared(initial_window::ENTRIES, |initial_window| Parts { initial_window, ..first_parts() });
+    // A loss model has no quantities to tell.
+    assert!(loss::ENTRIES.iter().all(|entry| entry.quantities.is_empty()));
 }
 
 #[test]

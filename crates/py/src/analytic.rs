@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::params::Value;
-use ackclock_sim::analytic::{self, Input};
+use ackclock_sim::analytic::{self, Input, Numbers, Traced};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -72,41 +72,19 @@ pub(crate) fn evaluate<'py>(
     Ok(outputs.into_iter().map(bytes).collect())
 }
 
-/// Every round of one run of the model `rounds`.
+/// Every step of one run of a model that has a trace.
 #[pyfunction]
-pub(crate) fn trace_rounds(py: Python<'_>, inputs: Vec<(String, PyInput<'_>)>) -> PyResult<Table> {
+pub(crate) fn trace(py: Python<'_>, model: &str, inputs: Vec<(String, PyInput<'_>)>) -> PyResult<Table> {
     let inputs = read(inputs);
-    let rounds = py.detach(|| analytic::trace_rounds(inputs)).map_err(PyValueError::new_err)?;
-    let numbers = |read: fn(&analytic::Round) -> f64| -> ArrayRef {
-        Arc::new(rounds.iter().map(|round| Some(read(round))).collect::<Float64Array>())
-    };
-    Table::new(vec![
-        ("round", Arc::new((1..=rounds.len() as u64).map(Some).collect::<UInt64Array>())),
-        ("time", numbers(|round| round.time)),
-        ("cwnd", numbers(|round| round.cwnd)),
-        ("ssthresh", numbers(|round| round.ssthresh)),
-        ("acked", Arc::new(rounds.iter().map(|round| Some(round.acked)).collect::<BooleanArray>())),
-        ("window_rate", numbers(|round| round.window_rate)),
-        ("acked_window_rate", numbers(|round| round.acked_window_rate)),
-        ("packet_rate", numbers(|round| round.packet_rate)),
-    ])
+    let columns = py.detach(|| analytic::trace(model, inputs)).map_err(PyValueError::new_err)?;
+    Table::new(columns.iter().map(|column| (column.name.as_str(), array(column))).collect())
 }
 
-/// The shares after every step of one run of the model `population`.
-#[pyfunction]
-pub(crate) fn trace_population(py: Python<'_>, inputs: Vec<(String, PyInput<'_>)>) -> PyResult<Table> {
-    let inputs = read(inputs);
-    let (windows, moments) = py.detach(|| analytic::trace_population(inputs)).map_err(PyValueError::new_err)?;
-    let numbers = |read: &dyn Fn(&analytic::Moment) -> f64| -> ArrayRef {
-        Arc::new(moments.iter().map(|moment| Some(read(moment))).collect::<Float64Array>())
-    };
-    let names: Vec<String> = windows.iter().map(|window| format!("share_{window}")).collect();
-    let mut columns = vec![
-        ("time", numbers(&|moment| moment.time)),
-        ("mean_window", numbers(&|moment| moment.mean_window)),
-        ("mean_loss", numbers(&|moment| moment.mean_loss)),
-        ("rounds", numbers(&|moment| moment.rounds)),
-    ];
-    columns.extend(names.iter().enumerate().map(|(place, name)| (name.as_str(), numbers(&|moment| moment.shares[place]))));
-    Table::new(columns)
+fn array(Traced { kind, numbers, .. }: &Traced) -> ArrayRef {
+    let numbers = numbers.iter();
+    match kind {
+        Numbers::Real => Arc::new(numbers.map(|&number| Some(number)).collect::<Float64Array>()),
+        Numbers::Whole => Arc::new(numbers.map(|&number| Some(number as u64)).collect::<UInt64Array>()),
+        Numbers::Bool => Arc::new(numbers.map(|&number| Some(number != 0.0)).collect::<BooleanArray>()),
+    }
 }

@@ -27,6 +27,12 @@ fn registry() -> String {
     ackclock_sim::scenario::registry_json().to_string()
 }
 
+/// Every table of a result, as JSON: name, what has a row, and name, unit, kind and meaning of every column.
+#[pyfunction]
+fn tables() -> String {
+    ackclock_sim::engine::tables_json().to_string()
+}
+
 /// Every preset of end hosts, as JSON: settings and their sources.
 #[pyfunction]
 fn hosts() -> String {
@@ -36,7 +42,7 @@ fn hosts() -> String {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::analytic::{evaluate, models, read_parameter, trace_population, trace_rounds};
+    use super::analytic::{evaluate, models, read_parameter, trace};
     #[pymodule_export]
     use super::control::{PyAck, PyCongestionEvent, PyEstablished};
     #[pymodule_export]
@@ -48,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{Interrupted, ScenarioError, hosts, registry, schema};
+    use super::{Interrupted, ScenarioError, hosts, registry, schema, tables};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]

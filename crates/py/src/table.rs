@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ArrayBuilder, StringDictionaryBuilder};
+use ackclock_sim::columns::traces::{TraceColumn, Values};
+use ackclock_sim::columns::{Cell, Column, Kind, seconds};
+use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,6 +29,16 @@ impl Table {
         Ok(Self { batch: batch.map_err(to_python)? })
     }
 
+    /// A table whose rows are declared in Rust, each with its index in `run`.
+    pub(crate) fn of_rows<S, R>(run: &S, columns: &[Column<S, R>], rows: &[(usize, &R)]) -> PyResult<Self> {
+        Self::new(columns.iter().map(|column| (column.name, array(run, column, rows))).collect())
+    }
+
+    /// A trace, with the names of the flows and links that its columns have indices of.
+    pub(crate) fn of_trace(columns: &[TraceColumn<'_>], flows: &[String], links: &[String]) -> PyResult<Self> {
+        Self::new(columns.iter().map(|column| (column.name, trace_array(&column.values, flows, links))).collect())
+    }
+
     /// Its rows, for JSON.
     pub(crate) fn json_rows(&self) -> Rows<'_> {
         Rows::new(&self.batch)
@@ -38,17 +50,36 @@ fn to_python(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A dictionary-encoded column: `names[index]` for each of `indices`.
-pub(crate) fn names(indices: &[u32], names: &[String]) -> ArrayRef {
-    let mut builder = StringDictionaryBuilder::<Int32Type>::new();
-    for &index in indices {
-        builder.append_value(&names[index as usize]);
+/// A column of rows.
+fn array<S, R>(run: &S, column: &Column<S, R>, rows: &[(usize, &R)]) -> ArrayRef {
+    let cells = rows.iter().map(|(index, row)| column.cell(run, *index, row));
+    match column.kind {
+        Kind::Text => Arc::new(cells.map(|cell| if let Cell::Text(text) = cell { Some(text) } else { None }).collect::<StringArray>()),
+        Kind::Whole => {
+            Arc::new(cells.map(|cell| if let Cell::Whole(number) = cell { Some(number) } else { None }).collect::<UInt64Array>())
+        }
+        Kind::Number => {
+            Arc::new(cells.map(|cell| if let Cell::Number(number) = cell { Some(number) } else { None }).collect::<Float64Array>())
+        }
     }
-    ArrayBuilder::finish(&mut builder)
+}
+
+/// A column of a trace.
+fn trace_array(values: &Values<'_>, flows: &[String], links: &[String]) -> ArrayRef {
+    match values {
+        Values::Seconds(nanos) => Arc::new(nanos.iter().map(|&nanos| seconds(nanos)).collect::<Float64Array>()),
+        Values::MaybeSeconds(nanos) => Arc::new(nanos.iter().map(|nanos| nanos.map(seconds)).collect::<Float64Array>()),
+        Values::Flows(indices) => words(indices.iter().map(|&index| flows[index as usize].as_str())),
+        Values::Links(indices) => words(indices.iter().map(|&index| links[index as usize].as_str())),
+        Values::Whole(numbers) => Arc::new(UInt64Array::from(numbers.to_vec())),
+        Values::Short(numbers) => Arc::new(UInt32Array::from(numbers.to_vec())),
+        Values::Numbers(numbers) => Arc::new(Float64Array::from(numbers.to_vec())),
+        Values::Words(found) => words(found.iter().copied()),
+    }
 }
 
 /// A dictionary-encoded column of few different words.
-pub(crate) fn words<'a>(words: impl Iterator<Item = &'a str>) -> ArrayRef {
+fn words<'a>(words: impl Iterator<Item = &'a str>) -> ArrayRef {
     let mut builder = StringDictionaryBuilder::<Int32Type>::new();
     for word in words {
         builder.append_value(word);

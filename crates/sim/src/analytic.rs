@@ -1,9 +1,7 @@
 //! Analytic models for callers that have texts and arrays: what there is, parameters read with their units, many points at once.
 
-pub use ackclock_core::analytic::population::Moment;
-pub use ackclock_core::analytic::rounds::Round;
-use ackclock_core::analytic::{self, Model, Output};
-use ackclock_core::analytic::{population, rounds};
+pub use ackclock_core::analytic::Numbers;
+use ackclock_core::analytic::{self, Model, Trace};
 use ackclock_core::params::{Default, Kind, Param, Params, Value};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -12,9 +10,6 @@ use serde_json::{Value as Json, json};
 use crate::scenario::check::in_bounds;
 use crate::scenario::part;
 use crate::scenario::text::{quoted, unknown};
-
-/// Most rounds of a trace: half a gigabyte.
-const LONGEST_TRACE: f64 = 1e7;
 
 /// What a parameter is set to at the points of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,19 +24,29 @@ pub enum Input {
     List(Vec<f64>),
 }
 
-/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, and its paper.
+/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, its paper, and its
+/// trace if it has one.
 pub fn models_json() -> Json {
     let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
         let mut json = part::describe(&description);
-        let outputs = model.outputs.iter().map(|Output { name, unit, doc }| json!({ "name": name, "unit": unit, "doc": doc }));
-        json["outputs"] = outputs.collect();
+        json["outputs"] = description.quantities.iter().map(part::describe_quantity).collect();
         json["axis"] = json!(model.axis);
         json["simulated"] = json!(model.simulated);
         json["slow"] = json!(model.slow);
         json["paper"] = json!(model.paper);
+        json["trace"] = model.trace.as_ref().map_or(Json::Null, describe_trace);
         json
     });
     models.collect()
+}
+
+fn describe_trace(trace: &Trace) -> Json {
+    let columns = trace.columns.iter().map(|column| {
+        let mut json = part::describe_quantity(&column.quantity);
+        json["each"] = json!(column.each);
+        json
+    });
+    json!({ "summary": trace.summary, "columns": columns.collect::<Vec<_>>() })
 }
 
 /// The model `name`.
@@ -192,27 +197,28 @@ fn one(model: &Model, inputs: Vec<(String, Input)>) -> Result<Params, String> {
     Ok(params)
 }
 
-/// Every round of one run of the model `rounds`.
-///
-/// # Errors
-/// As [`evaluate`].
-pub fn trace_rounds(inputs: Vec<(String, Input)>) -> Result<Vec<Round>, String> {
-    let params = one(&rounds::ENTRY, inputs)?;
-    let rounds = params.number("rounds");
-    if rounds > LONGEST_TRACE {
-        return Err(format!("rounds: rounds: a trace has at most {LONGEST_TRACE} of them, not {rounds}"));
-    }
-    Ok(rounds::trace(&params))
+/// A column of a model's trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// Its name.
+    pub name: String,
+    /// What its numbers are.
+    pub kind: Numbers,
+    /// Its numbers, one for each step.
+    pub numbers: Vec<f64>,
 }
 
-/// The initial windows of a run of the model `population`, and their shares after every step.
+/// Every step of one run of a model.
 ///
 /// # Errors
-/// As [`evaluate`].
-pub fn trace_population(inputs: Vec<(String, Input)>) -> Result<(Vec<f64>, Vec<Moment>), String> {
-    let params = one(&population::ENTRY, inputs)?;
-    let moments = population::trace(&params).map_err(|problem| format!("{}: {problem}", population::ENTRY.name))?;
-    Ok((params.numbers("windows").to_vec(), moments))
+/// As [`evaluate`]; or the model has no trace.
+pub fn trace(model: &str, inputs: Vec<(String, Input)>) -> Result<Vec<Traced>, String> {
+    let model = find(model)?;
+    let trace = model.trace.as_ref().ok_or_else(|| format!("{}: has no trace", model.name))?;
+    let params = one(model, inputs)?;
+    let columns = (trace.evaluate)(&params).map_err(|problem| format!("{}: {problem}", model.name))?;
+    let names = trace.columns.iter().flat_map(|column| column.names(&params).into_iter().map(|name| (name, column.kind)));
+    Ok(names.zip(columns).map(|((name, kind), numbers)| Traced { name, kind, numbers }).collect())
 }
 
 #[cfg(test)]
@@ -287,17 +293,15 @@ mod tests {
         let one = evaluate("rounds", inputs(), 40, 1).unwrap();
         assert_eq!(one, evaluate("rounds", inputs(), 40, 3).unwrap());
         assert!(one[0].windows(2).any(|pair| pair[0].to_bits() != pair[1].to_bits()));
-        let trace = trace_rounds(vec![
-            numbers("seed", &[7.0]),
-            numbers("loss", &[0.05]),
-            numbers("rounds", &[500.0]),
-            word("response", "threshold"),
-        ]);
-        assert_eq!(trace.unwrap()[499].window_rate.to_bits(), one[1][6].to_bits());
+        let settings = vec![numbers("seed", &[7.0]), numbers("loss", &[0.05]), numbers("rounds", &[500.0]), word("response", "threshold")];
+        let traced = trace("rounds", settings).unwrap();
+        let window_rate = traced.iter().find(|column| column.name == "window_rate").unwrap();
+        assert_eq!(window_rate.numbers[499].to_bits(), one[1][6].to_bits());
         let crowds = || vec![numbers("flows", &[2.0, 6.0, 12.0]), numbers("horizon", &[5.0]), numbers("step", &[0.5])];
         assert_eq!(evaluate("population", crowds(), 3, 1).unwrap(), evaluate("population", crowds(), 3, 3).unwrap());
-        let long = trace_rounds(vec![numbers("rounds", &[1e9])]);
+        let long = trace("rounds", vec![numbers("rounds", &[1e9])]);
         assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 of them, not 1000000000");
+        assert_eq!(trace("mathis", vec![]).unwrap_err(), "mathis: has no trace");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod analytic;
 mod app;
+pub mod columns;
 pub mod completion;
 pub mod engine;
 mod net;

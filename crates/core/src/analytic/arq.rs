@@ -22,7 +22,8 @@ use std::collections::VecDeque;
 use self::go_back_n::GoBackN;
 use self::selective_repeat::SelectiveRepeat;
 use self::stop_and_wait::StopAndWait;
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::rng::Generator;
 
@@ -56,13 +57,14 @@ pub static ENTRY: Model = Model {
     slow: true,
     paper: None,
     evaluate,
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("efficiency", "", "share of slots whose frame the receiver took"),
-    output("taken", "frames", "frames that the receiver took"),
-    output("sent", "frames", "frames sent, repetitions included"),
-    output("lost", "frames", "frames lost by the channel"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("efficiency", "", "share of slots whose frame the receiver took"),
+    quantity("taken", "frames", "frames that the receiver took"),
+    quantity("sent", "frames", "frames sent, repetitions included"),
+    quantity("lost", "frames", "frames lost by the channel"),
 ];
 
 /// A sender: asked in every slot, told a round trip later.

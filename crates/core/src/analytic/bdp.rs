@@ -12,7 +12,8 @@
 //! `buffer`: one BDP, by the rule of thumb. `rate`: 10 Mbit/s and `rtt`: 100 ms, without queueing, are examples. `packet_size`: 1040 B, on
 //! the wire: the scenario's packets with their headers. `flows`: 1. `beta`: 0.5, the share of the window that is kept at a loss.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -39,15 +40,16 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: None,
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("bdp", "B", "bandwidth-delay product"),
-    output("bdp_packets", "packets", "bandwidth-delay product"),
-    output("rule_of_thumb", "packets", "buffer that keeps one flow that halves from idling the link"),
-    output("sqrt_n", "packets", "the rule of thumb divided by the square root of the number of flows"),
-    output("utilisation", "", "share of the link that one AIMD flow uses with this buffer"),
-    output("full_buffer", "packets", "smallest buffer with which one AIMD flow uses all of the link"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("bdp", "B", "bandwidth-delay product"),
+    quantity("bdp_packets", "packets", "bandwidth-delay product"),
+    quantity("rule_of_thumb", "packets", "buffer that keeps one flow that halves from idling the link"),
+    quantity("sqrt_n", "packets", "the rule of thumb divided by the square root of the number of flows"),
+    quantity("utilisation", "", "share of the link that one AIMD flow uses with this buffer"),
+    quantity("full_buffer", "packets", "smallest buffer with which one AIMD flow uses all of the link"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {

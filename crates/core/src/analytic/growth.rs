@@ -14,7 +14,8 @@
 //! `time`: 100 s. `rtt`: 100 ms. `start`: 2 segments. `alpha`: 1 and `k`: 0.23, the avoidance `exponential`'s, ours. `increase`: 0.75 and
 //! `power`: 0.5, the avoidance `binomial`'s SQRT.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -42,12 +43,13 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: Some("exp"),
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("window", "segments", "TCP/EXP: equation 6 with the constant of integration"),
-    output("printed", "segments", "TCP/EXP: equation 6 as printed, without it"),
-    output("binomial", "segments", "binomial control"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("window", "segments", "TCP/EXP: equation 6 with the constant of integration"),
+    quantity("printed", "segments", "TCP/EXP: equation 6 as printed, without it"),
+    quantity("binomial", "segments", "binomial control"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {

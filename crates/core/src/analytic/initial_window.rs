@@ -30,7 +30,8 @@
 //! none. `rtt`: 100 ms. `start`: `initial`, so that the window of equation 6 starts from V.
 
 use crate::analytic::flow_sizes::{FlowSizes, MU, printed_sum};
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -57,19 +58,20 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: Some("icw"),
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("rounds", "rounds", "d: mean rounds in slow start (equation 5)"),
-    output("time", "s", "the same as time"),
-    output("loss_window", "segments", "l: mean window at the loss (equation 7)"),
-    output("whole_rounds", "rounds", "mean of whole rounds until a flow's end or first loss"),
-    output("whole_time", "s", "the same as time"),
-    output("whole_window", "segments", "mean window of the last of these rounds"),
-    output("size", "segments", "mean size of a flow"),
-    output("delivered", "segments", "mean of E[S]ₛ: what arrives before the first loss"),
-    output("lossless", "", "share of the flows that lose nothing"),
-    output("printed_sum", "", "what the printed equation 1 sums to"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("rounds", "rounds", "d: mean rounds in slow start (equation 5)"),
+    quantity("time", "s", "the same as time"),
+    quantity("loss_window", "segments", "l: mean window at the loss (equation 7)"),
+    quantity("whole_rounds", "rounds", "mean of whole rounds until a flow's end or first loss"),
+    quantity("whole_time", "s", "the same as time"),
+    quantity("whole_window", "segments", "mean window of the last of these rounds"),
+    quantity("size", "segments", "mean size of a flow"),
+    quantity("delivered", "segments", "mean of E[S]ₛ: what arrives before the first loss"),
+    quantity("lossless", "", "share of the flows that lose nothing"),
+    quantity("printed_sum", "", "what the printed equation 1 sums to"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {

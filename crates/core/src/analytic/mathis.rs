@@ -11,7 +11,8 @@
 //! `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B, the scenario's, are examples. `b`: 1, every packet is acknowledged. `constant`: by
 //! `b`; 1 gives the formula as some papers print it, among them the one that proposes returning to the threshold (`rbt`).
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -37,10 +38,14 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: None,
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] =
-    &[output("throughput", "bit/s", "packet size · C/(RTT·√p)"), output("window", "packets", "mean window, C/√p"), output("c", "", "C")];
+const OUTPUTS: &[Quantity] = &[
+    quantity("throughput", "bit/s", "packet size · C/(RTT·√p)"),
+    quantity("window", "packets", "mean window, C/√p"),
+    quantity("c", "", "C"),
+];
 
 fn evaluate(params: &Params) -> Vec<f64> {
     let constant = params.number_or_auto("constant").unwrap_or_else(|| libm::sqrt(1.5 / params.number("b")));

@@ -7,8 +7,8 @@ mod model;
 pub(crate) mod params;
 pub(crate) mod replicator;
 
-pub(crate) use model::output;
-pub use model::{Model, Output};
+pub use model::{Model, Numbers, Trace, TraceColumn};
+pub(crate) use model::{column, columns};
 
 use crate::entry::entries;
 #[cfg(test)]

@@ -17,7 +17,8 @@
 //! `loss`: 1 %; `rtt`: 100 ms; `packet_size`: 1000 B; `b`: 1, as the hosts here; the paper has 2, delayed ACKs. `rto`: 1 s, the paper's T0
 //! and the least that RFC 6298 allows. `rwnd`: no limit unless given, the paper's `W_max`.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -49,13 +50,14 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: None,
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("throughput", "bit/s", "rate of sending by the full model"),
-    output("approximation", "bit/s", "rate of sending by the short formula"),
-    output("window", "packets", "mean window at the end of a cycle without limit, E[W]"),
-    output("timeout_probability", "", "probability that a loss leads to a timeout, Q"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("throughput", "bit/s", "rate of sending by the full model"),
+    quantity("approximation", "bit/s", "rate of sending by the short formula"),
+    quantity("window", "packets", "mean window at the end of a cycle without limit, E[W]"),
+    quantity("timeout_probability", "", "probability that a loss leads to a timeout, Q"),
 ];
 
 /// What the formulas need, in packets and seconds.

@@ -39,7 +39,8 @@ mod bottleneck;
 
 use crate::analytic::flow_sizes::MU;
 use crate::analytic::replicator::{self, Population};
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, Trace, column, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use bottleneck::Bottleneck;
 
@@ -55,6 +56,7 @@ pub static ENTRY: Model = Model {
     slow: true,
     paper: Some("icw"),
     evaluate,
+    trace: Some(TRACE),
 };
 
 const PARAMS: &[Param] = &[
@@ -100,20 +102,20 @@ const PARAMS: &[Param] = &[
     params::plain("horizon", 1000.0, (1.0, 1e5), "time for which shares are followed"),
 ];
 
-const OUTPUTS: &[Output] = &[
-    output("mean_window", "segments", "mean initial window"),
-    output("commonest", "segments", "initial window with the largest share"),
-    output("largest_share", "", "that share"),
-    output("played", "", "number of windows with a share of at least a millionth"),
-    output("stable", "", "1 if evolutionarily stable, 0 if not"),
-    output("margin", "rounds", "by how much invaders are worse, at least; negative if some are better"),
-    output("drift", "", "largest rate at which a share still changes"),
-    output("mean_loss", "", "mean probability that a packet is lost"),
-    output("rounds", "rounds", "mean cost: round trips until a flow is complete"),
-    output("time", "s", "the same as time"),
-    output("optimum_rounds", "rounds", "least mean cost that any shares have"),
-    output("optimum_window", "segments", "mean initial window there"),
-    output("price_of_anarchy", "", "mean cost over the least one"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("mean_window", "segments", "mean initial window"),
+    quantity("commonest", "segments", "initial window with the largest share"),
+    quantity("largest_share", "", "that share"),
+    quantity("played", "", "number of windows with a share of at least a millionth"),
+    quantity("stable", "", "1 if evolutionarily stable, 0 if not"),
+    quantity("margin", "rounds", "by how much invaders are worse, at least; negative if some are better"),
+    quantity("drift", "", "largest rate at which a share still changes"),
+    quantity("mean_loss", "", "mean probability that a packet is lost"),
+    quantity("rounds", "rounds", "mean cost: round trips until a flow is complete"),
+    quantity("time", "s", "the same as time"),
+    quantity("optimum_rounds", "rounds", "least mean cost that any shares have"),
+    quantity("optimum_window", "segments", "mean initial window there"),
+    quantity("price_of_anarchy", "", "mean cost over the least one"),
 ];
 
 /// Strategies at most.
@@ -194,26 +196,37 @@ fn remaining(shares: &[f64]) -> Vec<f64> {
     shares.iter().map(|share| kept(share) / sum).collect()
 }
 
-/// A moment of a trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
-    /// When it is, in units of time.
-    pub time: f64,
-    /// Mean initial window, in segments.
-    pub mean_window: f64,
-    /// Mean probability that a packet is lost.
-    pub mean_loss: f64,
-    /// Mean cost, in round trips.
-    pub rounds: f64,
-    /// The share of each window, in the order of `windows`.
-    pub shares: Vec<f64>,
+/// The shares from the first to the horizon, after every step.
+const TRACE: Trace = Trace {
+    summary: "shares of `population` from the first to the horizon, after every step",
+    columns: &[
+        column("time", "", "when it is, in units of time"),
+        column("mean_window", "segments", "mean initial window"),
+        column("mean_loss", "", "mean probability that a packet is lost"),
+        column("rounds", "rounds", "mean cost: round trips until a flow is complete"),
+        column("share", "", "share of the window").for_each("windows"),
+    ],
+    evaluate: |params| {
+        let moments = trace(params)?;
+        let column = |read: &dyn Fn(&Moment) -> f64| moments.iter().map(read).collect();
+        let means: [fn(&Moment) -> f64; 4] =
+            [|moment| moment.time, |moment| moment.mean_window, |moment| moment.mean_loss, |moment| moment.rounds];
+        let shares = (0..params.numbers("windows").len()).map(|place| column(&|moment| moment.shares[place]));
+        Ok(means.iter().map(|mean| column(mean)).chain(shares).collect())
+    },
+};
+
+/// A moment of a trace: its columns.
+#[derive(Debug)]
+struct Moment {
+    time: f64,
+    mean_window: f64,
+    mean_loss: f64,
+    rounds: f64,
+    shares: Vec<f64>,
 }
 
-/// The shares from the first to the horizon, after every step.
-///
-/// # Errors
-/// As the model's: if `windows` do not rise.
-pub fn trace(params: &Params) -> Result<Vec<Moment>, String> {
+fn trace(params: &Params) -> Result<Vec<Moment>, String> {
     let bottleneck = checked(params)?;
     let step = params.number("step");
     let mut population = Population::new(&first(params, bottleneck.windows().len()), payoffs(&bottleneck));

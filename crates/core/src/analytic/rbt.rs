@@ -31,7 +31,8 @@
 //! `loss`: 1 %, where the paper computes its gain. `distance_km`: 1000, `segment`: 1540 B, `mss`: 1500 B (equation 5), `ssthresh`: 65536 B,
 //! `rwnd`: 65536 B, `rate`: 45 Mbit/s, all from table 1.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -59,24 +60,25 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: Some("rbt"),
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("rtt", "s", "round-trip time, RTD (equation 3)"),
-    output("required_buffer", "B", "RBS (equation 4)"),
-    output("throughput_loss", "bit/s", "THR with losses (equation 5)"),
-    output("throughput_window", "bit/s", "THR without losses (equation 6)"),
-    output("throughput", "bit/s", "the smaller of both"),
-    output("st", "s", "when the window reaches ssthresh"),
-    output("pt", "s", "when the loss comes"),
-    output("peak", "B", "window at the loss, P"),
-    output("ste", "s", "where RBT starts on the line of slow start"),
-    output("window_standard", "B", "mean window of SSCCM in a period"),
-    output("window_rbt", "B", "mean window of RBT in a period"),
-    output("gain", "", "RBT over SSCCM, windows integrated"),
-    output("gain_printed", "", "RBT over SSCCM, equation 10 to the letter"),
-    output("gain_weighted", "", "RBT over SSCCM, windows times t integrated"),
-    output("gain_first_printed", "", "RBT over SSCCM, only the first integrand as printed"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("rtt", "s", "round-trip time, RTD (equation 3)"),
+    quantity("required_buffer", "B", "RBS (equation 4)"),
+    quantity("throughput_loss", "bit/s", "THR with losses (equation 5)"),
+    quantity("throughput_window", "bit/s", "THR without losses (equation 6)"),
+    quantity("throughput", "bit/s", "the smaller of both"),
+    quantity("st", "s", "when the window reaches ssthresh"),
+    quantity("pt", "s", "when the loss comes"),
+    quantity("peak", "B", "window at the loss, P"),
+    quantity("ste", "s", "where RBT starts on the line of slow start"),
+    quantity("window_standard", "B", "mean window of SSCCM in a period"),
+    quantity("window_rbt", "B", "mean window of RBT in a period"),
+    quantity("gain", "", "RBT over SSCCM, windows integrated"),
+    quantity("gain_printed", "", "RBT over SSCCM, equation 10 to the letter"),
+    quantity("gain_weighted", "", "RBT over SSCCM, windows times t integrated"),
+    quantity("gain_first_printed", "", "RBT over SSCCM, only the first integrand as printed"),
 ];
 
 /// Metres in a mile, as table 2 has it.

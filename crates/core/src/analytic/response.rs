@@ -12,7 +12,8 @@
 //! `law`: reno. `loss`: 1 %, `rtt`: 100 ms, `packet_size`: 1000 B: examples; only CUBIC's window depends on `rtt`. `alpha`: 1 packet a
 //! round trip, `beta`: 0.5, Reno's, for `aimd`. `c`: 0.4 and `cubic_beta`: 0.7, RFC 9438 §5 and §4.6.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 
 /// This model in the registry.
@@ -41,12 +42,13 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: None,
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("window", "packets", "mean window"),
-    output("throughput", "bit/s", "mean window times packet size per round-trip time"),
-    output("reno_ratio", "", "mean window over that of Reno at the same loss rate"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("window", "packets", "mean window"),
+    quantity("throughput", "bit/s", "mean window times packet size per round-trip time"),
+    quantity("reno_ratio", "", "mean window over that of Reno at the same loss rate"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {

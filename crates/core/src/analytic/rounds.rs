@@ -26,7 +26,8 @@
 //! MSS, 1500 B, `ssthresh` and `rwnd`: 65536 B, `rate`: 45 Mbit/s and `ack_size`: 40 B, table 1. `rtt`: 24.9 ms, table 2. `capped`: false.
 //! `warmup`: 0 rounds, as in the paper; some hundreds leave out the first slow start. `halves`: true, the text's. `losses`: `random`.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, Numbers, Trace, column, columns, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::rng::Generator;
 
@@ -42,6 +43,7 @@ pub static ENTRY: Model = Model {
     slow: true,
     paper: Some("rbt"),
     evaluate: |params| Ok(evaluate(params)),
+    trace: Some(TRACE),
 };
 
 const PARAMS: &[Param] = &[
@@ -76,16 +78,16 @@ const PARAMS: &[Param] = &[
     },
 ];
 
-const OUTPUTS: &[Output] = &[
-    output("window", "B", "mean of cwnd over rounds"),
-    output("window_rate", "bit/s", "mean of cwnd per round-trip time"),
-    output("acked_window_rate", "bit/s", "the same, cwnd of lost rounds counted as nothing"),
-    output("packet_rate", "bit/s", "packets acknowledged times MSS per second"),
-    output("net_rate", "bit/s", "numerator of equation 1 per second: packets that arrived less their ACKs"),
-    output("utilisation", "", "equation 1, of what the line can carry in that time"),
-    output("equation_2", "bit/s", "equation 2"),
-    output("acked", "packets", "rounds without loss"),
-    output("lost", "packets", "rounds with loss"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("window", "B", "mean of cwnd over rounds"),
+    quantity("window_rate", "bit/s", "mean of cwnd per round-trip time"),
+    quantity("acked_window_rate", "bit/s", "the same, cwnd of lost rounds counted as nothing"),
+    quantity("packet_rate", "bit/s", "packets acknowledged times MSS per second"),
+    quantity("net_rate", "bit/s", "numerator of equation 1 per second: packets that arrived less their ACKs"),
+    quantity("utilisation", "", "equation 1, of what the line can carry in that time"),
+    quantity("equation_2", "bit/s", "equation 2"),
+    quantity("acked", "packets", "rounds without loss"),
+    quantity("lost", "packets", "rounds with loss"),
 ];
 
 /// What a loss makes of the window.
@@ -222,33 +224,53 @@ fn evaluate(params: &Params) -> Vec<f64> {
     totals.outputs(params)
 }
 
-/// One round of a trace.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Round {
-    /// Its end, in seconds.
-    pub time: f64,
-    /// The window with which it began, in bytes.
-    pub cwnd: f64,
-    /// The threshold with which it began, in bytes.
-    pub ssthresh: f64,
-    /// Whether its packet was acknowledged.
-    pub acked: bool,
-    /// Mean window per round-trip time so far, in bits per second: the output `window_rate` if the run ended here.
-    pub window_rate: f64,
-    /// The same for `acked_window_rate`.
-    pub acked_window_rate: f64,
-    /// The same for `packet_rate`.
-    pub packet_rate: f64,
+/// Every round of the run for which [`ENTRY`] gives means; the warm-up is left out.
+const TRACE: Trace = Trace {
+    summary: "every round of one run of `rounds`, whose means it has in its last row",
+    columns: &[
+        column("round", "", "number of the round, from 1").of(Numbers::Whole),
+        column("time", "s", "its end"),
+        column("cwnd", "B", "window with which it began"),
+        column("ssthresh", "B", "threshold with which it began"),
+        column("acked", "", "whether its packet was acknowledged").of(Numbers::Bool),
+        column("window_rate", "bit/s", "output `window_rate` if the run ended here"),
+        column("acked_window_rate", "bit/s", "output `acked_window_rate` if the run ended here"),
+        column("packet_rate", "bit/s", "output `packet_rate` if the run ended here"),
+    ],
+    evaluate: |params| {
+        let rounds = params.number("rounds");
+        if rounds > LONGEST_TRACE {
+            return Err(format!("rounds: a trace has at most {LONGEST_TRACE} of them, not {rounds}"));
+        }
+        Ok(columns(trace(params).zip(1_u32..).map(|(round, number)| {
+            let Round { time, cwnd, ssthresh, acked, window_rate, acked_window_rate, packet_rate } = round;
+            [f64::from(number), time, cwnd, ssthresh, f64::from(u8::from(acked)), window_rate, acked_window_rate, packet_rate]
+        })))
+    },
+};
+
+/// Most rounds of a trace: two thirds of a gigabyte.
+const LONGEST_TRACE: f64 = 1e7;
+
+/// A round of a trace: its columns.
+#[derive(Debug)]
+struct Round {
+    time: f64,
+    cwnd: f64,
+    ssthresh: f64,
+    acked: bool,
+    window_rate: f64,
+    acked_window_rate: f64,
+    packet_rate: f64,
 }
 
-/// Every round of the run for which [`ENTRY`] gives means; the warm-up is left out.
-pub fn trace(params: &Params) -> Vec<Round> {
+fn trace(params: &Params) -> impl Iterator<Item = Round> {
     let (mut chain, mut losses, mut totals) = (Chain::new(params), Losses::new(params), Totals::default());
     for _ in 0..params.number("warmup") as u64 {
         chain.step(losses.acked());
     }
     let (mss, rtt) = (params.number("packet_size"), params.number("rtt"));
-    let next = |_| {
+    (0..params.number("rounds") as u32).map(move |_| {
         let (acked, cwnd, ssthresh) = (losses.acked(), chain.cwnd, chain.ssthresh);
         totals.add(cwnd, acked);
         chain.step(acked);
@@ -256,8 +278,7 @@ pub fn trace(params: &Params) -> Vec<Round> {
         let [window_rate, acked_window_rate, packet_rate] =
             [totals.window, totals.acked_window, totals.acked * mss].map(|bytes| 8.0 * bytes / time);
         Round { time, cwnd, ssthresh, acked, window_rate, acked_window_rate, packet_rate }
-    };
-    (0..params.number("rounds") as u64).map(next).collect()
+    })
 }
 
 #[cfg(test)]
@@ -313,7 +334,7 @@ mod tests {
         let mut params = params("threshold", &[("loss", 0.01), ("rounds", 1000.0), ("ssthresh", 40.0)]);
         params.set("losses", Value::Word("periodic".to_owned()));
         params.set("halves", Value::Bool(false));
-        let rounds = trace(&params);
+        let rounds: Vec<Round> = trace(&params).collect();
         let lost: Vec<usize> = (0..1000).filter(|at| !rounds[*at].acked).collect();
         assert_eq!(lost, (0..10).map(|period| 100 * period + 99).collect::<Vec<_>>());
         // Every later period begins just below the threshold and ends at the same window.
@@ -448,7 +469,7 @@ mod tests {
     #[test]
     fn seeds_and_loss_rates_have_numbers_of_their_own() {
         let acks = |seed: f64, loss: f64, response: &str| -> Vec<bool> {
-            let rounds = trace(&params(response, &[("seed", seed), ("loss", loss), ("rounds", 200.0)]));
+            let rounds: Vec<Round> = trace(&params(response, &[("seed", seed), ("loss", loss), ("rounds", 200.0)])).collect();
             rounds.iter().map(|round| round.acked).collect()
         };
         assert_eq!(acks(1.0, 0.5, "restart"), acks(1.0, 0.5, "threshold"), "the same losses for all responses");
@@ -465,7 +486,7 @@ mod tests {
             let response = ["restart", "threshold", "window"][response];
             let settings = [("seed", f64::from(seed)), ("loss", loss), ("warmup", f64::from(warmup)), ("rounds", 300.0)];
             let params = params(response, &settings);
-            let rounds = trace(&params);
+            let rounds: Vec<Round> = trace(&params).collect();
             let last = rounds.last().unwrap();
             prop_assert_eq!(rounds.len(), 300);
             prop_assert_eq!(last.window_rate, pick(&ENTRY, &params, "window_rate"));

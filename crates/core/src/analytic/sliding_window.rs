@@ -15,7 +15,8 @@
 //! ## Parameters
 //! `loss`: 1 %. `a`: 10 and `window`: 7, the largest of Go-Back-N with numbers of 3 bits, are examples.
 
-use crate::analytic::{Model, Output, output, params};
+use crate::analytic::{Model, params};
+use crate::entry::{Quantity, quantity};
 use crate::params::Params;
 
 /// This model in the registry.
@@ -34,13 +35,14 @@ pub static ENTRY: Model = Model {
     slow: false,
     paper: None,
     evaluate: |params| Ok(evaluate(params)),
+    trace: None,
 };
 
-const OUTPUTS: &[Output] = &[
-    output("stop_and_wait", "", "efficiency of stop-and-wait"),
-    output("go_back_n", "", "efficiency of Go-Back-N"),
-    output("go_back_n_exact", "", "efficiency of Go-Back-N, slots after a loss used"),
-    output("selective_repeat", "", "efficiency of selective repeat"),
+const OUTPUTS: &[Quantity] = &[
+    quantity("stop_and_wait", "", "efficiency of stop-and-wait"),
+    quantity("go_back_n", "", "efficiency of Go-Back-N"),
+    quantity("go_back_n_exact", "", "efficiency of Go-Back-N, slots after a loss used"),
+    quantity("selective_repeat", "", "efficiency of selective repeat"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {

@@ -13,6 +13,7 @@
 //! duplicates told of more than it covers, so that every such partial ACK makes a later one count a segment twice.
 
 use crate::cc::contract::Window;
+use crate::entry::{Quantity, quantity};
 use crate::events::{Ack, Cause, CongestionEvent};
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Duration, Instant, Segments};
@@ -52,6 +53,13 @@ pub(crate) const RULE: Param = Param {
     default: Default::Word("at_most"),
     doc: "cwnd after duplicate ACKs: at most ssthresh (Mascolo et al. §3), or in avoidance ssthresh even if that is more (Hong et al., listing)",
 };
+
+/// The estimate in traces.
+pub(crate) const BWE: Quantity = quantity("bwe", "segments/s", "estimated bandwidth").on("bandwidth");
+/// Its mean.
+pub(crate) const BWE_AVG: Quantity = quantity("bwe_avg", "segments/s", "mean of the estimates at all ACKs so far").on("bandwidth");
+/// Its maximum.
+pub(crate) const BWE_MAX: Quantity = quantity("bwe_max", "segments/s", "largest estimate so far").on("bandwidth");
 
 /// What duplicate ACKs make of `cwnd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

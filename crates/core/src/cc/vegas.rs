@@ -4,6 +4,7 @@
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.2; ns-2.35's Vegas, read off its runs.
 
 use crate::cc::contract::Window;
+use crate::entry::{Quantity, quantity};
 use crate::events::Ack;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Instant, Segments};
@@ -23,6 +24,13 @@ pub(crate) const RULE: Param = Param {
     default: Default::Word("ns2"),
     doc: "where both differ: ns-2.35's Vegas, or that of Brakmo & Peterson 1995",
 };
+
+/// The backlog in traces.
+pub(crate) const DIFF: Quantity = quantity("diff", "segments", "the flow's segments that wait in queues").on("in queues");
+/// The round-trip time without queues.
+pub(crate) const BASE_RTT: Quantity = quantity("base_rtt", "s", "round-trip time without queues, as far as it is known").on("time");
+/// The last round's.
+pub(crate) const ROUND_RTT: Quantity = quantity("round_rtt", "s", "mean round-trip time of the last round").on("time");
 
 /// Smallest window that Vegas leaves by itself, and its threshold once slow start is over.
 pub(crate) const MIN_WINDOW: Segments = 2.0;

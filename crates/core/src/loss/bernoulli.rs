@@ -25,6 +25,7 @@ pub static ENTRY: Entry<dyn LossModel> = Entry {
         default: Default::Number(0.0),
         doc: "probability that a packet is lost",
     }],
+    quantities: &[],
     build: |params| Ok(Box::new(Bernoulli { rate: params.number("rate") })),
 };
 

@@ -18,7 +18,7 @@
 
 use std::collections::VecDeque;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Ecn, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::params::{ECN, limit};
@@ -31,6 +31,12 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "controlled delay: drops at departure, ever faster, while packets wait too long",
     reference: "RFC 8289",
     params: &[limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"), TARGET, INTERVAL, MAXPACKET, ECN],
+    quantities: &[
+        quantity("count", "", "RFC 8289's `count`: drops since it began to drop"),
+        quantity("dropping", "", "1 while it drops, else 0"),
+        quantity("sojourn", "s", "how long the last packet waited"),
+        quantity("drop_interval", "s", "time between two drops now"),
+    ],
     build: |params| {
         let limit = params.limit("limit");
         Ok(Discipline::scheduled(Codel { limit, settings: Settings::new(params), queue: CodelQueue::default() }))

@@ -22,6 +22,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "first in, first out; drops what arrives when full",
     reference: "ns-2.35 DropTail",
     params: &[limit("limit", 50, "capacity, the arriving packet included; ns-2's default")],
+    quantities: &[],
     build: |params| Ok(Discipline::fifo(DropTail { limit: params.limit("limit") })),
 };
 

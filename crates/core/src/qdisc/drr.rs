@@ -52,6 +52,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         },
         Param { name: "classify", kind: Kind::Word(&["address", "flow"]), default: Default::Word("address"), doc: "what is hashed" },
     ],
+    quantities: &[],
     build: |params| {
         let limit = match params.limit("limit") {
             Limit::Packets(packets) => packets.saturating_mul(PACKET),

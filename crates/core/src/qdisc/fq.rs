@@ -26,6 +26,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "fair queueing: a queue for each flow, the earliest finish time first",
     reference: "Demers, Keshav & Shenker 1989; ns-2.35 FQ",
     params: &[limit("flow_limit", 50, "capacity of each flow's queue, the arriving packet included")],
+    quantities: &[],
     build: |params| {
         Ok(Discipline::scheduled(Fq {
             flow_limit: params.limit("flow_limit"),

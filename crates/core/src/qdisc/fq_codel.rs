@@ -25,7 +25,7 @@
 use std::collections::VecDeque;
 
 use super::codel::{CodelQueue, INTERVAL, MAXPACKET, Settings, TARGET};
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::qdisc::params::{ECN, limit};
@@ -62,6 +62,10 @@ pub static ENTRY: Entry<Discipline> = Entry {
         INTERVAL,
         MAXPACKET,
         ECN,
+    ],
+    quantities: &[
+        quantity("new_flows", "queues", "queues in RFC 8290's list of new flows"),
+        quantity("old_flows", "queues", "queues in RFC 8290's list of old flows"),
     ],
     build: |params| Ok(Discipline::scheduled(FqCodel::new(params))),
 };

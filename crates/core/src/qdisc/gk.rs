@@ -13,7 +13,7 @@
 //! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
 //! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
 use crate::qdisc::droptail::DropTail;
 use crate::qdisc::params::{limit, mean_packet};
@@ -36,6 +36,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         },
         mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
     ],
+    quantities: &[quantity("virtual_queue", "packets", "length of the virtual queue")],
     build: |params| {
         Ok(Discipline::scheduled(Gk {
             queue: Fifo::new(DropTail { limit: params.limit("limit") }),

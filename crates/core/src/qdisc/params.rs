@@ -1,11 +1,15 @@
 //! Parameters that several queue disciplines have.
 
+use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::Backlog;
 use crate::units::{Bytes, Limit};
 
 /// Whether the discipline marks.
 pub(crate) const ECN: Param = flag("ecn", true, "whether packets that can be are marked instead of dropped");
+
+/// The quantity that plots of drops show.
+pub(crate) const PROBABILITY: Quantity = quantity("probability", "", "probability that an arriving packet is dropped or marked");
 
 /// A switch.
 pub(crate) const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {

@@ -18,7 +18,7 @@
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Reason, Verdict};
-use crate::qdisc::params::{ECN, limit};
+use crate::qdisc::params::{ECN, PROBABILITY, limit};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit};
 
@@ -55,6 +55,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         },
         ECN,
     ],
+    quantities: &[PROBABILITY],
     build: |params| {
         Ok(Discipline::fifo(Pi {
             limit: params.limit("limit"),

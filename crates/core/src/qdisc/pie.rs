@@ -26,10 +26,10 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true.
 //! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
-use crate::qdisc::params::limit;
+use crate::qdisc::params::{PROBABILITY, limit};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Rate};
 
@@ -81,6 +81,12 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(0.1),
             doc: "largest probability at which packets are marked",
         },
+    ],
+    quantities: &[
+        PROBABILITY,
+        quantity("qdelay", "s", "RFC 8033's delay of the queue"),
+        quantity("burst_allowance", "s", "what is left of the burst allowance"),
+        quantity("accu_prob", "", "probability added up since the last drop"),
     ],
     build: |params| Ok(Discipline::fifo(Pie::new(params))),
 };

@@ -32,7 +32,7 @@
 //! `top`: `max_p` from which on it takes no more steps up; 50 %.
 //! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 1000 B of 100 ms of the link, and at most 1 %.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
 use crate::qdisc::params::{ECN, Measure, flag, mean_packet, mode};
@@ -42,12 +42,25 @@ use crate::units::{Instant, Limit};
 /// A capacity or threshold.
 const LIMIT: Kind = Kind::ByteLimit { min: 1.0, max: 1e15 };
 
+/// What RED shows in traces.
+pub(crate) const QUANTITIES: [Quantity; 3] = [
+    quantity(
+        "probability",
+        "",
+        "probability that the average queue gives, before drops are spaced: with `wait` about two thirds of it are dropped or marked, \
+         without about twice it",
+    ),
+    quantity("average", "bytes or packets, by `mode`", "moving average of the queue"),
+    quantity("max_p", "", "probability at `max_threshold`, which `adaptive` moves"),
+];
+
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "red",
     summary: "random early detection: drops with a probability that follows the average queue",
     reference: "Floyd & Jacobson 1993; ns-2.35 RED",
     params: &PARAMS,
+    quantities: &QUANTITIES,
     build: |params| Red::new(params).map(Discipline::fifo),
 };
 

@@ -23,7 +23,7 @@
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Notice, Outlet, Reason, Verdict};
-use crate::qdisc::red::{self, Red};
+use crate::qdisc::red::{self, QUANTITIES, Red};
 use crate::rng::Generator;
 
 const OWN: [Param; 2] = [
@@ -58,6 +58,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "random early detection that tells a sender of its drops: the retransmission timer expires at once",
     reference: "Aniemeka 2018 §3",
     params: &PARAMS,
+    quantities: &QUANTITIES,
     build: |params| {
         let notice = if params.word("timer") == "segment" { Notice::Segment } else { Notice::Connection };
         Ok(Discipline::fifo(RedNotify { red: Red::new(params)?, notice, all: params.word("notify") == "all" }))

@@ -17,9 +17,9 @@
 //! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
 //! be marked pass then.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
-use crate::qdisc::params::{limit, mean_packet};
+use crate::qdisc::params::{PROBABILITY, limit, mean_packet};
 use crate::qdisc::{
     Admission, Arrival, Backlog, Dequeued, Discipline, Ecn, Fifo, Outcome, Outcomes, Outlet, Packet, Reason, Scheduler, Verdict,
 };
@@ -61,6 +61,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             doc: "whether packets are marked when they leave, instead of dropped when they arrive",
         },
     ],
+    quantities: &[PROBABILITY, quantity("price", "", "price")],
     build: |params| {
         let rem = Rem {
             limit: params.limit("limit"),

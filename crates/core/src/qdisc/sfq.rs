@@ -41,6 +41,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
         },
         Param { name: "classify", kind: Kind::Word(&["addresses", "flow"]), default: Default::Word("addresses"), doc: "what is hashed" },
     ],
+    quantities: &[],
     build: |params| {
         let Limit::Packets(limit) = params.limit("limit") else {
             return Err("sfq counts packets: its limit must be in packets".to_owned());

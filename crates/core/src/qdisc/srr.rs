@@ -34,6 +34,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             doc: "bytes that a turn adds to a queue's allowance",
         },
     ],
+    quantities: &[],
     build: |params| {
         Ok(Discipline::scheduled(Srr {
             flow_limit: params.limit("flow_limit"),

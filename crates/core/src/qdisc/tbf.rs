@@ -24,7 +24,7 @@
 
 use std::collections::VecDeque;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, Packet, Reason, Scheduler};
 use crate::rng::Generator;
@@ -68,6 +68,10 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(0.0),
             doc: "least tokens that a packet takes",
         },
+    ],
+    quantities: &[
+        quantity("tokens", "bytes", "tokens in the bucket").on("tokens"),
+        quantity("peak_tokens", "bytes", "tokens in the second bucket, if there is one").on("tokens"),
     ],
     build: |params| Ok(Discipline::scheduled(Tbf::new(params)?)),
 };

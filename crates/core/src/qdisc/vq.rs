@@ -18,7 +18,7 @@
 //! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
 //! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Ecn, Outlet, Reason, Verdict};
 use crate::qdisc::params::{ECN, Measure, mean_packet, mode};
@@ -70,6 +70,10 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Bool(true),
             doc: "whether, with ecn, packets that cannot be marked are dropped",
         },
+    ],
+    quantities: &[
+        quantity("virtual_capacity", "", "rate at which the virtual queue is served, as a share of the link's"),
+        quantity("virtual_queue", "bytes or packets, by `mode`", "length of the virtual queue"),
     ],
     build: |params| {
         let measure = Measure::new(params);

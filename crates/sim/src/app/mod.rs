@@ -7,6 +7,9 @@ mod bursts;
 mod client;
 mod datagrams;
 mod pages;
+mod rows;
+
+pub use rows::{Page, Transfer};
 
 use ackclock_core::units::Instant;
 use ackclock_tcp::Side;
@@ -43,42 +46,6 @@ pub(crate) enum Action {
     Close(u32, Side),
     /// The sender may send so many packets, or datagrams, more.
     Offer(u64),
-}
-
-/// One transfer of an application: a response, or a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// Number of its page, exchange or burst.
-    pub page: u32,
-    /// Its number on the page; the root has 0.
-    pub object: u32,
-    /// Its connection's number within the application, once it has one.
-    pub connection: Option<u32>,
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// When it was known to be needed.
-    pub queued: Instant,
-    /// When its request was handed to a connection, which may still have to be opened.
-    pub requested: Option<Instant>,
-    /// When the first byte arrived.
-    pub first_byte: Option<Instant>,
-    /// When the last byte arrived.
-    pub completed: Option<Instant>,
-}
-
-/// One page that a client loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Its number.
-    pub page: u32,
-    /// When the client began to load it.
-    pub started: Instant,
-    /// When its last byte arrived.
-    pub completed: Option<Instant>,
-    /// Objects, the root included.
-    pub objects: u32,
-    /// Bytes of all its responses.
-    pub bytes: u64,
 }
 
 /// An application that drives flows.

@@ -4,6 +4,7 @@ mod applications;
 mod error;
 mod events;
 mod flow;
+mod hash;
 mod hosts;
 mod learning;
 mod notices;
@@ -13,8 +14,10 @@ mod result;
 mod shaping_tests;
 mod simulation;
 mod stream;
+mod tables;
 
 pub use crate::app::{Page, Transfer};
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
+pub use tables::tables_json;

@@ -64,9 +64,7 @@ impl<'a> Prepared<'a> {
         if scenario.record.is_empty() && places.is_empty() {
             return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
         }
-        // Where nothing is recorded, the tables are those of a run without a recorder, so that the digest is.
-        let flows = if scenario.record.is_empty() { 0 } else { scenario.flows.len() };
-        let traces = Traces::new(&scenario.record, flows);
+        let traces = Traces::new(&scenario.record);
         let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
         Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }

@@ -56,7 +56,7 @@ fn a_packet_leaves_no_sooner_than_its_queue_allows() {
                 topology = { kind = 'chain', links = [{ rate = '8 Mbit/s', delay = '10 ms' }, { rate = '80 Mbit/s', delay = '5 ms' }] }\n\
                 [[flow]]\npacket_size = '972 B'\nstop = '39 ms'\napplication = { kind = 'cbr', rate = '4 Mbit/s' }";
     let scenario = Document::from_toml(text, "").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}"));
-    let recording = Recording { traces: Traces::new(&scenario.record, scenario.flows.len()), capture: None };
+    let recording = Recording { traces: Traces::new(&scenario.record), capture: None };
     let mut simulation = Simulation::new(&scenario, recording).unwrap();
     simulation.set_scheduler(0, Box::new(Metronome::default()));
     simulation.advance(Instant::MAX, &mut || false).unwrap();

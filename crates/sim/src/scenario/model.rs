@@ -10,6 +10,7 @@ use ackclock_tcp::HEADER;
 
 use crate::scenario::application::{ApplicationSpec, DATAGRAM_HEADER, Traffic};
 
+pub use crate::columns::traces::TraceKind;
 pub use ackclock_tcp::modern::{Config as ModernHost, Pacing, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
 pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 
@@ -238,47 +239,6 @@ pub struct ComposedSpec {
     pub avoidance: PartSpec,
     /// Axis `loss_response`; `None`: the avoidance's own.
     pub loss_response: Option<PartSpec>,
-}
-
-/// What a run can record, each a table of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TraceKind {
-    /// `cwnd` and `ssthresh` at every change.
-    Cwnd,
-    /// In-order delivery at the receiver.
-    Delivered,
-    /// Waiting packets and bytes of every queue at every change.
-    Queue,
-    /// Lost packets with the reason.
-    Drops,
-    /// Packets marked by a queue, with the reason.
-    Marks,
-    /// How long each packet waited in a queue.
-    Sojourn,
-    /// The queue disciplines' own quantities, at every packet: the probability to drop or mark, averages, virtual queues.
-    Discipline,
-    /// Every data packet sent and every ACK received, at the sender.
-    Sequence,
-    /// Round-trip times and the retransmission timeout, at every ACK.
-    Rtt,
-    /// The congestion control's own quantities, at every ACK.
-    Internals,
-}
-
-impl TraceKind {
-    /// Every kind with its name in a scenario.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("cwnd", Self::Cwnd),
-        ("delivered", Self::Delivered),
-        ("queue", Self::Queue),
-        ("drops", Self::Drops),
-        ("marks", Self::Marks),
-        ("sojourn", Self::Sojourn),
-        ("discipline", Self::Discipline),
-        ("sequence", Self::Sequence),
-        ("rtt", Self::Rtt),
-        ("internals", Self::Internals),
-    ];
 }
 
 impl std::fmt::Debug for ControlSpec {

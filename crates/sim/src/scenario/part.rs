@@ -206,8 +206,17 @@ pub(crate) fn unit(param: &Param) -> Option<&'static str> {
 /// Every part there is: for each axis its parts with name, summary, reference, parameters and the header of their file.
 pub fn registry_json() -> Json {
     let axes = AXES.iter().map(|axis| {
-        let parts: Vec<Json> = axis.parts().iter().map(describe).collect();
-        (axis.name.to_owned(), Json::Array(parts))
+        let parts = axis.parts().iter().map(|part| {
+            let mut json = describe(part);
+            let quantities = part.quantities.iter().map(|quantity| {
+                let mut json = describe_quantity(quantity);
+                json["axis"] = json!(quantity.axis);
+                json
+            });
+            json["quantities"] = quantities.collect();
+            json
+        });
+        (axis.name.to_owned(), parts.collect())
     });
     Json::Object(axes.collect())
 }
@@ -223,6 +232,11 @@ pub(crate) fn describe(part: &Description) -> Json {
         "params": params,
         "header": header.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n"),
     })
+}
+
+/// What a listing says of a quantity.
+pub(crate) fn describe_quantity(quantity: &entry::Quantity) -> Json {
+    json!({ "name": quantity.name, "unit": quantity.unit, "doc": quantity.doc })
 }
 
 fn describe_param(param: &Param) -> Json {

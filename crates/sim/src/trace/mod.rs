@@ -3,14 +3,14 @@
 mod capture;
 mod pcapng;
 mod recording;
-mod tables;
 mod wire;
 
 pub use capture::Capture;
 pub(crate) use recording::Recording;
-pub use tables::{
-    CwndTrace, DeliveredTrace, DisciplineTrace, FatesTrace, InternalsTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace,
-    SojournTrace, Traces,
+
+pub use crate::columns::traces::{
+    CwndTrace, DeliveredTrace, DisciplineTrace, DropsTrace, InternalsTrace, MarksTrace, QueueTrace, RttTrace, SequenceKind, SequenceTrace,
+    SojournTrace, TraceColumn, TraceKind, Traces, Values,
 };
 
 use ackclock_core::cc::{CongestionControl, Window};
@@ -44,7 +44,7 @@ pub(crate) trait Recorder {
     /// A packet of `flow` leaves the queue of `link` after `sojourn`.
     fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration);
     /// The discipline of `link` after a packet; `pull` gives its own quantities.
-    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64)));
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64)));
     /// What waits at `link` has changed.
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog);
     /// The window of `flow` after an event.
@@ -68,7 +68,7 @@ impl Recorder for Off {
     fn dropped(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
     fn marked(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
     fn sojourn(&mut self, _: Instant, _: u32, _: u32, _: Duration) {}
-    fn discipline(&mut self, _: Instant, _: u32, _: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {}
+    fn discipline(&mut self, _: Instant, _: u32, _: impl Fn(&mut dyn FnMut(&'static str, f64))) {}
     fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
     fn window(&mut self, _: Instant, _: u32, _: Window) {}
     fn rtt(&mut self, _: Instant, _: u32, _: Duration, _: (Option<Duration>, Duration)) {}

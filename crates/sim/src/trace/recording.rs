@@ -5,6 +5,7 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces};
+use crate::columns::traces::{Fate, Listener};
 use crate::net::packet::{Kept, Packet};
 
 /// Tables and perhaps a capture.
@@ -16,6 +17,11 @@ pub(crate) struct Recording {
     pub(crate) capture: Option<Capture>,
 }
 
+/// What became of a packet that entered a link.
+fn fate(entering: &Entering, reason: Reason) -> Fate {
+    Fate { flow: entering.packet.flow() as u32, seq: entering.packet.seq, reason }
+}
+
 impl Recorder for Recording {
     const ON: bool = true;
 
@@ -25,23 +31,23 @@ impl Recorder for Recording {
         }
     }
 
-    fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
-        self.traces.dropped(at, link, packet, reason);
+    fn dropped(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
+        self.traces.dropped(at, link, fate(entering, reason));
         if let Some(capture) = &mut self.capture {
-            capture.dropped(at, link, packet, reason);
+            capture.dropped(at, link, entering, reason);
         }
     }
 
-    fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason) {
-        self.traces.marked(at, link, packet, reason);
+    fn marked(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
+        self.traces.marked(at, link, fate(entering, reason));
     }
 
     fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration) {
         self.traces.sojourn(at, link, flow, sojourn);
     }
 
-    fn discipline(&mut self, at: Instant, link: u32, pull: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
-        self.traces.discipline(at, link, pull);
+    fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64))) {
+        self.traces.discipline(at, link, &pull);
     }
 
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog) {

@@ -23,5 +23,6 @@ pub static ENTRY: Entry<Profile> = Entry {
     summary: "A byte-stream TCP as today's systems have it",
     reference: "RFC 9293",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Profile::Modern)),
 };

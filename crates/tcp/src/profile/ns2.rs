@@ -23,5 +23,6 @@ pub static ENTRY: Entry<Profile> = Entry {
     summary: "The packet-counting one-way TCP of ns-2.35",
     reference: "ns-2.35",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Profile::Ns2)),
 };

@@ -15,9 +15,9 @@
 //! Those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see loss response `westwood`. The paper
 //! has no constant of its own here. `rule`: `at_most`, that of Mascolo et al., which "keep TCPW algorithm unchanged" is read as.
 
-use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
+use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::contract::{Avoidance, Window};
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent};
 use crate::units::Segments;
 
@@ -27,6 +27,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     summary: "Westwood RB: Reno's growth times 1 + δ, where δ compares the bandwidth with its mean and maximum",
     reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 2–4",
     params: &PARAMS_AND_RULE,
+    quantities: &[BWE, BWE_AVG, BWE_MAX, quantity("delta", "", "bandwidth ratio δ: 1 at the largest estimate, 0 at the mean")],
     build: |params| Ok(Box::new(BandwidthRatio { bandwidth: Bandwidth::new(params), rule: Rule::new(params) })),
 };
 

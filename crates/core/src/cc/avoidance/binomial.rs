@@ -48,6 +48,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         },
         halves("slow_start"),
     ],
+    quantities: &[],
     build,
 };
 

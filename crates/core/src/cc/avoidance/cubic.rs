@@ -24,11 +24,9 @@
 //! ## Parameters
 //! `c`: 0.4 segments/s³, and `beta_cubic`: 0.7, which RFC 9438 §5.1 and §4.6 recommend. `fast_convergence`: on (§4.7, which would have it off
 //! where a flow is alone). `reno_friendly`: on (§4.3); off leaves the cubic function alone, for comparison.
-//!
-//! Its quantities in traces are `W_max`, `W_est` and `target` in segments, and `K` in seconds.
 
 use crate::cc::contract::{Avoidance, Window};
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent, Sent};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Instant, Segments};
@@ -63,6 +61,12 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Bool(true),
             doc: "whether the window is at least Reno's (RFC 9438 §4.3)",
         },
+    ],
+    quantities: &[
+        quantity("W_max", "segments", "window at which congestion struck").on("window"),
+        quantity("K", "s", "time from the start of the stage until the cubic function is back at `W_max`").on("time"),
+        quantity("W_est", "segments", "window that Reno would have").on("window"),
+        quantity("target", "segments", "window towards which the next round trip grows").on("window"),
     ],
     build: |params| {
         Ok(Box::new(Cubic {

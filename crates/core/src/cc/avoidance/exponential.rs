@@ -59,6 +59,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         power("l", L, "power of the cut; the paper prints no value"),
         halves("first"),
     ],
+    quantities: &[],
     build: |params| Ok(Box::new(Exponential::new(params))),
 };
 

@@ -53,6 +53,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         powers("decrease_powers", "power of cwnd for each coefficient of decrease"),
         halves("slow_start"),
     ],
+    quantities: &[],
     build,
 };
 

@@ -19,6 +19,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
     summary: "one segment a round trip; halves at congestion",
     reference: "RFC 5681 §3.1",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Reno)),
 };
 

@@ -21,7 +21,7 @@
 //! `rule`: "ns2" or "published".
 
 use crate::cc::contract::{Avoidance, Window};
-use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
+use crate::cc::vegas::{ALPHA, BASE_RTT, Backlog, DIFF, MIN_WINDOW, ROUND_RTT, RULE};
 use crate::entry::Entry;
 use crate::events::{Ack, Cause, CongestionEvent};
 use crate::params::{Default, Kind, Param, Params};
@@ -42,6 +42,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
         },
         RULE,
     ],
+    quantities: &[DIFF, BASE_RTT, ROUND_RTT],
     build,
 };
 

@@ -11,11 +11,10 @@
 //! congestion whatever the backlog, and halves the window. Reduced is the window in force.
 //! ## Parameters
 //! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: on.
-//!
-//! Its quantities in traces are `base_rtt` in seconds and the backlog `N` in segments.
 
 use crate::cc::contract::{Avoidance, Window};
-use crate::entry::Entry;
+use crate::cc::vegas::BASE_RTT;
+use crate::entry::{Entry, quantity};
 use crate::events::{Ack, Cause, CongestionEvent};
 use crate::params::{Default, Kind, Param};
 use crate::units::{Duration, Segments};
@@ -45,6 +44,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             doc: "whether BaseRTT is the smallest round-trip time since the last loss instead of the connection's",
         },
     ],
+    quantities: &[BASE_RTT, quantity("N", "segments", "the flow's segments that wait in queues").on("in queues")],
     build: |params| {
         Ok(Box::new(Veno {
             beta: params.number("beta"),

@@ -48,6 +48,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         segments("least", 1.0, "smallest initial window; that after a lost SYN"),
         segments("most", 100.0, "largest initial window; the largest that Aniemeka 2018 tries"),
     ],
+    quantities: &[],
     build,
 };
 

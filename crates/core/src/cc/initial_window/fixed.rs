@@ -25,6 +25,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         default: Default::Number(1.0),
         doc: "initial window; one segment, as before RFC 3390",
     }],
+    quantities: &[],
     build: |params| Ok(Box::new(Fixed { segments: params.number("segments") })),
 };
 

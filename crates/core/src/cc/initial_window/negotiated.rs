@@ -39,6 +39,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
             doc: "initial window that the receiver allows; RFC 6928's",
         },
     ],
+    quantities: &[],
     build: |params| Ok(Box::new(Negotiated { sender: params.number("sender"), receiver: params.number("receiver") })),
 };
 

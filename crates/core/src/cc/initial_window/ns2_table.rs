@@ -26,6 +26,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         default: Default::Number(2.0),
         doc: "initial window after one lost SYN; ns-2's default windowInit_",
     }],
+    quantities: &[],
     build: |params| Ok(Box::new(Ns2Table { after_syn_loss: params.number("after_syn_loss") })),
 };
 

@@ -14,8 +14,14 @@ use crate::events::Established;
 use crate::units::Segments;
 
 /// This part in the registry.
-pub static ENTRY: Entry<dyn InitialWindow> =
-    Entry { name: "rfc2001", summary: "one segment", reference: "RFC 2001 §1", params: &[], build: |_| Ok(Box::new(Rfc2001)) };
+pub static ENTRY: Entry<dyn InitialWindow> = Entry {
+    name: "rfc2001",
+    summary: "one segment",
+    reference: "RFC 2001 §1",
+    params: &[],
+    quantities: &[],
+    build: |_| Ok(Box::new(Rfc2001)),
+};
 
 /// The initial window of RFC 2001.
 #[derive(Clone, Debug)]

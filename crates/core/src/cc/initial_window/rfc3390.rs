@@ -19,6 +19,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     summary: "min(4·SMSS, max(2·SMSS, 4380 B))",
     reference: "RFC 3390 §1",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Rfc3390)),
 };
 

@@ -19,6 +19,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     summary: "min(10·SMSS, max(2·SMSS, 14600 B))",
     reference: "RFC 6928 §2",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Rfc6928)),
 };
 

@@ -38,6 +38,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
             doc: "largest initial window; in effect none",
         },
     ],
+    quantities: &[],
     build: |params| Ok(Box::new(Unlimited { pace_above: params.number("pace_above"), most: params.number("most") })),
 };
 

@@ -32,6 +32,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         default: Default::Number(2015.0),
         doc: "year of the schedule, 2011 to 2019; the default is its middle",
     }],
+    quantities: &[],
     build: |params| Ok(Box::new(Yearly { year: params.number("year") })),
 };
 

@@ -15,8 +15,14 @@ use crate::entry::Entry;
 use crate::events::CongestionEvent;
 
 /// This part in the registry.
-pub static ENTRY: Entry<dyn LossResponse> =
-    Entry { name: "halve", summary: "half the window", reference: "RFC 5681 §3.1", params: &[], build: |_| Ok(Box::new(Halve)) };
+pub static ENTRY: Entry<dyn LossResponse> = Entry {
+    name: "halve",
+    summary: "half the window",
+    reference: "RFC 5681 §3.1",
+    params: &[],
+    quantities: &[],
+    build: |_| Ok(Box::new(Halve)),
+};
 
 /// Multiplicative decrease by two.
 #[derive(Clone, Debug)]

@@ -47,6 +47,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             doc: "whether a loss halves ssthresh (figure 7), or leaves it as it is (equation 10)",
         },
     ],
+    quantities: &[],
     build: |params| Ok(Box::new(ReturnToThreshold::new(params))),
 };
 

@@ -42,6 +42,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             doc: "upper ends of all zones but the last, in segments, rising; the paper's",
         },
     ],
+    quantities: &[],
     build,
 };
 

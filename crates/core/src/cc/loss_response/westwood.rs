@@ -19,7 +19,7 @@
 //! and `m`: 2, the paper's, for the original filter. `pole`: 0.9, the paper's, for Westwood+. `rule`:
 //! `at_most`, that of 2001.
 
-use crate::cc::bandwidth::{Bandwidth, PARAMS_AND_RULE, Rule};
+use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::contract::{LossResponse, Window};
 use crate::entry::Entry;
 use crate::events::{Ack, CongestionEvent};
@@ -30,6 +30,7 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
     summary: "TCP Westwood: the estimated bandwidth times the smallest round-trip time",
     reference: "Mascolo et al., TCP Westwood: bandwidth estimation for enhanced transport over wireless links, §3",
     params: &PARAMS_AND_RULE,
+    quantities: &[BWE, BWE_AVG, BWE_MAX],
     build: |params| Ok(Box::new(Westwood { bandwidth: Bandwidth::new(params), rule: Rule::new(params) })),
 };
 

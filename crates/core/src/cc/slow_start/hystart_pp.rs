@@ -13,12 +13,9 @@
 //! `min_rtt_thresh`: 4 ms, `max_rtt_thresh`: 16 ms, `min_rtt_divisor`: 8, `n_rtt_sample`: 8, `css_growth_divisor`: 4, `css_rounds`: 5, all
 //! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity of those that do.
 //! `initial_only`: on, as recommended; later slow starts are standard.
-//!
-//! Its quantities in traces are `phase` (0: slow start, 1: CSS, 2: over) and, in seconds, `last_round_min_rtt` and
-//! `current_round_min_rtt`.
 
 use crate::cc::contract::{SlowStart, Step, Window};
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::events::{Ack, CongestionEvent};
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Duration, Segments};
@@ -57,6 +54,11 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             default: Default::Bool(true),
             doc: "whether slow starts after the connection's first are standard (RFC 9406 §4.3)",
         },
+    ],
+    quantities: &[
+        quantity("phase", "", "0: slow start, 1: CSS, 2: over"),
+        quantity("last_round_min_rtt", "s", "smallest round-trip time of the last round").on("time"),
+        quantity("current_round_min_rtt", "s", "smallest round-trip time of this round so far").on("time"),
     ],
     build: |params| Ok(Box::new(HystartPp::new(params))),
 };

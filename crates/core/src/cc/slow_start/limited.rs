@@ -29,6 +29,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "standard up to max_ssthresh, then at most max_ssthresh/2 a round trip",
     reference: "RFC 3742 §2",
     params: &[MAX_SSTHRESH],
+    quantities: &[],
     build: |params| Ok(Box::new(Limited { max_ssthresh: params.number("max_ssthresh") })),
 };
 

@@ -24,6 +24,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "ns-2's limited slow start: a floor under avoidance until a fast retransmit",
     reference: "ns-2.35 max_ssthresh_; RFC 3742",
     params: &[MAX_SSTHRESH],
+    quantities: &[],
     build: |params| Ok(Box::new(LimitedNs2 { max_ssthresh: params.number("max_ssthresh"), active: true })),
 };
 

@@ -13,8 +13,9 @@
 //! `beta`: 3 segments, the paper's. The others are those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see
 //! loss response `westwood`.
 
-use crate::cc::bandwidth::{Bandwidth, PARAMS};
+use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS};
 use crate::cc::contract::{SlowStart, Step, Window};
+use crate::cc::vegas::DIFF;
 use crate::entry::Entry;
 use crate::events::Ack;
 use crate::params::{Default, Kind, Param};
@@ -33,6 +34,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "Westwood RB: one segment per ACK, per other ACK once a queue is seen",
     reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 1",
     params: &[BETA, PARAMS[0], PARAMS[1], PARAMS[2], PARAMS[3]],
+    quantities: &[BWE, BWE_AVG, BWE_MAX, DIFF],
     build: |params| Ok(Box::new(QueueAware { beta: params.number("beta"), bandwidth: Bandwidth::new(params), diff: None, ack_flag: true })),
 };
 

@@ -43,6 +43,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         },
         MAX_SSTHRESH,
     ],
+    quantities: &[],
     build,
 };
 

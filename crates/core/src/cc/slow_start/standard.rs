@@ -18,6 +18,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "one segment per ACK: the window doubles in a round trip",
     reference: "RFC 5681 §3.1",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Standard)),
 };
 

@@ -23,7 +23,7 @@
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
-use crate::entry::Entry;
+use crate::entry::{Entry, quantity};
 use crate::events::Ack;
 use crate::params::{Default, Kind, Param};
 use crate::units::Segments;
@@ -42,6 +42,9 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         },
         ALPHA,
         RULE,
+    ],
+    quantities: &[
+        quantity("slow_start_diff", "segments", "the flow's segments that wait in queues, as slow start measures them").on("in queues")
     ],
     build: |params| {
         let backlog = Backlog::new(params);

@@ -30,6 +30,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     summary: "Fast recovery that partial ACKs continue",
     reference: "RFC 6582",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(NewReno::default())),
 };
 

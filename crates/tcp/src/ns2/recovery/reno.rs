@@ -26,6 +26,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     summary: "Fast retransmit and fast recovery, which the first ACK of new data ends",
     reference: "RFC 2581",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Reno)),
 };
 

@@ -27,6 +27,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     summary: "Selective acknowledgements with a pipe",
     reference: "RFC 3517",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Sack::default())),
 };
 

@@ -25,6 +25,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     summary: "Fast retransmit, then slow start from one segment",
     reference: "Jacobson 1988",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Tahoe)),
 };
 

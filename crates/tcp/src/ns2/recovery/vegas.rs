@@ -28,6 +28,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     summary: "Timeouts of fine grain for each segment",
     reference: "Brakmo and Peterson 1995",
     params: &[],
+    quantities: &[],
     build: |_| Ok(Box::new(Vegas::default())),
 };
 

@@ -1,0 +1,96 @@
+//! Does what CONTRIBUTING.md says, in a copy of the crates, with the examples printed there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A copy of some crates as a workspace of their own.
+pub(crate) struct Copied {
+    root: PathBuf,
+    target: PathBuf,
+    contributing: String,
+}
+
+impl Copied {
+    /// Copies the crates of these names into the folder `scratch` of this test.
+    pub(crate) fn new(scratch: &str, crates: &[&str]) -> Self {
+        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+        let root = temporary.join(scratch);
+        let _ = fs::remove_dir_all(&root);
+        for name in crates {
+            copy(&repository.join("crates").join(name), &root.join("crates").join(name));
+        }
+        // With the same dependencies and profiles. Its version tells its artifacts from those of the original, which cargo would otherwise
+        // take for the same packages.
+        let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
+        let members = crates.iter().map(|name| format!("\"crates/{name}\"")).collect::<Vec<_>>().join(", ");
+        let members = format!("members = [{members}]");
+        let lines = manifest.lines().map(|line| match line.split_once(" = ") {
+            Some(("members", _)) => members.as_str(),
+            Some(("version", _)) => "version = \"0.0.0-example\"",
+            _ => line,
+        });
+        let manifest = lines.collect::<Vec<_>>().join("\n");
+        assert!(manifest.contains(&members) && manifest.matches("0.0.0-example").count() == 1);
+        fs::write(root.join("Cargo.toml"), manifest).unwrap();
+        fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock")).unwrap();
+        let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
+        // In the target folder of this very build, whose dependencies are there already.
+        Self { root, target: temporary.parent().unwrap().to_owned(), contributing }
+    }
+
+    /// The code block after the marker `<!-- example: NAME -->`.
+    pub(crate) fn example(&self, name: &str) -> &str {
+        let marker = format!("<!-- example: {name} -->\n```rust\n");
+        let (_, rest) = self.contributing.split_once(&marker).unwrap_or_else(|| panic!("no example {name}"));
+        rest.split_once("```").unwrap_or_else(|| panic!("example {name} does not end")).0
+    }
+
+    /// Writes the file `path`.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        fs::write(self.root.join(path), text).unwrap();
+    }
+
+    /// Inserts the example `name` behind a text that the file `path` has once.
+    pub(crate) fn insert(&self, name: &str, path: &str, behind: &str) {
+        let text = fs::read_to_string(self.root.join(path)).unwrap();
+        assert_eq!(text.matches(behind).count(), 1, "{path}: {behind:?}");
+        self.write(path, &text.replace(behind, &format!("{behind}{}", self.example(name))));
+    }
+
+    /// Inserts an example of one line.
+    pub(crate) fn insert_line(&self, name: &str, path: &str, behind: &str) {
+        assert_eq!(self.example(name).lines().count(), 1, "one line");
+        self.insert(name, path, behind);
+    }
+
+    /// Runs `cargo test` with these arguments; asserts that it succeeds and that these tests are among those that ran.
+    pub(crate) fn test(&self, arguments: &[&str], tests: &[&str]) {
+        let output = Command::new(env!("CARGO"))
+            .args(["test", "--offline"])
+            .args(arguments)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .output()
+            .unwrap();
+        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        assert!(output.status.success(), "{stderr}\n{stdout}");
+        for test in tests {
+            assert!(stdout.lines().any(|line| line.contains(test) && line.ends_with("ok")), "{test} did not run:\n{stdout}");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}

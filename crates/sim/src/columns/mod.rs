@@ -1,0 +1,190 @@
+//! Columns: what the tables of a result hold, each declared once with its name, unit, meaning and value.
+//!
+//! Structs, Arrow tables, JSON, digests and the reference page are made from these declarations. Tables of rows (flows, links, transfers,
+//! pages) are declared with `table!` where their structs belong; traces, which are written column by column, in [`traces`].
+
+pub mod traces;
+
+use ackclock_core::units::{Duration, Instant};
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Texts.
+    Text,
+    /// Whole numbers.
+    Whole,
+    /// Numbers.
+    Number,
+}
+
+impl Kind {
+    /// Its name in listings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "texts",
+            Self::Whole => "whole numbers",
+            Self::Number => "numbers",
+        }
+    }
+}
+
+/// A value in a table of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// There is none.
+    Missing,
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Number(f64),
+}
+
+/// A column of a table whose rows are an `R` each, with what an `S`, which was run, says of it.
+#[derive(Debug)]
+pub struct Column<S: 'static, R: 'static> {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; empty for a text or plain number.
+    pub unit: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Where its values come from.
+    pub source: Source<S, R>,
+}
+
+/// Where the values of a column come from.
+#[derive(Debug)]
+pub enum Source<S: 'static, R: 'static> {
+    /// From what was counted and measured.
+    Measured(fn(&R) -> Cell),
+    /// From what was run, in which the row has an index.
+    Given(fn(&S, usize, &R) -> Cell),
+}
+
+impl<S, R> Column<S, R> {
+    /// Its value in a row with this index in `run`.
+    pub fn cell(&self, run: &S, index: usize, row: &R) -> Cell {
+        match self.source {
+            Source::Measured(get) => get(row),
+            Source::Given(get) => get(run, index, row),
+        }
+    }
+}
+
+/// What can stand in a table of rows. Times are in seconds, to the nanosecond, like those of traces.
+pub(crate) trait Value {
+    /// What such values are.
+    const KIND: Kind;
+    /// The value in a table.
+    fn cell(self) -> Cell;
+}
+
+impl Value for String {
+    const KIND: Kind = Kind::Text;
+    fn cell(self) -> Cell {
+        Cell::Text(self)
+    }
+}
+
+impl Value for &'static str {
+    const KIND: Kind = Kind::Text;
+    fn cell(self) -> Cell {
+        Cell::Text(self.to_owned())
+    }
+}
+
+impl Value for u64 {
+    const KIND: Kind = Kind::Whole;
+    fn cell(self) -> Cell {
+        Cell::Whole(self)
+    }
+}
+
+impl Value for u32 {
+    const KIND: Kind = Kind::Whole;
+    fn cell(self) -> Cell {
+        Cell::Whole(self.into())
+    }
+}
+
+impl Value for f64 {
+    const KIND: Kind = Kind::Number;
+    fn cell(self) -> Cell {
+        if self.is_nan() { Cell::Missing } else { Cell::Number(self) }
+    }
+}
+
+impl Value for Instant {
+    const KIND: Kind = Kind::Number;
+    fn cell(self) -> Cell {
+        Cell::Number(seconds(self.as_nanos()))
+    }
+}
+
+impl Value for Duration {
+    const KIND: Kind = Kind::Number;
+    fn cell(self) -> Cell {
+        Cell::Number(seconds(self.as_nanos()))
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const KIND: Kind = T::KIND;
+    fn cell(self) -> Cell {
+        self.map_or(Cell::Missing, Value::cell)
+    }
+}
+
+/// Whole nanoseconds as tables have them.
+pub fn seconds(nanos: u64) -> f64 {
+    Instant::from_nanos(nanos).as_secs_f64()
+}
+
+/// Declares a struct and the columns of its table, in their order:
+///
+/// - `name: Type [field], unit, doc;` is a field of the struct;
+/// - `name: Type = getter, unit, doc;` is computed from the struct;
+/// - `name: Type => getter, unit, doc;` is computed from what was run, the row's index in it, and the struct.
+///
+/// Fields that are no column of their own follow under `besides`.
+macro_rules! table {
+    (
+        $(#[$attribute:meta])*
+        pub struct $row:ident of $run:ty {
+            $($name:ident: $type:ty $([$field:ident])? $(= $get:expr)? $(=> $given:expr)?, $unit:literal, $doc:literal;)+
+        } $(besides { $($(#[$about:meta])* $other:ident: $kind:ty,)+ })?
+    ) => {
+        $(#[$attribute])*
+        pub struct $row {
+            $($(#[doc = $doc] pub $field: $type,)?)+
+            $($($(#[$about])* pub $other: $kind,)+)?
+        }
+
+        impl $row {
+            /// The columns of its table.
+            pub const COLUMNS: &'static [$crate::columns::Column<$run, Self>] = &[$($crate::columns::Column {
+                name: stringify!($name),
+                unit: $unit,
+                doc: $doc,
+                kind: <$type as $crate::columns::Value>::KIND,
+                source: {
+                    $($crate::columns::Source::Measured(|row: &$row| $crate::columns::Value::cell(row.$field)))?
+                    $($crate::columns::Source::Measured(|row| {
+                        const GET: fn(&$row) -> $type = $get;
+                        $crate::columns::Value::cell(GET(row))
+                    }))?
+                    $($crate::columns::Source::Given(|run, index, row| {
+                        const GET: fn(&$run, usize, &$row) -> $type = $given;
+                        $crate::columns::Value::cell(GET(run, index, row))
+                    }))?
+                },
+            }),+];
+        }
+    };
+}
+pub(crate) use table;

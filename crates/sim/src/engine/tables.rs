@@ -1,0 +1,42 @@
+//! The tables of a result for listings: which there are, and what their columns are.
+
+use serde_json::{Value as Json, json};
+
+use super::result::{FlowResult, LinkResult};
+use crate::app::{Page, Transfer};
+use crate::columns::traces::{TraceKind, Traces};
+use crate::columns::{Column, Kind};
+
+/// Every table: its name, what has a row, and name, unit, kind and meaning of every column. A trace also has its name in `record`.
+pub fn tables_json() -> Json {
+    let mut tables = vec![
+        rows("flows", "every flow", FlowResult::COLUMNS),
+        rows(
+            "links",
+            "every link in each direction, named `from>to`. What waits in a queue does not include the packet in transmission",
+            LinkResult::COLUMNS,
+        ),
+        rows(
+            "transfers",
+            "every response of a client and every burst. Time runs from `queued_s` over `requested_s` to `completed_s`",
+            Transfer::COLUMNS,
+        ),
+        rows("pages", "every page that a client began to load and every exchange of a request and a response", Page::COLUMNS),
+    ];
+    tables.extend(TraceKind::ALL.map(|(name, kind)| {
+        let empty = Traces::new(&[kind]);
+        let columns = empty.columns(kind).into_iter().flatten();
+        let columns: Vec<Json> = columns.map(|column| describe(column.name, column.unit, column.values.kind(), column.doc)).collect();
+        json!({ "name": format!("trace {name}"), "trace": name, "row": kind.about(), "columns": columns })
+    }));
+    Json::Array(tables)
+}
+
+fn rows<S, R>(name: &str, row: &str, columns: &[Column<S, R>]) -> Json {
+    let columns: Vec<Json> = columns.iter().map(|column| describe(column.name, column.unit, column.kind, column.doc)).collect();
+    json!({ "name": name, "trace": null, "row": row, "columns": columns })
+}
+
+fn describe(name: &str, unit: &str, kind: Kind, doc: &str) -> Json {
+    json!({ "name": name, "unit": unit, "kind": kind.name(), "doc": doc })
+}

@@ -1,0 +1,113 @@
+"""What the tables of a result hold: every column with its unit and meaning, as the engine declares it.
+
+>>> import ackclock
+>>> ackclock.columns.of("trace rtt")[2]
+Column(name='rtt', unit='s', kind='numbers', meaning='round-trip time of the segment that caused the ACK')
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from ackclock import _core, checks
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    unit : str
+        Its unit; empty for texts and plain numbers.
+    kind : str
+        What its values are: texts, whole numbers or numbers.
+    meaning : str
+        What it is.
+    """
+
+    name: str
+    unit: str
+    kind: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result.
+
+    Attributes
+    ----------
+    name : str
+        Its name: ``flows``, or ``trace cwnd``.
+    trace : str or None
+        The name of the trace in ``record``, if it is one.
+    row : str
+        What has a row.
+    columns : tuple of Column
+        Its columns in their order.
+    """
+
+    name: str
+    trace: str | None
+    row: str
+    columns: tuple[Column, ...]
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Give every table by its name: flows, links, transfers, pages, and the traces."""
+    return {table.name: table for table in map(_table, json.loads(_core.tables()))}
+
+
+def _table(said: dict[str, Any]) -> Table:
+    columns = (Column(entry["name"], entry["unit"], entry["kind"], entry["doc"]) for entry in said["columns"])
+    return Table(said["name"], said["trace"], said["row"], tuple(columns))
+
+
+def of(table: str) -> tuple[Column, ...]:
+    """Give the columns of a table.
+
+    Parameters
+    ----------
+    table
+        ``flows``, ``links``, ``transfers``, ``pages``, or a trace, as in ``trace cwnd``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
+    """
+    if table not in tables():
+        raise ValueError(f"there is no table {table!r}{checks.near(table, tables())}")
+    return tables()[table].columns
+
+
+def documented(*names: str) -> Callable[[Method], Method]:
+    """Let a docstring end with the columns of these tables."""
+
+    def append(method: Method) -> Method:
+        if method.__doc__:  # python -OO has none
+            sections = "\n\n".join("\n".join(_section(tables()[name])) for name in names)
+            method.__doc__ = f"{inspect.cleandoc(method.__doc__)}\n\n{sections}\n"
+        return method
+
+    return append
+
+
+def _section(table: Table) -> Iterator[str]:
+    title = f"Columns of {table.name}"
+    yield from [title, "-" * len(title)]
+    for column in table.columns:
+        yield f"{column.name} : {column.kind}" + (f", {column.unit}" if column.unit else "")
+        yield textwrap.fill(column.meaning, 116, initial_indent="    ", subsequent_indent="    ")
