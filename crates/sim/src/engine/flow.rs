@@ -54,8 +54,8 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// The flow of `spec`, with the hosts not yet started.
-    pub(super) fn new(index: u32, spec: &FlowSpec) -> Result<Self, RunError> {
+    /// The flow of `spec` in a run with `seed`, with the hosts not yet started.
+    pub(super) fn new(index: u32, spec: &FlowSpec, seed: u64) -> Result<Self, RunError> {
         let host = &spec.host;
         let grows = matches!(spec.traffic, Traffic::Bursts(_));
         let packets = if grows { Some(0) } else { spec.packets };
@@ -63,23 +63,29 @@ impl Flow {
         let control = || -> Result<Box<dyn CongestionControl>, RunError> {
             Ok(match &spec.control {
                 ControlSpec::Composed(parts) => Box::new(compose(parts, host.initial_ssthresh)?),
+                ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,
                 ControlSpec::Custom(factory) => factory(),
             })
         };
+        // The two ends of a connection differ in the last bit, neighbouring runs in the upper half.
+        let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
         let hosts = if let Traffic::Datagrams(_) = spec.traffic {
             Hosts::Datagrams(Box::new(Stream::new(spec.start, host.packet_size.0)))
         } else if let Some(modern) = &spec.modern {
-            let connection = if let Traffic::Connection(_) = spec.traffic {
+            let mut connection = if let Traffic::Connection(_) = spec.traffic {
                 Connection::dormant(modern, [control()?, control()?], host.packet_size.0)
             } else {
                 Connection::bulk(modern, control()?, bulk, host.packet_size.0)
             };
+            connection.seed(seed);
             Hosts::Modern(Box::new(connection))
         } else {
             let sack = host.recovery == Recovery::Sack;
             let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
             let receiver = Receiver::new(sack, delay, (host.syn_size(), host.wire_size()), spec.start);
-            Hosts::Ns2 { sender: Sender::new(index, host, control()?, bulk), receiver }
+            let mut sender = Sender::new(index, host, control()?, bulk);
+            sender.seed(seed);
+            Hosts::Ns2 { sender, receiver }
         };
         let started = if let Traffic::Connection(_) = spec.traffic { None } else { Some(spec.start) };
         let (armed, due) = ([None; 2], [None; 2]);

@@ -94,7 +94,7 @@ mod tests {
              initial_window = {{ kind = 'fixed', segments = '10 segments' }}"
         );
         let scenario = Document::from_toml(&text, "").and_then(|document| document.scenario()).unwrap();
-        let Hosts::Ns2 { mut sender, .. } = Flow::new(0, &scenario.flows[0]).unwrap().hosts else { panic!("{text}") };
+        let Hosts::Ns2 { mut sender, .. } = Flow::new(0, &scenario.flows[0], 1).unwrap().hosts else { panic!("{text}") };
         sender.handle_timeout(at(0));
         assert_eq!(sent(&mut sender, 0), [0]);
         assert_eq!(acknowledge(&mut sender, 100, 1), (1..=10).collect::<Vec<_>>());
@@ -174,7 +174,7 @@ mod tests {
         let (mut sender, _) = opened("newreno");
         assert_eq!(tell(&mut sender, 150, (0, 0), Notice::Segment), NONE, "it has been answered");
         let scenario = Document::from_toml("duration = '1 s'\n[flow]", "").and_then(|document| document.scenario()).unwrap();
-        let Hosts::Ns2 { mut sender, .. } = Flow::new(0, &scenario.flows[0]).unwrap().hosts else { panic!() };
+        let Hosts::Ns2 { mut sender, .. } = Flow::new(0, &scenario.flows[0], 1).unwrap().hosts else { panic!() };
         sender.handle_timeout(at(0));
         assert_eq!(sent(&mut sender, 0), [0]);
         assert_eq!(tell(&mut sender, 30, (0, 0), Notice::Segment), [0]);

@@ -14,7 +14,7 @@ use crate::scenario::error::Problems;
 use crate::scenario::flow_keys::{control, host, is_modern, modern};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
-use crate::scenario::model::{ControlSpec, FlowSpec};
+use crate::scenario::model::FlowSpec;
 use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::{Measure, Quantity};
@@ -162,6 +162,6 @@ fn prototype(table: &Record) -> FlowSpec {
         traffic: Traffic::Bulk,
         host,
         modern,
-        control: ControlSpec::Composed(control(table)),
+        control: control(table),
     }
 }

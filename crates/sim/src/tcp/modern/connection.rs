@@ -103,6 +103,13 @@ impl Connection {
         }
     }
 
+    /// The controls of both ends draw their random decisions from seeds of their own, derived from `seed`.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        for (end, number) in self.ends.iter_mut().zip(0..) {
+            end.sender.seed = seed ^ number;
+        }
+    }
+
     /// Whether [`Connection::settle`] has something to tell.
     pub(crate) fn is_first_flight_over(&self) -> bool {
         self.ends[0].sender.first.as_ref().is_some_and(|first| first.is_over())

@@ -127,6 +127,8 @@ struct State {
     initial_pacing: bool,
     /// The initial window that earlier connections to the peer arrived at.
     learned: Option<Segments>,
+    /// From which the control draws its random decisions.
+    seed: u64,
     smss: Bytes,
     data_size: u16,
     syn_size: u16,
@@ -193,6 +195,7 @@ impl Sender {
             first: None,
             initial_pacing: host.initial_pacing,
             learned: None,
+            seed: 0,
             smss: host.packet_size,
             data_size: host.wire_size(),
             syn_size: host.syn_size(),
