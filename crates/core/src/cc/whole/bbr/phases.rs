@@ -134,7 +134,9 @@ impl Bbr {
         if !self.full.reached {
             return;
         }
-        self.adapt_longterm_model(ack, sample);
+        if self.adapt_longterm_model(ack, sample) {
+            return;
+        }
         match self.state {
             State::Down => {
                 let drained = ack.inflight as f64 <= self.inflight_with_headroom().min(self.inflight(1.0));
@@ -218,7 +220,8 @@ impl Bbr {
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MAX_UP_ROUNDS);
     }
 
-    fn adapt_longterm_model(&mut self, ack: &Ack, sample: &Sample) {
+    /// Draft, "BBRAdaptLongTermModel". Tells whether it began a probe.
+    fn adapt_longterm_model(&mut self, ack: &Ack, sample: &Sample) -> bool {
         if self.rounds.start && self.cycle.ack_phase == AckPhase::ProbeStarting {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -230,16 +233,17 @@ impl Bbr {
             }
             if self.state.is_probe_bw() && self.cycle.precautionary && !self.cycle.too_high {
                 self.start_refill();
-                return;
+                return true;
             }
         }
         if !sample.present || self.is_inflight_too_high(sample) || self.bounds.inflight_longterm.is_infinite() {
-            return;
+            return false;
         }
         self.bounds.inflight_longterm = self.bounds.inflight_longterm.max(sample.tx_in_flight);
         if self.state == State::Up {
             self.probe_longterm_upward(ack);
         }
+        false
     }
 
     fn probe_longterm_upward(&mut self, ack: &Ack) {
