@@ -380,7 +380,7 @@ impl CongestionControl for Bbr {
     }
 
     fn window(&self) -> Window {
-        Window { cwnd: self.cwnd.max(self.smss) / self.smss, ssthresh: self.ssthresh / self.smss }
+        Window { cwnd: (self.cwnd / self.smss).max(1.0), ssthresh: (self.ssthresh / self.smss).max(2.0) }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

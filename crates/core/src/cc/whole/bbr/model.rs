@@ -81,14 +81,16 @@ impl MinRtt {
     /// Takes the round-trip time of an ACK, where it has one.
     pub(super) fn update(&mut self, now: Instant, rtt: Option<Duration>, interval: Duration) {
         self.expired = now > self.probed_at + interval;
+        // Measured times are differences of sums, so that equal ones may differ by their rounding.
+        let below = |rtt: Duration, least: Duration| rtt + Duration::NANOSECOND < least;
         if let Some(rtt) = rtt
-            && (self.expired || self.probed.is_none_or(|least| rtt < least))
+            && (self.expired || self.probed.is_none_or(|least| below(rtt, least)))
         {
             (self.probed, self.probed_at) = (Some(rtt), now);
         }
         let stale = now > self.stamp + MIN_RTT_FILTER;
         if let Some(probed) = self.probed
-            && (stale || self.min.is_none_or(|least| probed < least))
+            && (stale || self.min.is_none_or(|least| below(probed, least)))
         {
             (self.min, self.stamp) = (Some(probed), self.probed_at);
         }
