@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock import _core, composing, paths, scoring
-from ackclock.composing import AXES, Composition, PartSpec
+from ackclock.composing import Composition, PartSpec
 from ackclock.paths import NetworkPath
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
@@ -107,7 +107,7 @@ def plan(
     found = _paths(where)
     if duration is not None:
         found = [path.until(duration) for path in found]
-    wanted = composing.combine({axis: composing.choose(axis, chosen.get(axis)) for axis in AXES})
+    wanted = composing.combine(chosen)
     base = composing.composition(baseline or {})
     compositions, refused = _possible(wanted, found[0])
     here = {
@@ -233,6 +233,7 @@ def matrix(
     avoidance: Choice = None,
     loss_response: Choice = None,
     recovery: Choice = None,
+    congestion_control: Choice = None,
     paths: Sequence[str | Path] | str | Path | None = None,
     seeds: int = SEEDS,
     duration: str | None = None,
@@ -246,6 +247,9 @@ def matrix(
     ----------
     slow_start, avoidance, loss_response, recovery
         The parts to combine: names, or tables as ``{"kind": "staged", "algorithm": 3}``; by default all that there are.
+    congestion_control
+        Controls that do not decompose, each combined with the recoveries alone: names or tables, as ``"bbr"``. By
+        default all, unless one of the first three axes is given; if only this is given, there are no others.
     paths
         Names of paths, or files; by default all that come with ackclock.
     seeds
@@ -254,7 +258,7 @@ def matrix(
         Duration of every run instead of the paths' own, as ``"10 s"``.
     baseline
         Parts of the composition with which the others are compared, by axis, as ``{"avoidance": "cubic"}``; on the
-        other axes a scenario's defaults.
+        other axes a scenario's defaults. ``{"congestion_control": "bbr"}`` is a whole control.
     jobs
         Runs at once; by default as many as the machine has processors. Results do not depend on it.
     progress
@@ -267,7 +271,13 @@ def matrix(
     Stopped
         If Ctrl-C was pressed: an `Interrupted` whose ``outcome`` is what was finished.
     """
-    chosen = {"slow_start": slow_start, "avoidance": avoidance, "loss_response": loss_response, "recovery": recovery}
+    chosen = {
+        "slow_start": slow_start,
+        "avoidance": avoidance,
+        "loss_response": loss_response,
+        "recovery": recovery,
+        "congestion_control": congestion_control,
+    }
     where = [paths] if isinstance(paths, (str, Path)) else paths
     planned = plan(chosen, where=where, seeds=seeds, duration=duration, baseline=baseline)
     outcome = execute(planned, jobs=jobs, progress=progress)
