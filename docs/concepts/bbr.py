@@ -14,10 +14,14 @@ from ackclock.statistics.intervals import Interval, interval
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "bbr_cubic.toml"
 PICTURE = Path(__file__).parents[1] / "images" / "bbr_share.png"
 COLOURS = {"draft": "#1b6ca8", "linux": "#c8553d"}
-TURN = 1.5
-"""Buffer in BDPs up to which published measurements find BBRv2 and BBRv3 above their fair share."""
+GREY = "#888888"
 
 Shares = dict[str, dict[float, Interval]]
+
+
+def ware(buffer: float) -> float:
+    """Give BBRv1's share against CUBIC in a buffer of one BDP or more, by the model of Ware et al. (2019)."""
+    return 0.5 + 0.5 / buffer
 
 
 def share(result: Result) -> float:
@@ -40,27 +44,23 @@ def shares(seeds: int) -> Shares:
 
 
 def draw(found: Shares) -> None:
-    """Draw the shares over the buffer, beside the shape that is published."""
+    """Draw the shares over the buffer, beside the model of BBRv1."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     buffers = sorted(next(iter(found.values())))
-    low, high = buffers[0] / 1.2, buffers[-1] * 1.2
-    band = {"color": "#dddddd", "alpha": 0.6, "linewidth": 0}
-    axes.fill_between([low, TURN], 0.5, 1, label="published for BBRv2 and BBRv3: above or below fair", **band)
-    axes.fill_between([TURN, high], 0, 0.5, **band)
-    axes.axhline(0.5, color="#777777", linewidth=0.8, linestyle="--", label="fair")
+    axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":", label="fair")
+    deep = [buffer for buffer in buffers if buffer >= 1]
+    axes.plot(deep, [ware(buffer) for buffer in deep], color=GREY, linestyle="--", label="BBRv1, model of Ware et al.")
     for constants, by_buffer in found.items():
         means = [by_buffer[buffer].mean for buffer in buffers]
         ends = [
             [by_buffer[buffer].mean - by_buffer[buffer].low for buffer in buffers],
             [by_buffer[buffer].high - by_buffer[buffer].mean for buffer in buffers],
         ]
-        axes.errorbar(
-            buffers, means, yerr=ends, marker="o", markersize=4, capsize=3, color=COLOURS[constants], label=f"{constants}: mean, 95 %"
-        )
+        label, colour = f"BBRv3, {constants}: mean and 95 %", COLOURS[constants]
+        axes.errorbar(buffers, means, yerr=ends, label=label, color=colour, marker="o", markersize=4, capsize=3)
     axes.set_xscale("log", base=2)
     axes.set_xticks(buffers, [f"{buffer:g}" for buffer in buffers])
-    axes.set_xlim(low, high)
     axes.set_ylim(0, 1)
     axes.set_xlabel("buffer (BDP)")
     axes.set_ylabel("BBR's share against one CUBIC flow")

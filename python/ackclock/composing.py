@@ -107,7 +107,11 @@ def part(axis: str, spec: PartSpec) -> Part:
     ------
     ScenarioError
         If there is no such part, or it has no such parameter.
+    ValueError
+        If it is a word of a scenario that names no control.
     """
+    if axis == WHOLE and spec in ("composed", "python"):
+        raise ValueError(f"{axis}: {spec!r} names no control; known: {', '.join(known(axis))}")
     Scenario(axis, duration="1 s", flow=[{axis: spec}])
     if isinstance(spec, str):
         return Part(spec, spec)
@@ -155,8 +159,9 @@ def combine(chosen: Mapping[str, Sequence[PartSpec] | PartSpec | None]) -> list[
     Parameters
     ----------
     chosen
-        Parts by axis, and whole controls as `WHOLE`. What is absent or None is all that are known, with two exceptions: if
-        only parts are named, no whole control takes part, and if only whole controls are named, no others do.
+        Parts by axis, and whole controls as `WHOLE`. What is absent or None is all that are known, with two
+        exceptions: if only parts are named, no whole control takes part, and if only whole controls are named, no
+        others do.
     """
     named = [axis for axis in PARTS if chosen.get(axis) is not None]
     recoveries = choose("recovery", chosen.get("recovery"))

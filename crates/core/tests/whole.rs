@@ -232,7 +232,11 @@ impl Transport {
         let window = self.control.window();
         assert!(window.cwnd.is_finite() && window.cwnd >= 1.0 && window.ssthresh >= 2.0, "{op:?} gave {window:?}: {:?}", self.control);
         let acknowledged = matches!(op, Op::Deliver(..)) && self.total.delivered > 0;
-        assert!(!acknowledged || window.cwnd >= least * (1.0 - 1e-9) || self.flight.is_empty(), "{op:?} gave {window:?}: {:?}", self.control);
+        assert!(
+            !acknowledged || window.cwnd >= least * (1.0 - 1e-9) || self.flight.is_empty(),
+            "{op:?} gave {window:?}: {:?}",
+            self.control
+        );
     }
 }
 

@@ -153,7 +153,8 @@ fn start_up_ends_three_rounds_after_the_plateau_and_drains() {
     assert!(states[2].1 - states[1].1 < 0.2, "three rounds at most");
     // The queue is empty when it cruises.
     let trace = run.result.traces.queue.as_ref().unwrap();
-    let left = (0..trace.time.len()).filter(|at| trace.link[*at] as usize == run.bottleneck && trace.time[*at] as f64 / 1e9 <= states[2].1 + 0.1);
+    let left =
+        (0..trace.time.len()).filter(|at| trace.link[*at] as usize == run.bottleneck && trace.time[*at] as f64 / 1e9 <= states[2].1 + 0.1);
     assert!(trace.packets[left.last().unwrap()] <= 20);
 }
 
@@ -228,9 +229,7 @@ fn ten_times_the_bandwidth_is_found_in_a_few_rounds() {
 
 #[test]
 fn random_losses_of_one_percent_cost_little() {
-    let lossy = |flow: &str| {
-        simulate(&path(50.0, "'1 BDP', loss = '1 %'", 30.0, &[flow])).rate_from(2.0) / (50.0 * DATA)
-    };
+    let lossy = |flow: &str| simulate(&path(50.0, "'1 BDP', loss = '1 %'", 30.0, &[flow])).rate_from(2.0) / (50.0 * DATA);
     let (bbr, cubic) = (lossy(BBR), lossy("profile = 'modern'\npacket_size = '1448 B'\navoidance = 'cubic'"));
     // Each round of losses takes the share lost and the pacing margin, until the next probe.
     assert!(bbr >= 0.75, "{bbr}");

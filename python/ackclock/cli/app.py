@@ -198,7 +198,10 @@ def matrix(
     recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,
     congestion_control: Annotated[
         Optional[list[str]],
-        typer.Option(metavar="CONTROLS", help="Whole controls (bbr), separated by commas; by default all, unless parts are named."),
+        typer.Option(
+            metavar="CONTROLS",
+            help="Whole controls (bbr), separated by commas; by default all, unless parts are named.",
+        ),
     ] = None,
     path: Annotated[
         Optional[list[str]],

@@ -85,7 +85,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let lanes = Lanes::new(scenario, &links, &routes);
         let pipes = lanes.count() + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
-        let flows = scenario.flows.iter().enumerate().map(|(index, spec)| Flow::new(index as u32, spec, scenario.seed)).collect::<Result<_, _>>()?;
+        let flows = scenario
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(index, spec)| Flow::new(index as u32, spec, scenario.seed))
+            .collect::<Result<_, _>>()?;
         let mut simulation = Self {
             scenario,
             end,

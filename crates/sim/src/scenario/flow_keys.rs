@@ -4,7 +4,9 @@ use ackclock_core::units::Bytes;
 
 use crate::net::packet::HEADER;
 use crate::scenario::check::Record;
-use crate::scenario::model::{ComposedSpec, ControlSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds};
+use crate::scenario::model::{
+    ComposedSpec, ControlSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds,
+};
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;

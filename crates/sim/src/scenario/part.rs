@@ -56,7 +56,14 @@ static AXES: [Axis; 7] = [
         object: Some(PYTHON),
         usual: "bbr",
     },
-    Axis { name: "queue", noun: "queue", shorthand: Some((&unit::LIMIT, "droptail", "limit")), none: Some("unlimited"), object: None, usual: "droptail" },
+    Axis {
+        name: "queue",
+        noun: "queue",
+        shorthand: Some((&unit::LIMIT, "droptail", "limit")),
+        none: Some("unlimited"),
+        object: None,
+        usual: "droptail",
+    },
     Axis {
         name: "loss",
         noun: "loss model",

@@ -26,7 +26,7 @@
 //! the bandwidth-delay product at the end of Startup, for traces only. A mark (ECN) changes nothing: the draft has no response to
 //! ECN, so that such a flow should not ask for it.
 //!
-//! With `constants = "linux"`, Startup paces at 2.77 + 1/256, Drain at 1/2.885, and ProbeBW_DOWN at 0.91. The window also grows in
+//! With `constants = "linux"`, Startup paces at 2.77 + 1/256, Drain at 1/2.885, and `ProbeBW_DOWN` at 0.91. The window also grows in
 //! Startup while it is below two initial windows. The bandwidth-delay product is rounded up to segments. The excess of ACKs is
 //! remembered in two buckets of five rounds, and is at most what 100 ms deliver. The send quantum is rate/1024 plus 64 kB, halved for
 //! every 512 µs of the smallest round-trip time. Not modelled: Linux's response to ECN, for which a host would have to count marks
@@ -36,7 +36,7 @@
 //! `constants`: draft; linux as above. `initial_window`: RFC 6928's. `loss_thresh`: 2 %, `beta`: 0.7, `headroom`: 0.15,
 //! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux; other stacks have other values.
 //!
-//! Its quantities in traces are `state` (0: Startup, 1: Drain, 2: ProbeBW_DOWN, 3: CRUISE, 4: REFILL, 5: UP, 6: ProbeRTT); `max_bw`, `bw`,
+//! Its quantities in traces are `state` (0: Startup, 1: Drain, 2: `ProbeBW_DOWN`, 3: CRUISE, 4: REFILL, 5: UP, 6: ProbeRTT); `max_bw`, `bw`,
 //! `bw_shortterm` and `pacing_rate` in bit/s; `min_rtt` in seconds; `inflight_longterm`, `inflight_shortterm` and `extra_acked` in
 //! segments; and `round_count`. Bounds are shown while they are set.
 
@@ -56,7 +56,7 @@ use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use losses::{Recovery, Undo};
-use model::{Bounds, ExtraAcked, FullPipe, MaxBandwidth, MinRtt, Rounds, Signals};
+use model::{Acked, Bounds, ExtraAcked, FullPipe, MaxBandwidth, MinRtt, Rounds, Signals};
 use phases::{Cycle, State};
 use settings::{PARAMS, Settings};
 
@@ -69,13 +69,13 @@ pub static ENTRY: Entry<dyn CongestionControl> = Entry {
     build: |params| Ok(Box::new(Bbr::new(params))),
 };
 
-/// Smallest window in segments (draft: MinPipeCwnd).
+/// Smallest window in segments (draft: `MinPipeCwnd`).
 const MIN_PIPE: Segments = 4.0;
-/// Share of the bandwidth by which pacing stays below it (draft: PacingMarginPercent).
+/// Share of the bandwidth by which pacing stays below it (draft: `PacingMarginPercent`).
 const PACING_MARGIN: f64 = 0.01;
 /// Largest send quantum in bytes.
 const MAX_QUANTUM: f64 = 65_536.0;
-/// Round-trip time before the first sample (draft, "BBRInitPacingRate").
+/// Round-trip time before the first sample (draft, `BBRInitPacingRate`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 /// The sample of the delivery rate that an ACK brings, in bytes and bytes per second.
@@ -180,7 +180,7 @@ impl Bbr {
         }
     }
 
-    /// Draft, "BBRUpdateModelAndState".
+    /// Draft, `BBRUpdateModelAndState`.
     fn update_model(&mut self, ack: &Ack, sample: &Sample) {
         self.rounds.start = false;
         self.signals.round_start = false;
@@ -210,10 +210,10 @@ impl Bbr {
         // Linux: at most what 100 ms deliver.
         let cap = if self.settings.linux { self.cwnd.min(0.1 * bw) } else { self.cwnd };
         let window = self.settings.aggregation(self.full.reached);
-        self.extra_acked.update((ack.now, self.rounds.count), ack.delivered as f64, bw, cap, window);
+        self.extra_acked.update((ack.now, self.rounds.count), Acked { bytes: ack.delivered as f64, bw, cap }, window);
     }
 
-    /// The bandwidth in force (draft, "BBRBoundBWForModel").
+    /// The bandwidth in force (draft, `BBRBoundBWForModel`).
     fn bw(&self) -> f64 {
         self.max_bw.get().min(self.bounds.bw_shortterm)
     }
@@ -222,7 +222,7 @@ impl Bbr {
         self.min_rtt.min.map_or(0.0, |rtt| self.bw() * rtt.as_secs_f64())
     }
 
-    /// Draft, "BBRBDPMultiple".
+    /// Draft, `BBRBDPMultiple`.
     fn bdp_multiple(&self, gain: f64) -> f64 {
         if self.min_rtt.min.is_none() {
             return self.initial_cwnd;
@@ -232,18 +232,18 @@ impl Bbr {
         if self.settings.linux { libm::ceil(volume / self.smss) * self.smss } else { volume }
     }
 
-    /// Draft, "BBRQuantizationBudget": what keeps the sender's and the receiver's batches busy.
+    /// Draft, `BBRQuantizationBudget`: what keeps the sender's and the receiver's batches busy.
     fn quantise(&self, inflight: f64) -> f64 {
         let least = inflight.max(3.0 * self.send_quantum()).max(self.min_pipe());
         if self.state == State::Up { least + 2.0 * self.smss } else { least }
     }
 
-    /// Draft, "BBRInflight".
+    /// Draft, `BBRInflight`.
     fn inflight(&self, gain: f64) -> f64 {
         self.quantise(self.bdp_multiple(gain))
     }
 
-    /// Draft, "BBRTargetInflight".
+    /// Draft, `BBRTargetInflight`.
     fn target_inflight(&self) -> f64 {
         self.bdp().min(self.cwnd)
     }
@@ -254,7 +254,7 @@ impl Bbr {
     }
 
     fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp_multiple(self.settings.cwnd_gain(State::ProbeRtt)).max(self.min_pipe())
+        self.bdp_multiple(State::ProbeRtt.cwnd_gain()).max(self.min_pipe())
     }
 
     fn min_pipe(&self) -> f64 {
@@ -266,7 +266,7 @@ impl Bbr {
         ack.cwnd_limited && ack.inflight_before as f64 + self.send_quantum() > self.cwnd
     }
 
-    /// Draft, "BBRSetPacingRateWithGain".
+    /// Draft, `BBRSetPacingRateWithGain`.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw() * (1.0 - PACING_MARGIN);
         if self.full.reached && rate > 0.0 || rate > self.pacing_rate {
@@ -274,7 +274,7 @@ impl Bbr {
         }
     }
 
-    /// Draft, "BBRSetSendQuantum".
+    /// Draft, `BBRSetSendQuantum`.
     fn send_quantum(&self) -> f64 {
         let quantum = if self.settings.linux {
             let halvings = self.min_rtt.min.map_or(0.0, |rtt| libm::floor(rtt.as_secs_f64() / 512e-6));
@@ -285,9 +285,9 @@ impl Bbr {
         quantum.min(MAX_QUANTUM).max(2.0 * self.smss)
     }
 
-    /// Draft, "BBRSetCwnd".
+    /// Draft, `BBRSetCwnd`.
     fn set_cwnd(&mut self, ack: &Ack) {
-        let target = self.quantise(self.bdp_multiple(self.settings.cwnd_gain(self.state)) + self.extra_acked.max);
+        let target = self.quantise(self.bdp_multiple(self.state.cwnd_gain()) + self.extra_acked.max);
         let acked = ack.delivered as f64;
         let starts = (self.delivered as f64) < self.initial_cwnd || self.settings.linux && self.cwnd < 2.0 * self.initial_cwnd;
         if self.full.reached {
@@ -302,7 +302,7 @@ impl Bbr {
         self.bound_cwnd();
     }
 
-    /// Draft, "BBRBoundCwndForModel".
+    /// Draft, `BBRBoundCwndForModel`.
     fn bound_cwnd(&mut self) {
         let cap = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
@@ -328,7 +328,7 @@ impl CongestionControl for Bbr {
 
     fn on_sent(&mut self, sent: &Sent) {
         self.snd_nxt = sent.snd_nxt;
-        // Draft, "BBRHandleRestartFromIdle".
+        // Draft, `BBRHandleRestartFromIdle`.
         if sent.inflight > sent.size || !sent.app_limited {
             return;
         }

@@ -41,7 +41,7 @@ impl Undo {
 }
 
 /// The bytes in flight at which the loss rate passed `thresh`, somewhere in the last packet sent: before it `inflight` were in flight and
-/// `lost` had been lost (draft, "BBRInflightAtLoss").
+/// `lost` had been lost (draft, `BBRInflightAtLoss`).
 pub(super) fn inflight_at_loss(inflight: f64, lost: f64, thresh: f64) -> f64 {
     // (lost + prefix) / (inflight + prefix) = thresh. Losses from before the probe may already exceed it.
     inflight + ((thresh * inflight - lost) / (1.0 - thresh)).max(0.0)
@@ -53,7 +53,7 @@ impl Bbr {
         sample.lost > self.settings.loss_thresh * sample.tx_in_flight
     }
 
-    /// Draft, "BBRHandleLostPacket".
+    /// Draft, `BBRHandleLostPacket`.
     pub(super) fn handle_lost(&mut self, lost: &Lost) {
         self.delivered = lost.total.delivered;
         if self.signals.lose(lost.start, lost.end, self.delivered) {
@@ -83,7 +83,7 @@ impl Bbr {
         }
     }
 
-    /// At the end of a loss round: draft, "BBRAdaptLowerBoundsFromCongestion".
+    /// At the end of a loss round: draft, `BBRAdaptLowerBoundsFromCongestion`.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if !self.signals.round_start {
             return;
@@ -100,7 +100,7 @@ impl Bbr {
     /// Recovery begins, or begins anew.
     pub(super) fn begin_recovery(&mut self, event: &CongestionEvent) {
         match event.cause {
-            Cause::EcnCe => return,
+            Cause::EcnCe => {}
             Cause::DupAck => {
                 self.save_cwnd();
                 self.recovery = Recovery::Fast(self.snd_nxt);
@@ -127,7 +127,7 @@ impl Bbr {
         }
     }
 
-    /// Draft, "BBRHandleSpuriousLossDetection".
+    /// Draft, `BBRHandleSpuriousLossDetection`.
     pub(super) fn undo_losses(&mut self) {
         self.end_recovery();
         let Some(undo) = self.undo.take() else { return };

@@ -3,7 +3,7 @@
 use super::settings::Aggregation;
 use crate::units::{Duration, Instant};
 
-/// Rounds counted by deliveries (draft, "BBR.round_count").
+/// Rounds counted by deliveries (draft, `BBR.round_count`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     /// Rounds so far.
@@ -56,7 +56,7 @@ impl MaxBandwidth {
     }
 }
 
-/// The smallest round-trip times (draft, "BBRUpdateMinRTT").
+/// The smallest round-trip times (draft, `BBRUpdateMinRTT`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     /// The smallest of the last ten seconds.
@@ -69,7 +69,7 @@ pub(super) struct MinRtt {
     pub(super) expired: bool,
 }
 
-/// How long `MinRtt::min` is kept (draft: MinRTTFilterLen).
+/// How long `MinRtt::min` is kept (draft: `MinRTTFilterLen`).
 const MIN_RTT_FILTER: Duration = Duration::from_millis(10_000);
 
 impl MinRtt {
@@ -105,7 +105,18 @@ impl MinRtt {
 /// Most slots of the filter of [`ExtraAcked`].
 const SLOTS: usize = 10;
 
-/// Data acknowledged beyond what the bandwidth explains (draft, "BBRUpdateACKAggregation").
+/// What an ACK brings to [`ExtraAcked`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acked {
+    /// Bytes that it delivers.
+    pub(super) bytes: f64,
+    /// The bandwidth in bytes per second.
+    pub(super) bw: f64,
+    /// The largest excess that counts, in bytes.
+    pub(super) cap: f64,
+}
+
+/// Data acknowledged beyond what the bandwidth explains (draft, `BBRUpdateACKAggregation`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExtraAcked {
     /// The largest excess of the last rounds, in bytes.
@@ -124,15 +135,15 @@ impl ExtraAcked {
         (self.since, self.delivered) = (now, 0.0);
     }
 
-    /// Takes an ACK of `acked` bytes in round `round`; `bw` is the bandwidth, and `cap` the largest excess that counts.
-    pub(super) fn update(&mut self, (now, round): (Instant, u64), acked: f64, bw: f64, cap: f64, window: Aggregation) {
-        let mut expected = bw * now.since(self.since).as_secs_f64();
+    /// Takes an ACK in round `round`.
+    pub(super) fn update(&mut self, (now, round): (Instant, u64), acked: Acked, window: Aggregation) {
+        let mut expected = acked.bw * now.since(self.since).as_secs_f64();
         if self.delivered <= expected {
             self.restart(now);
             expected = 0.0;
         }
-        self.delivered += acked;
-        let extra = (self.delivered - expected).min(cap);
+        self.delivered += acked.bytes;
+        let extra = (self.delivered - expected).min(acked.cap);
         while round >= self.began + window.rounds {
             self.began += window.rounds;
             if round >= self.began + window.rounds * SLOTS as u64 {
@@ -148,7 +159,7 @@ impl ExtraAcked {
     }
 }
 
-/// Whether the pipe is full: the bandwidth has not grown by a quarter in three rounds (draft, "BBRCheckFullBWReached").
+/// Whether the pipe is full: the bandwidth has not grown by a quarter in three rounds (draft, `BBRCheckFullBWReached`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     /// Whether it has been since start-up.
@@ -193,8 +204,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// Without bounds.
-    pub(super) const NONE: Self =
-        Self { bw_shortterm: f64::INFINITY, inflight_shortterm: f64::INFINITY, inflight_longterm: f64::INFINITY };
+    pub(super) const NONE: Self = Self { bw_shortterm: f64::INFINITY, inflight_shortterm: f64::INFINITY, inflight_longterm: f64::INFINITY };
 
     /// Forgets the short-term ones.
     pub(super) fn reset_shortterm(&mut self) {

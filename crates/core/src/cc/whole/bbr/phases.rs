@@ -9,13 +9,13 @@ use crate::units::{Duration, Instant};
 pub(super) enum State {
     Startup,
     Drain,
-    /// ProbeBW_DOWN.
+    /// `ProbeBW_DOWN`.
     Down,
-    /// ProbeBW_CRUISE.
+    /// `ProbeBW_CRUISE`.
     Cruise,
-    /// ProbeBW_REFILL.
+    /// `ProbeBW_REFILL`.
     Refill,
-    /// ProbeBW_UP.
+    /// `ProbeBW_UP`.
     Up,
     ProbeRtt,
 }
@@ -24,6 +24,15 @@ impl State {
     /// Whether it is part of the ProbeBW cycle.
     pub(super) const fn is_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// The gain of the window.
+    pub(super) const fn cwnd_gain(self) -> f64 {
+        match self {
+            Self::Up => 2.25,
+            Self::ProbeRtt => 0.5,
+            _ => 2.0,
+        }
     }
 
     /// Whether it looks for more bandwidth, so that losses do not bound it in the short term.
@@ -82,13 +91,13 @@ impl Cycle {
     }
 }
 
-/// Time with few packets in flight in which the round-trip time shows (draft: ProbeRTTDuration).
+/// Time with few packets in flight in which the round-trip time shows (draft: `ProbeRTTDuration`).
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// Rounds after which Drain ends at the latest.
 const DRAIN_ROUNDS: u64 = 3;
 /// Most rounds between two probes: those in which Reno would reclaim 63 packets.
 const RENO_ROUNDS: f64 = 63.0;
-/// Largest exponent of the growth in ProbeBW_UP.
+/// Largest exponent of the growth in `ProbeBW_UP`.
 const MAX_UP_ROUNDS: i32 = 30;
 
 impl Bbr {
@@ -129,7 +138,7 @@ impl Bbr {
         }
     }
 
-    /// ProbeBW: draft, "BBRUpdateProbeBWCyclePhase".
+    /// ProbeBW: draft, `BBRUpdateProbeBWCyclePhase`.
     pub(super) fn update_cycle(&mut self, ack: &Ack, sample: &Sample) {
         if !self.full.reached {
             return;
@@ -151,11 +160,7 @@ impl Bbr {
                 self.cycle.samples_probe = true;
                 self.start_up(sample);
             }
-            State::Up => {
-                if self.is_time_to_go_down(ack, sample) {
-                    self.start_down(ack.now);
-                }
-            }
+            State::Up => self.check_probe_done(ack, sample),
             _ => {}
         }
     }
@@ -199,28 +204,29 @@ impl Bbr {
         due
     }
 
-    fn is_time_to_go_down(&mut self, ack: &Ack, sample: &Sample) -> bool {
+    /// Ends the probe if no more bandwidth is found, or at what was too much before.
+    fn check_probe_done(&mut self, ack: &Ack, sample: &Sample) {
         let longterm = self.bounds.inflight_longterm;
         if self.cycle.too_high && ack.inflight_before as f64 + self.smss > longterm {
             self.cycle.precautionary = true;
         } else if self.is_cwnd_limited(ack) && self.cwnd >= longterm {
             // What is in flight is bounded, not the bandwidth.
             self.full.restart(sample.rate);
-            return false;
+            return;
         } else if !self.full.now {
-            return false;
+            return;
         }
         self.cycle.too_high = false;
-        true
+        self.start_down(ack.now);
     }
 
-    /// ProbeBW_UP adds 1, 2, 4, 8 … segments in successive rounds.
+    /// `ProbeBW_UP` adds 1, 2, 4, 8 … segments in successive rounds.
     fn raise_slope(&mut self) {
         self.cycle.up_acked_per_inc = (self.cwnd / libm::ldexp(1.0, self.cycle.up_rounds)).max(self.smss);
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MAX_UP_ROUNDS);
     }
 
-    /// Draft, "BBRAdaptLongTermModel". Tells whether it began a probe.
+    /// Draft, `BBRAdaptLongTermModel`. Tells whether it began a probe.
     fn adapt_longterm_model(&mut self, ack: &Ack, sample: &Sample) -> bool {
         if self.rounds.start && self.cycle.ack_phase == AckPhase::ProbeStarting {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
@@ -261,7 +267,7 @@ impl Bbr {
         }
     }
 
-    /// ProbeRTT: draft, "BBRCheckProbeRTT".
+    /// ProbeRTT: draft, `BBRCheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
         if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {
             self.save_cwnd();

@@ -99,15 +99,6 @@ impl Settings {
         }
     }
 
-    /// The gain of the window in `state`.
-    pub(super) const fn cwnd_gain(&self, state: State) -> f64 {
-        match state {
-            State::Up => 2.25,
-            State::ProbeRtt => 0.5,
-            _ => 2.0,
-        }
-    }
-
     /// The filter of the excess of ACKs; in start-up it spans a round only, in Linux two.
     pub(super) const fn aggregation(&self, full: bool) -> Aggregation {
         match (self.linux, full) {

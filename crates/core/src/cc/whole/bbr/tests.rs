@@ -99,7 +99,7 @@ impl Script {
     }
 
     /// Start-up to its end, with a plateau from the first round on, and the queue drained.
-    fn to_probe_bw(mut self) -> Self {
+    fn into_probe_bw(mut self) -> Self {
         for _ in 0..4 {
             self.round(0);
         }
@@ -149,14 +149,15 @@ fn the_bandwidth_is_the_largest_of_two_cycles() {
 
 #[test]
 fn an_excess_of_acks_is_remembered_for_ten_rounds_and_in_linux_for_five_to_ten() {
+    let acked = |bytes, cap| Acked { bytes, bw: RATE, cap };
     let forgotten = |window: Aggregation| {
         let mut extra = ExtraAcked::default();
         extra.restart(at(0));
         // 30 kB at once, where 1 kB was expected.
-        extra.update((at(1), 0), 30_000.0, RATE, 1e9, window);
+        extra.update((at(1), 0), acked(30_000.0, 1e9), window);
         assert_close(extra.max, 30_000.0, 0.0);
-        (1..).find(|round| {
-            extra.update((at(1 + 100 * round), *round), 0.0, RATE, 1e9, window);
+        (1..100).find(|round| {
+            extra.update((at(1 + 100 * round), *round), acked(0.0, 1e9), window);
             extra.max < 30_000.0
         })
     };
@@ -164,7 +165,7 @@ fn an_excess_of_acks_is_remembered_for_ten_rounds_and_in_linux_for_five_to_ten()
     assert_eq!(forgotten(Aggregation { slots: 2, rounds: 5 }), Some(10));
     assert_eq!(forgotten(Aggregation { slots: 1, rounds: 1 }), Some(1));
     let mut capped = ExtraAcked::default();
-    capped.update((at(1), 0), 30_000.0, RATE, 5000.0, Aggregation { slots: 1, rounds: 1 });
+    capped.update((at(1), 0), acked(30_000.0, 5000.0), Aggregation { slots: 1, rounds: 1 });
     assert_close(capped.max, 5000.0, 0.0);
 }
 
@@ -173,7 +174,7 @@ fn steady_acks_have_no_excess() {
     let mut extra = ExtraAcked::default();
     for number in 1..1000 {
         // A segment in each millisecond, as the bandwidth has it: never more than one ahead.
-        extra.update((at(number), number / 100), 1000.0, RATE, 1e9, Aggregation { slots: 10, rounds: 1 });
+        extra.update((at(number), number / 100), Acked { bytes: 1000.0, bw: RATE, cap: 1e9 }, Aggregation { slots: 10, rounds: 1 });
     }
     assert_close(extra.max, 1000.0, 1e-6);
 }
@@ -267,10 +268,11 @@ fn heavy_losses_of_a_round_of_recovery_end_start_up() {
     assert_eq!(control.state, State::Drain, "11 of 500 are more than 2 %");
     assert_close(control.bounds.inflight_longterm, 500e3, 0.0);
     assert_eq!(startup(10, &[]).state, State::Startup, "2 % are not too many");
-    let any = ("loss_thresh", Value::Number(0.0));
+    let any = [("loss_thresh", Value::Number(0.0))];
     // Of both rounds.
-    assert_eq!(startup(3, &[any.clone()]).state, State::Drain, "six ranges");
-    assert_eq!(startup(2, &[any.clone()]).state, State::Startup, "four ranges");
+    assert_eq!(startup(3, &any).state, State::Drain, "six ranges");
+    assert_eq!(startup(2, &any).state, State::Startup, "four ranges");
+    let [any] = any;
     assert_eq!(startup(3, &[any, ("startup_full_loss_cnt", Value::Number(8.0))]).state, State::Startup);
 }
 
@@ -289,7 +291,7 @@ fn without_sack_any_loss_ends_start_up() {
 
 #[test]
 fn the_cycle_cruises_refills_for_a_round_probes_and_goes_down_on_a_plateau() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Cruise);
     assert_close(script.control.pacing_rate, 0.99 * RATE, 1e-6);
     let waited = script.until(State::Refill);
@@ -318,7 +320,7 @@ fn linux_drains_and_goes_down_at_other_rates() {
 #[test]
 fn a_flight_that_loses_more_than_2_percent_bounds_what_is_in_flight() {
     let probe = |lost: u64| {
-        let mut script = Script::new(bbr(&[])).to_probe_bw();
+        let mut script = Script::new(bbr(&[])).into_probe_bw();
         script.until(State::Up);
         script.inflight = 200;
         script.round(0);
@@ -337,7 +339,7 @@ fn a_flight_that_loses_more_than_2_percent_bounds_what_is_in_flight() {
 
 #[test]
 fn probing_up_adds_1_2_4_and_8_segments_in_successive_rounds() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.control.bounds.inflight_longterm = 100e3;
     script.until(State::Up);
     let mut added = Vec::new();
@@ -355,7 +357,7 @@ fn probing_up_adds_1_2_4_and_8_segments_in_successive_rounds() {
 
 #[test]
 fn a_probe_after_one_that_lost_stops_at_its_bound_and_goes_on_if_nothing_is_lost() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Up);
     script.inflight = 200;
     script.round(5);
@@ -373,7 +375,7 @@ fn a_probe_after_one_that_lost_stops_at_its_bound_and_goes_on_if_nothing_is_lost
 
 #[test]
 fn losses_while_cruising_take_0_7_of_the_short_term_bounds_each_round() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Cruise);
     script.inflight = 20;
     script.rate = 0.2 * RATE;
@@ -399,7 +401,7 @@ impl Bounds {
 
 #[test]
 fn probe_rtt_comes_after_five_seconds_and_lasts_200_ms_and_a_round() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     // Longer round trips from now on, so that the smallest grows old.
     script.rtt = RTT + 10;
     let began = script.now;
@@ -434,7 +436,7 @@ fn probe_rtt_in_start_up_returns_to_it() {
 
 #[test]
 fn a_restart_from_idle_skips_probe_rtt_and_paces_at_the_bandwidth() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Down);
     script.now += 6000;
     script.app_limited = true;
@@ -470,7 +472,7 @@ fn at_least_four_packets_are_in_flight() {
 
 #[test]
 fn a_timeout_leaves_what_is_in_flight_and_recovery_returns_to_the_window() {
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     let before = script.control.window().cwnd;
     let event = CongestionEvent { inflight: 3000, ..CongestionEvent::new(at(script.now), Cause::Timeout, before) };
     script.control.on_congestion(&event);
@@ -495,7 +497,7 @@ fn spurious_losses_give_back_state_and_bounds() {
     assert_eq!((script.control.state, script.control.full.reached), (State::Startup, false));
     assert!(script.control.bounds.inflight_longterm.is_infinite());
     // In a probe: to another.
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Up);
     script.inflight = 200;
     script.round(5);
@@ -504,7 +506,7 @@ fn spurious_losses_give_back_state_and_bounds() {
     assert_eq!(script.control.state, State::Refill);
     assert!(script.control.bounds.inflight_longterm.is_infinite());
     // Without a loss there is nothing to return to.
-    let mut script = Script::new(bbr(&[])).to_probe_bw();
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.control.on_spurious(at(script.now));
     assert!(script.control.state.is_probe_bw());
 }
@@ -540,7 +542,7 @@ fn the_short_rounds_of_reno_bring_the_next_probe_earlier() {
     // A flight of ten segments: Reno would take ten rounds, which is less than two seconds.
     let mut script = Script::new(bbr(&[]));
     (script.rate, script.rtt) = (0.1 * RATE, RTT);
-    let mut script = script.to_probe_bw();
+    let mut script = script.into_probe_bw();
     script.inflight = 10;
     script.until(State::Cruise);
     let waited = script.until(State::Refill);
@@ -549,7 +551,7 @@ fn the_short_rounds_of_reno_bring_the_next_probe_earlier() {
 
 #[test]
 fn quantities_are_in_the_units_of_the_header() {
-    let script = Script::new(bbr(&[])).to_probe_bw();
+    let script = Script::new(bbr(&[])).into_probe_bw();
     let quantity = |name| internal(|out| script.control.internals(out), name);
     assert_close(quantity("max_bw"), 8.0 * RATE, 1e-6);
     assert_close(quantity("min_rtt"), 0.1, 1e-12);
