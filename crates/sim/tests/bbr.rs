@@ -95,7 +95,7 @@ impl Run {
     fn rate_from(&self, start: f64) -> f64 {
         let trace = self.result.traces.delivered.as_ref().unwrap();
         let of = |flow: u32| {
-            let before = (0..trace.time.len()).filter(|at| trace.flow[*at] == flow && trace.time[*at] as f64 / 1e9 <= start).last();
+            let before = (0..trace.time.len()).filter(|at| trace.flow[*at] == flow && trace.time[*at] as f64 / 1e9 <= start).next_back();
             self.result.flows[flow as usize].delivered_bytes - before.map_or(0, |at| trace.bytes[at])
         };
         let bytes: u64 = (0..self.result.flows.len() as u32).map(of).sum();
@@ -155,7 +155,7 @@ fn start_up_ends_three_rounds_after_the_plateau_and_drains() {
     let trace = run.result.traces.queue.as_ref().unwrap();
     let left =
         (0..trace.time.len()).filter(|at| trace.link[*at] as usize == run.bottleneck && trace.time[*at] as f64 / 1e9 <= states[2].1 + 0.1);
-    assert!(trace.packets[left.last().unwrap()] <= 20);
+    assert!(trace.packets[left.max().unwrap()] <= 20);
 }
 
 #[test]
