@@ -95,7 +95,7 @@ impl Run {
     fn rate_from(&self, start: f64) -> f64 {
         let trace = self.result.traces.delivered.as_ref().unwrap();
         let of = |flow: u32| {
-            let before = (0..trace.time.len()).filter(|at| trace.flow[*at] == flow && trace.time[*at] as f64 / 1e9 <= start).next_back();
+            let before = (0..trace.time.len()).rfind(|at| trace.flow[*at] == flow && trace.time[*at] as f64 / 1e9 <= start);
             self.result.flows[flow as usize].delivered_bytes - before.map_or(0, |at| trace.bytes[at])
         };
         let bytes: u64 = (0..self.result.flows.len() as u32).map(of).sum();
