@@ -15,12 +15,15 @@
 //! - the rounds after which Reno would have reclaimed its flight are the volume divided by SMSS, at most 63;
 //! - the draft calls `Inflight()` and `BDPMultiple()` both with and without the bandwidth; here they use `bw`, the bandwidth in force;
 //! - the gains follow from the state, as in the draft's table; its `Start…()` functions do not set them;
+//! - the pacing rate takes the gain of the state, where the text names a gain of the connection;
+//! - the loss rate of a round in Startup is that of the flight of the packet whose ACK ends the round, application limited or not;
 //! - the headroom left while cruising is 0.15 of `inflight_longterm`, as in the text; -02 printed 0.85.
 //!
 //! The window is its limit (`C.is_cwnd_limited`) if, beside the host's word, less than a send quantum of the window was free before the ACK:
 //! a host also counts waiting for the pacer as using the window. A precautionary stop compares `inflight_longterm` with the flight before
 //! the ACK and a segment more, because a flight consists of whole segments. `InflightAtLoss` is at least the flight before the packet, even
-//! if losses from before the probe already exceed the threshold. A probing cycle without any sample leaves the bandwidth filter alone.
+//! if losses from before the probe already exceed the threshold. A probing cycle without any sample leaves the bandwidth filter alone. A sample
+//! whose interval was too short counts in no full-pipe test. Round-trip times are compared to the nanosecond.
 //!
 //! Rates count data without headers; the pacing rate that the host gets is larger by the headers' share. As in Linux, `ssthresh` becomes
 //! the bandwidth-delay product at the end of Startup, for traces only. A mark (ECN) changes nothing: the draft has no response to

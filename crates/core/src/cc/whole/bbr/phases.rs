@@ -188,7 +188,7 @@ impl Bbr {
     fn start_up(&mut self, sample: &Sample) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.rounds.restart(self.delivered);
-        self.full.restart(sample.rate);
+        self.restart_full_pipe(sample);
         self.state = State::Up;
         self.raise_slope();
     }
@@ -204,6 +204,12 @@ impl Bbr {
         due
     }
 
+    /// Looks for growth beyond the bandwidth of the sample; an ACK without one stands for the largest so far.
+    fn restart_full_pipe(&mut self, sample: &Sample) {
+        let baseline = if sample.rate > 0.0 { sample.rate } else { self.max_bw.get() };
+        self.full.restart(baseline);
+    }
+
     /// Ends the probe if no more bandwidth is found, or at what was too much before.
     fn check_probe_done(&mut self, ack: &Ack, sample: &Sample) {
         let longterm = self.bounds.inflight_longterm;
@@ -211,7 +217,7 @@ impl Bbr {
             self.cycle.precautionary = true;
         } else if self.is_cwnd_limited(ack) && self.cwnd >= longterm {
             // What is in flight is bounded, not the bandwidth.
-            self.full.restart(sample.rate);
+            self.restart_full_pipe(sample);
             return;
         } else if !self.full.now {
             return;

@@ -356,6 +356,18 @@ fn probing_up_adds_1_2_4_and_8_segments_in_successive_rounds() {
 }
 
 #[test]
+fn an_ack_without_a_sample_does_not_lower_what_a_probe_has_to_beat() {
+    let mut script = Script::new(bbr(&[])).into_probe_bw();
+    script.control.bounds.inflight_longterm = 100e3;
+    script.until(State::Up);
+    script.inflight = (script.control.cwnd / 1000.0) as u64;
+    script.ack(0, None);
+    // Now the window is far away, and the rounds tell.
+    script.control.bounds.inflight_longterm = f64::INFINITY;
+    assert_eq!(script.until(State::Down), 3);
+}
+
+#[test]
 fn a_probe_after_one_that_lost_stops_at_its_bound_and_goes_on_if_nothing_is_lost() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Up);
