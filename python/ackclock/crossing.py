@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ackclock import _core, composing, paths, scoring
-from ackclock.composing import AXES, Composition, PartSpec
+from ackclock.composing import Composition, PartSpec
 from ackclock.paths import NetworkPath
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
@@ -103,7 +103,7 @@ def plan(
     found = _paths(where)
     if duration is not None:
         found = [path.until(duration) for path in found]
-    wanted = composing.combine({axis: composing.choose(axis, chosen.get(axis)) for axis in AXES})
+    wanted = composing.combine(chosen)
     base = composing.composition(baseline or {})
     compositions, refused = _possible(wanted, found[0])
     here = {

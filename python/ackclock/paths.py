@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core, checks, toml
-from ackclock.composing import AXES, Composition, Part
+from ackclock.composing import AXES, WHOLE, Composition, Part, whole_control
 from ackclock.scenario import Scenario, load
 
 FOLDER = Path(__file__).resolve().parent / "paths"
@@ -139,10 +139,17 @@ def _summary(file: Path) -> str:
 
 def _rival(flows: Sequence[dict[str, Any]]) -> Composition | None:
     """Give the composition of the flows that are not under test, if they are all alike."""
-    rivals = [{axis: flow[axis] for axis in AXES} for flow in flows if not is_tested(flow["name"])]
+    rivals = [_composition(flow) for flow in flows if not is_tested(flow["name"])]
     if not rivals or any(rival != rivals[0] for rival in rivals):
         return None
-    return Composition(tuple(_part(rivals[0][axis]) for axis in AXES))
+    return rivals[0]
+
+
+def _composition(flow: dict[str, Any]) -> Composition:
+    """Give the composition of a flow of a frozen scenario."""
+    if WHOLE in flow:
+        return whole_control(_part(flow[WHOLE]), _part(flow["recovery"]))
+    return Composition(tuple(_part(flow[axis]) for axis in AXES))
 
 
 def _part(value: str | dict[str, object]) -> Part:

@@ -97,14 +97,53 @@ def test_parts_are_read_as_a_scenario_has_them() -> None:
 def test_every_combination_is_made_once() -> None:
     plan = crossing.plan({}, where=["clean"], seeds=2)
     sizes = [len(composing.known(axis)) for axis in composing.AXES]
-    assert len(plan.compositions) == sizes[0] * sizes[1] * sizes[2] * sizes[3]
+    whole = [each for each in plan.compositions if each.whole]
+    assert len(whole) == len(composing.known("congestion_control")) * sizes[3]
+    assert len(plan.compositions) - len(whole) == sizes[0] * sizes[1] * sizes[2] * sizes[3]
     assert len({run.hash for run in plan.runs}) == len(plan.runs) == 2 * len(plan.compositions)
-    control = plan.compositions[-1].labels
-    flow = ackclock.run(plan.paths[0].compose(plan.compositions[-1], 1).set({"duration": "10 ms"})).summary["flows"][0]
+    last = next(each for each in reversed(plan.compositions) if not each.whole)
+    control = last.labels
+    flow = ackclock.run(plan.paths[0].compose(last, 1).set({"duration": "10 ms"})).summary["flows"][0]
     assert (
         flow["control"] == f"ns2_table + {control['slow_start']} + {control['avoidance']} + {control['loss_response']}"
     )
     assert flow["recovery"] == control["recovery"]
+
+
+def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None:
+    linux = {"kind": "bbr", "constants": "linux"}
+    chosen = {"congestion_control": ["bbr", linux], "recovery": ["sack", "newreno"]}
+    plan = crossing.plan(chosen, where=[rival], seeds=1, baseline={"congestion_control": "bbr"})
+    names = ["bbr + sack", "bbr + newreno", "bbr constants=linux + sack", "bbr constants=linux + newreno"]
+    assert [each.name for each in plan.compositions] == names
+    assert plan.baseline == plan.compositions[0]
+    parts = ("slow_start", "avoidance", "loss_response")
+    assert plan.compositions[2].labels == {**dict.fromkeys(parts, "bbr constants=linux"), "recovery": "sack"}
+    flows = ackclock.run(plan.paths[0].compose(plan.compositions[1], 1)).summary["flows"]
+    assert [flow["control"] for flow in flows if flow["name"] == "tested"] == ["bbr"]
+    assert flows[0]["recovery"] == "newreno"
+    # Beside parts only if both are named.
+    parts_only = crossing.plan({"avoidance": "reno", "slow_start": "standard"}, where=[rival], seeds=1)
+    assert not any(each.whole for each in parts_only.compositions)
+    both = {"avoidance": "reno", "slow_start": "standard", "loss_response": "own", "recovery": "sack"}
+    plan = crossing.plan({**both, "congestion_control": "bbr"}, where=[rival], seeds=1)
+    assert [each.name for each in plan.compositions] == ["standard + reno + own + sack", "bbr + sack"]
+
+
+def test_whole_controls_are_refused_beside_parts() -> None:
+    with pytest.raises(ValueError, match="avoidance cannot stand beside congestion_control"):
+        composing.composition({"congestion_control": "bbr", "avoidance": "reno"})
+    with pytest.raises(ValueError, match="'python' names no control; known: bbr"):
+        composing.choose("congestion_control", "python")
+
+
+def test_a_whole_control_may_be_the_rival(rival: Path) -> None:
+    rival.write_text(RIVAL.replace('name = "other"', 'name = "other"\ncongestion_control = "bbr"'))
+    found = paths.read(rival).rival
+    assert found is not None
+    assert (found.name, found.whole) == ("bbr + sack", True)
+    flows = ackclock.run(paths.read(rival).compose(found, 1)).summary["flows"]
+    assert {flow["control"] for flow in flows} == {"bbr"}
 
 
 def test_combinations_that_cannot_be_are_left_out(rival: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,12 +23,16 @@ pub struct Established {
     pub learned: Option<Segments>,
     /// Whether the receiver reports what arrived out of order (SACK, QUIC), so that more than one loss in a round trip can be told.
     pub selective: bool,
+    /// Headers that every segment carries, in bytes: a pacing rate counts them, a window does not.
+    pub header: Bytes,
+    /// From which random decisions are drawn: another for each connection of a run, and for each run.
+    pub seed: u64,
 }
 
 impl Established {
     /// A handshake of which nothing is known but the segment size.
     pub const fn new(now: Instant, smss: Bytes) -> Self {
-        Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None, selective: false }
+        Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None, selective: false, header: Bytes(0), seed: 0 }
     }
 
     /// Whether the SYN had to be sent again.

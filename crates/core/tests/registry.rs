@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ackclock_core::analytic::{self, Numbers};
-use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start};
+use ackclock_core::cc::{CongestionControl, Window, avoidance, initial_window, loss_response, slow_start, whole};
 use ackclock_core::entry::{Description, Entry, Quantity};
 use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::loss;
@@ -28,6 +28,7 @@ fn parts() -> impl Iterator<Item = (&'static str, Description)> {
         "slow_start" => "cc/slow_start",
         "avoidance" => "cc/avoidance",
         "loss_response" => "cc/loss_response",
+        "congestion_control" => "cc/whole",
         other => panic!("no folder is known for the axis {other}"),
     };
     let parts = axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)));
@@ -128,6 +129,7 @@ fn every_part_builds_or_says_why_not() {
     assert!(buildable(slow_start::ENTRIES).len() >= slow_start::ENTRIES.len());
     assert!(buildable(avoidance::ENTRIES).len() >= avoidance::ENTRIES.len());
     assert!(buildable(loss_response::ENTRIES).len() >= loss_response::ENTRIES.len());
+    assert!(buildable(whole::ENTRIES).len() >= whole::ENTRIES.len());
     assert!(buildable(qdisc::ENTRIES).len() >= qdisc::ENTRIES.len());
     assert!(buildable(loss::ENTRIES).len() >= loss::ENTRIES.len());
 }

@@ -196,6 +196,13 @@ def matrix(
     avoidance: Annotated[Optional[list[str]], _part_option("avoidance")] = None,
     loss_response: Annotated[Optional[list[str]], _part_option("loss_response")] = None,
     recovery: Annotated[Optional[list[str]], _part_option("recovery")] = None,
+    congestion_control: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="CONTROLS",
+            help="Whole controls (bbr), separated by commas; by default all, unless parts are named.",
+        ),
+    ] = None,
     path: Annotated[
         Optional[list[str]],
         typer.Option(metavar="PATHS", help="Names of paths, or files, separated by commas; see `ackclock list paths`."),
@@ -235,6 +242,7 @@ def matrix(
             "avoidance": avoidance,
             "loss_response": loss_response,
             "recovery": recovery,
+            "congestion_control": congestion_control,
         }
         matrix_command(
             parts, path or [], seeds=seeds, duration=duration, baseline=baseline or [], sort=sort, top=top, out=out,

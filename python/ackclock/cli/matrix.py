@@ -74,7 +74,7 @@ def _plan(
     base: dict[str, composing.PartSpec] = {}
     for text in baseline:
         axis, value = key_and_value(text, "--baseline", "avoidance=reno")
-        checks.words("--baseline", "axis", [axis], composing.AXES)
+        checks.words("--baseline", "axis", [axis], (*composing.AXES, composing.WHOLE))
         if axis in base:
             raise ValueError(f"--baseline {text}: {axis} is given twice")
         specs = composing.read_parts(axis, [value])

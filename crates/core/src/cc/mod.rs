@@ -1,7 +1,7 @@
 //! Congestion control: the contract with the transport, and the four axes of which a control is composed.
 //!
 //! A control is usually [`Composed`] of an initial window, a slow start, an avoidance and a loss response; an algorithm that does not
-//! decompose implements [`CongestionControl`] itself. Windows are real numbers of segments.
+//! decompose implements [`CongestionControl`] itself ([`whole`]). Windows are real numbers of segments.
 
 pub mod avoidance;
 pub(crate) mod bandwidth;
@@ -12,6 +12,7 @@ pub mod loss_response;
 pub(crate) mod nonlinear;
 pub mod slow_start;
 pub(crate) mod vegas;
+pub mod whole;
 
 pub use composed::Composed;
 pub use contract::{

@@ -45,14 +45,15 @@ impl Flow {
         let control = || -> Result<Box<dyn CongestionControl>, RunError> {
             Ok(match &spec.control {
                 ControlSpec::Composed(parts) => Box::new(compose(parts, spec.initial_ssthresh)?),
+                ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,
                 ControlSpec::Custom(factory) => factory(),
             })
         };
         let hosts = match &spec.host {
-            HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk)),
+            HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk, seed)),
             HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
-                Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?]),
-                _ => modern::Connection::bulk(host, control()?, bulk),
+                Traffic::Connection(_) => modern::Connection::dormant(host, [control()?, control()?], seed),
+                _ => modern::Connection::bulk(host, control()?, bulk, seed),
             })),
             HostSpec::Other(other) => {
                 let Profile::Other(host) = *build(profile::ENTRIES, &other.profile)? else {

@@ -98,11 +98,14 @@ fn control(flow: &FlowSpec) -> String {
     if let Traffic::Datagrams(_) = flow.traffic {
         return "none".to_owned();
     }
-    let ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) = &flow.control else {
-        return "python".to_owned();
-    };
-    let response = loss_response.as_ref().map_or("own", |part| part.name);
-    [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
+    match &flow.control {
+        ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) => {
+            let response = loss_response.as_ref().map_or("own", |part| part.name);
+            [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
+        }
+        ControlSpec::Whole(part) => part.name.to_owned(),
+        ControlSpec::Custom(_) => "python".to_owned(),
+    }
 }
 
 /// A whole run.

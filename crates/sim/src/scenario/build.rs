@@ -12,7 +12,7 @@ use crate::scenario::flow_keys::{host, is_modern, profile_name};
 use crate::scenario::flows::{self, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
-use crate::scenario::part::CONTROL_AXES;
+use crate::scenario::part::{CONTROL_AXES, PYTHON};
 use crate::scenario::route;
 use crate::scenario::spec::{NS2_KEYS, ROOT};
 use crate::scenario::text::quoted;
@@ -78,7 +78,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         applications,
         record: traces(&root),
     };
-    let python = expanded.iter().map(|&(index, _)| flows[index].field("congestion_control").given.then_some(index)).collect();
+    let python = expanded.iter().map(|&(index, _)| (flows[index].text("congestion_control") == Some(PYTHON)).then_some(index)).collect();
     Some(Built { scenario, python })
 }
 
@@ -116,11 +116,11 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         arrivals::check_arrivals(flow, arrivals, problems);
     }
     let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
-    if flow.field("congestion_control").given {
-        if !context.python {
-            let parts = CONTROL_AXES.join(", ");
-            refuse("congestion_control", format!("only the Python API can set this; a file composes it of {parts}"));
-        }
+    if flow.text("congestion_control") == Some(PYTHON) && !context.python {
+        let parts = CONTROL_AXES.join(", ");
+        refuse("congestion_control", format!("only the Python API can set this; a file names a control, or composes it of {parts}"));
+    }
+    if flow.text("congestion_control") != Some("composed") {
         for axis in CONTROL_AXES.into_iter().filter(|axis| flow.field(axis).given) {
             refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
         }

@@ -9,8 +9,8 @@ use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
-    ComposedSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec, ReceiveBuffer, Recovery,
-    RtoBounds,
+    ComposedSpec, ControlSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec,
+    ReceiveBuffer, Recovery, RtoBounds,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
@@ -120,13 +120,16 @@ fn modern(table: &Record) -> ModernHost {
     }
 }
 
-/// The parts of the congestion control.
-pub(crate) fn control(table: &Record) -> ComposedSpec {
+/// The congestion control.
+pub(crate) fn control(table: &Record) -> ControlSpec {
     let chosen = |axis| table.part(axis).map(part);
+    if let Some(whole) = chosen("congestion_control") {
+        return ControlSpec::Whole(whole);
+    }
     let usual =
         |axis| Axis::find(axis).map_or_else(|| PartSpec { name: "", params: ackclock_core::params::Params(Vec::new()) }, Axis::usual_part);
     let some = |axis| chosen(axis).unwrap_or_else(|| usual(axis));
-    ComposedSpec {
+    ControlSpec::Composed(ComposedSpec {
         initial_window: if is_modern(table) && !table.field("initial_window").given {
             PartSpec { name: "rfc6928", params: ackclock_core::params::Params(Vec::new()) }
         } else {
@@ -135,5 +138,5 @@ pub(crate) fn control(table: &Record) -> ComposedSpec {
         slow_start: some("slow_start"),
         avoidance: some("avoidance"),
         loss_response: chosen("loss_response"),
-    }
+    })
 }

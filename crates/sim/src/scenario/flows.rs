@@ -14,7 +14,7 @@ use crate::scenario::error::Problems;
 use crate::scenario::flow_keys::{control, host, initial_ssthresh};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::memory;
-use crate::scenario::model::{ControlSpec, FlowSpec};
+use crate::scenario::model::FlowSpec;
 use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::{Measure, Quantity};
@@ -158,7 +158,7 @@ fn prototype(table: &Record) -> FlowSpec {
         packets,
         traffic: Traffic::Bulk,
         host,
-        control: ControlSpec::Composed(control(table)),
+        control: control(table),
         initial_ssthresh: initial_ssthresh(table),
     }
 }

@@ -141,6 +141,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
             put("avoidance", part("avoidance", Some(avoidance)));
             put("loss_response", part("loss_response", loss_response.as_ref()));
         }
+        ControlSpec::Whole(whole) if !python => drop(put("congestion_control", part("congestion_control", Some(whole)))),
         // No file can say what a Python object does: reading this one says so.
         _ => drop(put("congestion_control", json!("python"))),
     }

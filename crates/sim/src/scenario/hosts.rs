@@ -33,7 +33,7 @@ fn apply_to(flow: &mut Node) {
     let Some(text) = text(name) else { return };
     // The tests read every preset.
     let mut preset = placed(read_toml(text, &mut Problems::default()), &origin);
-    if flow.get("congestion_control").is_some() {
+    if flow.get("congestion_control").is_some_and(|control| !matches!(&control.data, Data::Text(word) if word == "composed")) {
         for axis in CONTROL_AXES {
             preset.take(axis);
         }

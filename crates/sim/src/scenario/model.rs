@@ -224,6 +224,8 @@ pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sy
 pub enum ControlSpec {
     /// One part on each axis.
     Composed(ComposedSpec),
+    /// One that does not decompose: axis `congestion_control`.
+    Whole(PartSpec),
     /// Made by the caller.
     Custom(ControlFactory),
 }
@@ -245,6 +247,7 @@ impl std::fmt::Debug for ControlSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Composed(spec) => spec.fmt(f),
+            Self::Whole(part) => part.fmt(f),
             Self::Custom(_) => f.write_str("Custom"),
         }
     }

@@ -16,6 +16,9 @@ use crate::scenario::value::{Data, Node};
 /// The word for a parameter that the part computes.
 pub(crate) const AUTO: &str = "auto";
 
+/// The word for a congestion control that is a Python object.
+pub(crate) const PYTHON: &str = "python";
+
 /// An axis of parts.
 #[derive(Debug)]
 pub(crate) struct Axis {
@@ -27,32 +30,51 @@ pub(crate) struct Axis {
     pub(crate) shorthand: Option<(&'static Dimension, &'static str, &'static str)>,
     /// The word for no part.
     pub(crate) none: Option<&'static str>,
+    /// The word for a part that only the Python API can set: an object.
+    pub(crate) object: Option<&'static str>,
     /// The part of a table without `kind`.
     pub(crate) usual: &'static str,
 }
 
 /// Every axis.
-static AXES: [Axis; 8] = [
+static AXES: [Axis; 9] = [
     Axis {
         name: "initial_window",
         noun: "initial window",
         shorthand: Some((&unit::SEGMENTS, "fixed", "segments")),
         none: None,
+        object: None,
         usual: "ns2_table",
     },
-    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, usual: "standard" },
-    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, usual: "reno" },
-    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), usual: "halve" },
-    Axis { name: "queue", noun: "queue", shorthand: Some((&unit::LIMIT, "droptail", "limit")), none: Some("unlimited"), usual: "droptail" },
+    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, object: None, usual: "standard" },
+    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, object: None, usual: "reno" },
+    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), object: None, usual: "halve" },
+    Axis {
+        name: "congestion_control",
+        noun: "congestion control",
+        shorthand: None,
+        none: Some("composed"),
+        object: Some(PYTHON),
+        usual: "bbr",
+    },
+    Axis {
+        name: "queue",
+        noun: "queue",
+        shorthand: Some((&unit::LIMIT, "droptail", "limit")),
+        none: Some("unlimited"),
+        object: None,
+        usual: "droptail",
+    },
     Axis {
         name: "loss",
         noun: "loss model",
         shorthand: Some((&unit::PROBABILITY, "bernoulli", "rate")),
         none: Some("none"),
+        object: None,
         usual: "bernoulli",
     },
-    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, usual: "ns2" },
-    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, usual: "sack" },
+    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, object: None, usual: "ns2" },
+    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, object: None, usual: "sack" },
 ];
 
 /// The axes of a composed congestion control.
@@ -79,9 +101,9 @@ impl Axis {
         self.parts().iter().find(|part| part.name == name)
     }
 
-    /// What a text may be: the parts, and the word for none.
+    /// What a text may be: the parts, and the words for none and for an object.
     pub(crate) fn words(&self) -> Vec<&'static str> {
-        self.parts().iter().map(|part| part.name).chain(self.none).collect()
+        self.parts().iter().map(|part| part.name).chain(self.none).chain(self.object).collect()
     }
 
     /// The table for which `text` is short.
@@ -109,6 +131,7 @@ impl Axis {
             "slow_start" => build(cc::slow_start::ENTRIES, name, params),
             "avoidance" => build(cc::avoidance::ENTRIES, name, params),
             "loss_response" => build(cc::loss_response::ENTRIES, name, params),
+            "congestion_control" => build(cc::whole::ENTRIES, name, params),
             "queue" => build(qdisc::ENTRIES, name, params),
             "profile" => build(profile::ENTRIES, name, params),
             "recovery" => Ok(()),

@@ -351,9 +351,10 @@ static FLOW: &[Key] = &[
     key("loss_response", Kind::Part("loss_response", &[]), Fallback::Text("own"), "Reduction at congestion; own is the avoidance's."),
     key(
         "congestion_control",
-        Kind::Word(&["python"]),
-        Fallback::Absent("composed of the four parts above"),
-        "Set by the Python API when the congestion control is a Python object, instead of the four parts.",
+        Kind::Part("congestion_control", &[]),
+        Fallback::Text("composed"),
+        "A control with window, rate and recovery of its own, instead of the four parts above; composed: of these. The Python API sets \
+         python when the control is a Python object.",
     ),
     key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
 ];

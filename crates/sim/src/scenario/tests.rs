@@ -32,7 +32,7 @@ fn link_names(scenario: &Scenario) -> Vec<&str> {
 fn composed(flow: &FlowSpec) -> &ComposedSpec {
     match &flow.control {
         ControlSpec::Composed(spec) => spec,
-        ControlSpec::Custom(_) => panic!("custom"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -112,7 +112,15 @@ fn mistakes() {
         (flow("from = \"n3\""), "t.toml:2: flow.0: goes from \"n3\" to itself"),
         (
             flow("congestion_control = \"python\""),
-            "t.toml:3: flow.0.congestion_control: only the Python API can set this; a file composes it of initial_window, slow_start, avoidance, loss_response",
+            "t.toml:3: flow.0.congestion_control: only the Python API can set this; a file names a control, or composes it of initial_window, slow_start, avoidance, loss_response",
+        ),
+        (
+            flow("congestion_control = \"bbrr\""),
+            "t.toml:3: flow.0.congestion_control: there is no congestion control \"bbrr\"; did you mean \"bbr\"? (known: bbr, composed, python)",
+        ),
+        (
+            flow("congestion_control = \"bbr\"\navoidance = \"cubic\""),
+            "t.toml:4: flow.0.avoidance: cannot stand beside congestion_control, which replaces it",
         ),
         (bottleneck("rate = \"0 bit/s\""), "t.toml:2: topology.bottleneck.rate: a rate here must be above 0 bit/s, but is \"0 bit/s\""),
         (
@@ -322,6 +330,27 @@ fn parts_have_their_parameters() {
     // The parts are what the registry builds.
     let halve = ackclock_core::entry::find(ackclock_core::cc::loss_response::ENTRIES, "halve").unwrap();
     assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
+}
+
+#[test]
+fn a_whole_control_is_named_or_has_parameters_and_composed_is_none() {
+    let whole = |text: &str| match &scenario(&format!("{ONE}{text}")).flows[0].control {
+        ControlSpec::Whole(part) => part.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(whole("congestion_control = \"bbr\"").name, "bbr");
+    let linux = "host = \"linux\"\ncongestion_control = { kind = \"bbr\", constants = \"linux\" }";
+    assert_eq!(whole(linux).params.word("constants"), "linux");
+    // What is frozen reads as the same again.
+    let text = format!("{ONE}{linux}");
+    let frozen = document(&text).frozen().unwrap();
+    assert_eq!(document(&frozen).frozen().unwrap(), frozen);
+    assert_eq!(format!("{:?}", scenario(&frozen).flows[0].control), format!("{:?}", scenario(&text).flows[0].control));
+    let plain = scenario(&format!("{ONE}congestion_control = \"composed\"\navoidance = \"cubic\""));
+    assert_eq!(composed(&plain.flows[0]).avoidance.name, "cubic");
+    // A preset's parts stay where the control is composed.
+    let preset = scenario(&format!("{ONE}host = \"linux\"\ncongestion_control = \"composed\""));
+    assert_eq!(composed(&preset.flows[0]), composed(&scenario(&format!("{ONE}host = \"linux\"")).flows[0]));
 }
 
 #[test]

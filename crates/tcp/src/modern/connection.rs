@@ -58,20 +58,24 @@ pub struct Connection {
 
 impl Connection {
     /// A bulk transfer that has not started.
-    pub fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+    pub fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, seed: u64) -> Self {
         let segment = host.packet_size().0;
         let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
         ends[0].sender.supply = Supply::Pulled(bulk.amount().map(|packets| packets * segment));
-        Self::new(ends, Some(bulk), host)
+        Self::new(ends, Some(bulk), host, seed)
     }
 
     /// A connection that its second end will open, with the controls of both ends.
-    pub fn dormant(host: &Config, [sender, receiver]: [Box<dyn CongestionControl>; 2]) -> Self {
+    pub fn dormant(host: &Config, [sender, receiver]: [Box<dyn CongestionControl>; 2], seed: u64) -> Self {
         let ends = [Endpoint::listen(host, sender), Endpoint::open(host, receiver)];
-        Self::new(ends, None, host)
+        Self::new(ends, None, host, seed)
     }
 
-    fn new(ends: [Endpoint; 2], bulk: Option<Bulk>, host: &Config) -> Self {
+    fn new(mut ends: [Endpoint; 2], bulk: Option<Bulk>, host: &Config, seed: u64) -> Self {
+        // Each end's control draws its random decisions from a seed of its own.
+        for (end, number) in ends.iter_mut().zip(0..) {
+            end.sender.seed = seed ^ number;
+        }
         let start = bulk.map_or(Instant::ZERO, |bulk| bulk.start);
         Self {
             ends,

@@ -151,6 +151,8 @@ pub(super) struct Sender {
     pub(super) supply: Supply,
     /// The initial window that earlier connections to the peer arrived at.
     pub(super) learned: Option<Segments>,
+    /// From which the control draws its random decisions.
+    pub(super) seed: u64,
     /// Whether ECN is in use.
     pub(super) ecn: bool,
     /// Marks of what was sent below this have been answered.
@@ -205,6 +207,7 @@ impl Sender {
             first: None,
             supply: Supply::Written,
             learned: None,
+            seed: 0,
             ecn: false,
             cwr_point: 0,
             cwr: false,
@@ -229,6 +232,8 @@ impl Sender {
             available: if let Supply::Pulled(bytes) = self.supply { bytes.map(segments) } else { None },
             learned: self.learned,
             selective: self.recovery != Recovery::NewReno,
+            header: Bytes(u64::from(BASE_HEADER)),
+            seed: self.seed,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.config.initial_pacing).map(Box::new);

@@ -26,12 +26,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that has not started.
-    pub fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+    /// A connection that has not started, whose control draws its random decisions from `seed`.
+    pub fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, seed: u64) -> Self {
         let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
         let sizes = (host.syn_size(), host.wire_size());
         let receiver = Receiver::new(host.recovery.uses_sack(), delay, sizes, bulk.start);
-        Self { sender: Sender::new(host, control, bulk), receiver, ack: None, packet_size: host.packet_size.0 }
+        Self { sender: Sender::new(host, control, bulk, seed), receiver, ack: None, packet_size: host.packet_size.0 }
     }
 }
 

@@ -68,14 +68,14 @@ impl State {
         u64::from(seq.saturating_sub(1)) * self.smss.0
     }
 
-    /// The connection so far; the SYN is no data.
+    /// The connection so far; the SYN is no data. With samples, their own counts: those of snapshots, which only ever rise.
     pub(super) fn total(&self) -> Totals {
         let bytes = |segments: u64| segments * self.smss.0;
-        Totals {
-            sent: bytes(self.data_sent),
-            delivered: self.position(self.snd_una) + bytes(u64::from(self.early)),
-            lost: bytes(self.data_resent),
-        }
+        let (delivered, lost) = match &self.sampling {
+            Some(sampling) => (sampling.rate.delivered(), sampling.rate.lost()),
+            None => (self.position(self.snd_una) + bytes(u64::from(self.early)), bytes(self.data_resent)),
+        };
+        Totals { sent: bytes(self.data_sent), delivered, lost }
     }
 
     /// Segment `seq` is about to be sent.
@@ -90,6 +90,7 @@ impl State {
         let Some(sampling) = &mut self.sampling else { return };
         if again && let Some(&packet) = sampling.snapshots.get((seq - sampling.first) as usize) {
             sampling.rate.lose(size);
+            let total = Totals { lost: sampling.rate.lost(), ..total };
             self.control.on_lost(&Lost { now, start, end: start + size, packet, inflight, total });
         }
         sampling.send(now, seq, size, inflight.saturating_sub(size));

@@ -119,6 +119,8 @@ struct State {
     initial_pacing: bool,
     /// The initial window that earlier connections to the peer arrived at.
     learned: Option<Segments>,
+    /// From which the control draws its random decisions.
+    seed: u64,
     smss: Bytes,
     data_size: u16,
     syn_size: u16,
@@ -147,7 +149,7 @@ struct State {
 
 impl Sender {
     /// A sender that has not started.
-    fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
+    fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, seed: u64) -> Self {
         let rto = RtoConfig {
             granularity: host.clock_granularity,
             phase: host.clock_phase,
@@ -189,6 +191,7 @@ impl Sender {
             first: None,
             initial_pacing: host.initial_pacing,
             learned: None,
+            seed,
             smss: host.packet_size,
             data_size: host.wire_size(),
             syn_size: host.syn_size(),

@@ -102,7 +102,7 @@ mod tests {
             1000.0,
         );
         let bulk = Bulk { start: Instant::ZERO, stop: None, packets: None, grows: false };
-        Sender::new(&host, Box::new(control), bulk)
+        Sender::new(&host, Box::new(control), bulk, 1)
     }
 
     /// A sender that has sent segments 1 to 10 at 100 ms, and its timeout.

@@ -2,7 +2,7 @@
 //! peer learn of each other. ns-2.35 has only the first; without pacing and learning the sender is ns-2's.
 
 use ackclock_core::events::Established;
-use ackclock_core::units::{Instant, Segments};
+use ackclock_core::units::{Bytes, Instant, Segments};
 
 use super::{Permit, Sender, State};
 use crate::bulk::Bulk;
@@ -43,6 +43,8 @@ impl State {
             available: self.bulk.amount().map(|packets| packets.saturating_sub(sent) as f64),
             learned: self.learned,
             selective: self.selective,
+            header: Bytes(u64::from(self.data_size) - self.smss.0),
+            seed: self.seed,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);

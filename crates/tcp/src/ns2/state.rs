@@ -231,7 +231,8 @@ impl State {
             cause,
             window: self.window_in_force(),
             flight_size: self.snd_max - self.snd_una,
-            inflight: self.inflight(),
+            // What starts over awaits nothing.
+            inflight: if restart { 0 } else { self.inflight() },
             restart,
             loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
             least: PART_OF_A_SEGMENT,

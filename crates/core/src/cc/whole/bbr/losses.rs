@@ -1,0 +1,158 @@
+//! What losses change, and how it is taken back.
+
+use super::model::Bounds;
+use super::phases::State;
+use super::{Bbr, Sample};
+use crate::events::{Cause, CongestionEvent, Lost};
+
+/// Whether the host repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// No.
+    None,
+    /// After duplicate ACKs, until all below the position is acknowledged.
+    Fast(u64),
+    /// After a timeout, likewise.
+    Timeout(u64),
+}
+
+impl Recovery {
+    pub(super) fn is_fast(self) -> bool {
+        matches!(self, Self::Fast(_))
+    }
+
+    /// Whether an ACK up to `snd_una` ends it.
+    pub(super) fn ends_at(self, snd_una: u64) -> bool {
+        matches!(self, Self::Fast(end) | Self::Timeout(end) if snd_una >= end)
+    }
+}
+
+/// What a spurious loss restores.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    pub(super) state: State,
+    bounds: Bounds,
+}
+
+impl Undo {
+    pub(super) const fn new(state: State, bounds: Bounds) -> Self {
+        Self { state, bounds }
+    }
+}
+
+/// The bytes in flight at which the loss rate passed `thresh`, somewhere in the last packet sent: before it `inflight` were in flight and
+/// `lost` had been lost (draft, `BBRInflightAtLoss`).
+pub(super) fn inflight_at_loss(inflight: f64, lost: f64, thresh: f64) -> f64 {
+    // (lost + prefix) / (inflight + prefix) = thresh. Losses from before the probe may already exceed it.
+    inflight + ((thresh * inflight - lost) / (1.0 - thresh)).max(0.0)
+}
+
+impl Bbr {
+    /// Whether the flight of the sample's packet lost too much.
+    pub(super) fn is_inflight_too_high(&self, sample: &Sample) -> bool {
+        sample.lost > self.settings.loss_thresh * sample.tx_in_flight
+    }
+
+    /// Draft, `BBRHandleLostPacket`.
+    pub(super) fn handle_lost(&mut self, lost: &Lost) {
+        self.delivered = lost.total.delivered;
+        if self.signals.lose(lost.start, lost.end, self.delivered) {
+            self.undo = Some(Undo::new(self.state, self.bounds));
+        }
+        if !self.cycle.samples_probe {
+            return;
+        }
+        let size = (lost.end - lost.start) as f64;
+        let sample = Sample {
+            lost: lost.total.lost.saturating_sub(lost.packet.lost) as f64,
+            tx_in_flight: lost.packet.inflight as f64,
+            ..Sample::NONE
+        };
+        if self.selective && !self.is_inflight_too_high(&sample) {
+            return;
+        }
+        let level = inflight_at_loss(sample.tx_in_flight - size, sample.lost - size, self.settings.loss_thresh);
+        self.cycle.too_high = true;
+        self.cycle.samples_probe = false;
+        if !lost.packet.app_limited {
+            self.bounds.inflight_longterm = level.max(self.settings.beta * self.target_inflight());
+        }
+        if self.state == State::Up {
+            self.note_undo_state(State::Up);
+            self.start_down(lost.now);
+        }
+    }
+
+    /// At the end of a loss round: draft, `BBRAdaptLowerBoundsFromCongestion`.
+    pub(super) fn adapt_lower_bounds(&mut self) {
+        if !self.signals.round_start {
+            return;
+        }
+        if self.signals.loss && !self.state.is_probing() {
+            let (bounds, beta) = (&mut self.bounds, self.settings.beta);
+            let cut = |bound: f64, unset: f64, latest: f64| latest.max(beta * if bound.is_infinite() { unset } else { bound });
+            bounds.bw_shortterm = cut(bounds.bw_shortterm, self.max_bw.get(), self.signals.bw_latest);
+            bounds.inflight_shortterm = cut(bounds.inflight_shortterm, self.cwnd, self.signals.inflight_latest);
+        }
+        self.signals.loss = false;
+    }
+
+    /// Recovery begins, or begins anew.
+    pub(super) fn begin_recovery(&mut self, event: &CongestionEvent) {
+        match event.cause {
+            Cause::EcnCe => {}
+            Cause::DupAck => {
+                self.save_cwnd();
+                self.recovery = Recovery::Fast(self.snd_nxt);
+            }
+            Cause::Timeout => {
+                self.save_cwnd();
+                self.recovery = Recovery::Timeout(self.snd_nxt);
+                self.cwnd = event.inflight as f64 + self.smss;
+            }
+        }
+    }
+
+    pub(super) fn end_recovery(&mut self) {
+        if self.recovery != Recovery::None {
+            self.recovery = Recovery::None;
+            self.restore_cwnd();
+        }
+    }
+
+    /// A loss makes the control leave `state`, to which it returns if the loss was spurious.
+    pub(super) fn note_undo_state(&mut self, state: State) {
+        if let Some(undo) = &mut self.undo {
+            undo.state = state;
+        }
+    }
+
+    /// Draft, `BBRHandleSpuriousLossDetection`.
+    pub(super) fn undo_losses(&mut self) {
+        self.end_recovery();
+        let Some(undo) = self.undo.take() else { return };
+        self.signals.loss = false;
+        self.full.restart(0.0);
+        self.bounds = self.bounds.loosest(&undo.bounds);
+        if self.state == State::ProbeRtt || self.state == undo.state {
+            return;
+        }
+        match undo.state {
+            State::Startup => {
+                self.full.reached = false;
+                self.state = State::Startup;
+            }
+            State::Up => self.start_refill(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn save_cwnd(&mut self) {
+        let normal = self.recovery == Recovery::None && self.state != State::ProbeRtt;
+        self.prior_cwnd = if normal { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+}

@@ -1,0 +1,318 @@
+//! The states of BBR and what leads from one to the next.
+
+use super::{Bbr, Sample};
+use crate::events::Ack;
+use crate::units::{Duration, Instant};
+
+/// The states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Startup,
+    Drain,
+    /// `ProbeBW_DOWN`.
+    Down,
+    /// `ProbeBW_CRUISE`.
+    Cruise,
+    /// `ProbeBW_REFILL`.
+    Refill,
+    /// `ProbeBW_UP`.
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    /// Whether it is part of the ProbeBW cycle.
+    pub(super) const fn is_probe_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// The gain of the window.
+    pub(super) const fn cwnd_gain(self) -> f64 {
+        match self {
+            Self::Up => 2.25,
+            Self::ProbeRtt => 0.5,
+            _ => 2.0,
+        }
+    }
+
+    /// Whether it looks for more bandwidth, so that losses do not bound it in the short term.
+    pub(super) const fn is_probing(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+}
+
+/// What ACKs now belong to, seen from the last probe for bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// Nothing.
+    Init,
+    /// The pipe is filled before the probe.
+    Refilling,
+    /// The probe has begun.
+    ProbeStarting,
+    /// ACKs are of what the probe sent.
+    ProbeFeedback,
+    /// The probe is over, and ACKs of it still arrive.
+    ProbeStopping,
+}
+
+/// The cycle of probing for bandwidth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    stamp: Instant,
+    wait: Duration,
+    pub(super) rounds_since_probe: u64,
+    pub(super) ack_phase: AckPhase,
+    /// Whether a loss tells of the probe (draft: `bw_probe_samples`).
+    pub(super) samples_probe: bool,
+    up_rounds: i32,
+    up_acked: f64,
+    up_acked_per_inc: f64,
+    /// Whether the last probe lost too much.
+    pub(super) too_high: bool,
+    /// Whether the last probe stopped at what had been too much before.
+    precautionary: bool,
+}
+
+impl Cycle {
+    pub(super) fn new() -> Self {
+        Self {
+            stamp: Instant::ZERO,
+            wait: Duration::ZERO,
+            rounds_since_probe: 0,
+            ack_phase: AckPhase::Init,
+            samples_probe: false,
+            up_rounds: 0,
+            up_acked: 0.0,
+            up_acked_per_inc: f64::INFINITY,
+            too_high: false,
+            precautionary: false,
+        }
+    }
+}
+
+/// Time with few packets in flight in which the round-trip time shows (draft: `ProbeRTTDuration`).
+const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
+/// Rounds after which Drain ends at the latest.
+const DRAIN_ROUNDS: u64 = 3;
+/// Most rounds between two probes: those in which Reno would reclaim 63 packets.
+const RENO_ROUNDS: f64 = 63.0;
+/// Largest exponent of the growth in `ProbeBW_UP`.
+const MAX_UP_ROUNDS: i32 = 30;
+
+impl Bbr {
+    /// Start-up ends when the pipe is full, or when losses say so.
+    pub(super) fn check_startup_done(&mut self, sample: &Sample) {
+        if self.state != State::Startup {
+            return;
+        }
+        self.check_startup_high_loss(sample);
+        if self.full.reached {
+            self.drain_start = self.rounds.count;
+            self.state = State::Drain;
+            self.ssthresh = self.inflight(1.0);
+        }
+    }
+
+    fn check_startup_high_loss(&mut self, sample: &Sample) {
+        let ranges = self.signals.ranges;
+        if sample.present && self.signals.round_start {
+            self.signals.ranges = 0;
+        }
+        if self.full.reached || !self.recovery.is_fast() {
+            return;
+        }
+        let much = self.signals.round_start && ranges >= self.settings.startup_full_loss_cnt && self.is_inflight_too_high(sample);
+        if much || !self.selective {
+            self.note_undo_state(State::Startup);
+            self.full.reached = true;
+            self.bounds.inflight_longterm = self.bdp().max(self.signals.inflight_latest);
+        }
+    }
+
+    /// Drain ends when the queue that start-up left is gone, or after three rounds.
+    pub(super) fn check_drain_done(&mut self, ack: &Ack) {
+        let drained = ack.inflight as f64 <= self.inflight(1.0) || self.rounds.count > self.drain_start + DRAIN_ROUNDS;
+        if self.state == State::Drain && drained {
+            self.start_down(ack.now);
+        }
+    }
+
+    /// ProbeBW: draft, `BBRUpdateProbeBWCyclePhase`.
+    pub(super) fn update_cycle(&mut self, ack: &Ack, sample: &Sample) {
+        if !self.full.reached {
+            return;
+        }
+        if self.adapt_longterm_model(ack, sample) {
+            return;
+        }
+        match self.state {
+            State::Down => {
+                let drained = ack.inflight as f64 <= self.inflight_with_headroom().min(self.inflight(1.0));
+                if !self.check_time_to_probe(ack.now) && drained {
+                    self.state = State::Cruise;
+                }
+            }
+            State::Cruise => {
+                self.check_time_to_probe(ack.now);
+            }
+            State::Refill if self.rounds.start => {
+                self.cycle.samples_probe = true;
+                self.start_up(sample);
+            }
+            State::Up => self.check_probe_done(ack, sample),
+            _ => {}
+        }
+    }
+
+    pub(super) fn start_down(&mut self, now: Instant) {
+        self.signals.reset();
+        self.cycle.up_acked_per_inc = f64::INFINITY;
+        self.cycle.rounds_since_probe = u64::from(self.random.uniform() >= 0.5);
+        self.cycle.wait = Duration::from_secs_f64(2.0 + self.random.uniform());
+        self.cycle.stamp = now;
+        self.cycle.ack_phase = AckPhase::ProbeStopping;
+        self.rounds.restart(self.delivered);
+        self.state = State::Down;
+    }
+
+    pub(super) fn start_refill(&mut self) {
+        self.bounds.reset_shortterm();
+        (self.cycle.up_rounds, self.cycle.up_acked) = (0, 0.0);
+        self.cycle.precautionary = false;
+        self.cycle.ack_phase = AckPhase::Refilling;
+        self.rounds.restart(self.delivered);
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, sample: &Sample) {
+        self.cycle.ack_phase = AckPhase::ProbeStarting;
+        self.rounds.restart(self.delivered);
+        self.restart_full_pipe(sample);
+        self.state = State::Up;
+        self.raise_slope();
+    }
+
+    /// Begins the next probe if it is time: two to three seconds after the last, or when Reno would have reclaimed as much.
+    fn check_time_to_probe(&mut self, now: Instant) -> bool {
+        // The draft compares rounds with a volume: packets are meant.
+        let reno = (self.target_inflight() / self.smss).min(RENO_ROUNDS);
+        let due = now > self.cycle.stamp + self.cycle.wait || self.cycle.rounds_since_probe as f64 >= reno;
+        if due {
+            self.start_refill();
+        }
+        due
+    }
+
+    /// Looks for growth beyond the bandwidth of the sample; an ACK without one stands for the largest so far.
+    fn restart_full_pipe(&mut self, sample: &Sample) {
+        let baseline = if sample.rate > 0.0 { sample.rate } else { self.max_bw.get() };
+        self.full.restart(baseline);
+    }
+
+    /// Ends the probe if no more bandwidth is found, or at what was too much before.
+    fn check_probe_done(&mut self, ack: &Ack, sample: &Sample) {
+        let longterm = self.bounds.inflight_longterm;
+        if self.cycle.too_high && ack.inflight_before as f64 + self.smss > longterm {
+            self.cycle.precautionary = true;
+        } else if self.is_cwnd_limited(ack) && self.cwnd >= longterm {
+            // What is in flight is bounded, not the bandwidth.
+            self.restart_full_pipe(sample);
+            return;
+        } else if !self.full.now {
+            return;
+        }
+        self.cycle.too_high = false;
+        self.start_down(ack.now);
+    }
+
+    /// `ProbeBW_UP` adds 1, 2, 4, 8 … segments in successive rounds.
+    fn raise_slope(&mut self) {
+        self.cycle.up_acked_per_inc = (self.cwnd / libm::ldexp(1.0, self.cycle.up_rounds)).max(self.smss);
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MAX_UP_ROUNDS);
+    }
+
+    /// Draft, `BBRAdaptLongTermModel`. Tells whether it began a probe.
+    fn adapt_longterm_model(&mut self, ack: &Ack, sample: &Sample) -> bool {
+        if self.rounds.start && self.cycle.ack_phase == AckPhase::ProbeStarting {
+            self.cycle.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.rounds.start && self.cycle.ack_phase == AckPhase::ProbeStopping {
+            self.cycle.samples_probe = false;
+            self.cycle.ack_phase = AckPhase::Init;
+            if self.state.is_probe_bw() && !sample.app_limited {
+                self.max_bw.advance();
+            }
+            if self.state.is_probe_bw() && self.cycle.precautionary && !self.cycle.too_high {
+                self.start_refill();
+                return true;
+            }
+        }
+        if !sample.present || self.is_inflight_too_high(sample) || self.bounds.inflight_longterm.is_infinite() {
+            return false;
+        }
+        self.bounds.inflight_longterm = self.bounds.inflight_longterm.max(sample.tx_in_flight);
+        if self.state == State::Up {
+            self.probe_longterm_upward(ack);
+        }
+        false
+    }
+
+    fn probe_longterm_upward(&mut self, ack: &Ack) {
+        if !self.is_cwnd_limited(ack) || self.cwnd < self.bounds.inflight_longterm {
+            return;
+        }
+        self.cycle.up_acked += ack.delivered as f64;
+        let steps = libm::floor(self.cycle.up_acked / self.cycle.up_acked_per_inc);
+        if steps > 0.0 {
+            self.cycle.up_acked -= steps * self.cycle.up_acked_per_inc;
+            self.bounds.inflight_longterm += steps * self.smss;
+        }
+        if self.rounds.start {
+            self.raise_slope();
+        }
+    }
+
+    /// ProbeRTT: draft, `BBRCheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
+        if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {
+            self.save_cwnd();
+            self.state = State::ProbeRtt;
+            self.probe_rtt_until = None;
+            self.cycle.ack_phase = AckPhase::ProbeStopping;
+            self.rounds.restart(self.delivered);
+        }
+        if self.state == State::ProbeRtt {
+            if self.probe_rtt_until.is_none() {
+                if ack.inflight as f64 <= self.probe_rtt_cwnd() {
+                    self.probe_rtt_until = Some(ack.now + PROBE_RTT_DURATION);
+                    self.probe_rtt_round_done = false;
+                    self.rounds.restart(self.delivered);
+                }
+            } else {
+                self.probe_rtt_round_done |= self.rounds.start;
+                if self.probe_rtt_round_done {
+                    self.check_probe_rtt_done(ack.now);
+                }
+            }
+        }
+        if ack.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    pub(super) fn check_probe_rtt_done(&mut self, now: Instant) {
+        if self.probe_rtt_until.is_none_or(|until| now <= until) {
+            return;
+        }
+        self.min_rtt.note_probed(now);
+        self.restore_cwnd();
+        self.bounds.reset_shortterm();
+        if self.full.reached {
+            self.start_down(now);
+            self.state = State::Cruise;
+        } else {
+            self.state = State::Startup;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Controls that do not decompose into the four parts, with windows, rates and recovery of their own: axis `congestion_control`.
+
+use crate::cc::contract::CongestionControl;
+use crate::entry::{Entry, entries};
+
+entries! { Entry<dyn CongestionControl>:
+    bbr,
+}
