@@ -308,6 +308,9 @@ impl CongestionControl for Checker {
     fn window(&self) -> Window {
         Window { cwnd: 40.0, ssthresh: 1000.0 }
     }
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self) -> Option<Rate> {
         Rate::from_bits_per_sec(20_000_000)
     }
