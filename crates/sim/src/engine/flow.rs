@@ -11,7 +11,7 @@ use super::stream::Stream;
 use crate::app::Bulk;
 use crate::net::packet::{HEADER, Packet};
 use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario, Traffic};
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, LinkSpec, PartSpec, Recovery, Scenario, SlowStartSpec, Traffic};
 use crate::tcp::checkpoints::CHECKPOINTS;
 use crate::tcp::modern::connection::Connection;
 use crate::tcp::ns2::{Counters, ExitReason, Sender};
@@ -252,7 +252,10 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
     let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
     Ok(Composed::new(
         build(cc::initial_window::ENTRIES, &parts.initial_window)?,
-        build(cc::slow_start::ENTRIES, &parts.slow_start)?,
+        match &parts.slow_start {
+            SlowStartSpec::Part(part) => build(cc::slow_start::ENTRIES, part)?,
+            SlowStartSpec::Custom(factory) => factory(),
+        },
         build(cc::avoidance::ENTRIES, &parts.avoidance)?,
         loss_response,
         initial_ssthresh,

@@ -4,7 +4,9 @@ use ackclock_core::units::Bytes;
 
 use crate::net::packet::HEADER;
 use crate::scenario::check::Record;
-use crate::scenario::model::{ComposedSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds};
+use crate::scenario::model::{
+    ComposedSpec, ModernHost, ModernRecovery, Ns2Host, Pacing, PartSpec, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
+};
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
 use crate::scenario::unit::Quantity;
@@ -104,7 +106,7 @@ pub(crate) fn control(table: &Record) -> ComposedSpec {
         } else {
             some("initial_window")
         },
-        slow_start: some("slow_start"),
+        slow_start: SlowStartSpec::Part(some("slow_start")),
         avoidance: some("avoidance"),
         loss_response: chosen("loss_response"),
     }

@@ -6,6 +6,11 @@ use crate::scenario::model::TraceKind;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
 use crate::scenario::unit;
 
+/// The word of a flow whose congestion control is a Python object.
+pub(crate) const PYTHON: &str = "python";
+/// The word of a flow whose slow start is a Python object.
+pub(crate) const PYTHON_SLOW_START: &str = "python_slow_start";
+
 /// The names of all traces.
 const TRACES: [&str; TraceKind::ALL.len()] = {
     let mut names = [""; TraceKind::ALL.len()];
@@ -351,9 +356,9 @@ static FLOW: &[Key] = &[
     key("loss_response", Kind::Part("loss_response", &[]), Fallback::Text("own"), "Reduction at congestion; own is the avoidance's."),
     key(
         "congestion_control",
-        Kind::Word(&["python"]),
+        Kind::Word(&[PYTHON, PYTHON_SLOW_START]),
         Fallback::Absent("composed of the four parts above"),
-        "Set by the Python API when the congestion control is a Python object, instead of the four parts.",
+        "Set by the Python API when a Python object is the congestion control, instead of the four parts, or its slow start alone.",
     ),
     key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
 ];
