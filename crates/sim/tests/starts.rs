@@ -1,8 +1,13 @@
 //! Slow starts from end to end, on both host profiles: when SEARCH leaves, and what pacing does to the first rounds.
 
+use std::sync::Arc;
+
+use ackclock_core::cc::{SlowStart, Step, Window};
+use ackclock_core::events::{Ack, Established};
+use ackclock_core::units::Instant;
 use ackclock_sim::ExitReason;
 use ackclock_sim::engine::{FlowResult, RunResult, run};
-use ackclock_sim::scenario::Document;
+use ackclock_sim::scenario::{ControlFactory, Document, Makers, SlowStartFactory};
 use ackclock_sim::trace::SequenceKind;
 
 fn simulate(text: &str) -> RunResult {
@@ -153,5 +158,58 @@ fn pacing_leaves_the_growth_per_ack_as_it_is() {
             trace.cwnd.into_iter().take(150).collect::<Vec<_>>()
         });
         assert!(windows[0].len() == 150 && windows[0] == windows[1], "{profile}: {windows:?}");
+    }
+}
+
+/// Wants, after the handshake, to be called at the start of the run, and grows to fifty segments then.
+#[derive(Clone, Debug)]
+struct Late {
+    timer: Option<Instant>,
+    woken: Option<Instant>,
+}
+
+impl SlowStart for Late {
+    fn on_ack(&mut self, _ack: &Ack, _window: &Window) -> Step {
+        Step::Grow(0.0)
+    }
+    fn on_established(&mut self, _event: &Established, _window: &Window) {
+        self.timer = Some(Instant::ZERO);
+    }
+    fn timer(&self) -> Option<Instant> {
+        self.timer
+    }
+    fn on_timer(&mut self, now: Instant, window: &Window) -> Step {
+        (self.timer, self.woken) = (None, Some(now));
+        Step::Grow(50.0 - window.cwnd)
+    }
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("woken", self.woken.map_or(-1.0, Instant::as_secs_f64));
+    }
+}
+
+/// Makes [`Late`] as the slow start of every flow that wants one from outside.
+struct LateMakers;
+
+impl Makers for LateMakers {
+    fn control(&self, _flow: usize) -> Option<ControlFactory> {
+        None
+    }
+    fn slow_start(&self, _flow: usize) -> Option<SlowStartFactory> {
+        Some(Arc::new(|| Box::new(Late { timer: None, woken: None })))
+    }
+}
+
+#[test]
+fn a_timer_in_the_past_is_due_at_once() {
+    for profile in ["ns2", "modern"] {
+        let flow =
+            format!("{{\"profile\": \"{profile}\", \"congestion_control\": \"python_slow_start\", \"initial_ssthresh\": \"unlimited\"}}");
+        let text = format!("{{\"duration\": \"1 s\", \"record\": [\"internals\"], \"flow\": [{flow}]}}");
+        let scenario = Document::from_json(&text, "late").and_then(|document| document.scenario_with(&LateMakers)).unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        let trace = result.traces.internals.as_ref().unwrap();
+        // The handshake takes 60 ms, and its ACK is recorded before the timer expires.
+        assert!(trace.value[1..].iter().all(|woken| (0.06..0.07).contains(woken)), "{profile}: {:?}", &trace.value[..3]);
+        assert!((result.flows[0].cwnd_max - 50.0).abs() < 1e-9);
     }
 }

@@ -384,7 +384,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Makes sure that the timer of the host `side` of a flow is in the event queue no later than it is due.
     pub(super) fn arm(&mut self, here: Moment, flow: usize, side: usize) {
         let state = &mut self.flows[flow];
-        let deadline = state.poll_timeout(side);
+        // A control may name a time that has passed: its timer is due now.
+        let deadline = state.poll_timeout(side).map(|at| at.max(here.at));
         if deadline != state.due[side].map(|due| due.at) {
             state.due[side] = deadline.map(|at| Moment { at, since: here.at });
         }
