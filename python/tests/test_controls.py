@@ -1,4 +1,4 @@
-"""Congestion controls and slow starts in Python: the events they are given, what they may leave, and what is refused."""
+"""Congestion controls and slow starts in Python: the events they are given, what they leave, what is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import math
 import pickle
 from collections import Counter
-from typing import Any
+from typing import Any, ClassVar
 
 import polars
 import pytest
@@ -67,7 +67,7 @@ def test_reno_in_python_is_the_built_in_one_bit_by_bit(profile: dict[str, object
 class Everything(Reno):
     """Keeps all that it is told."""
 
-    told: list[tuple[str, Any]] = []  # noqa: RUF012 - shared on purpose: the test looks at it
+    told: ClassVar[list[tuple[str, Any]]] = []
     wants_samples = True
 
     def on_established(self, event: ackclock.Established) -> None:
@@ -192,7 +192,9 @@ class Pacing(CongestionControl):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_control_that_paces(profile: dict[str, object]) -> None:
-    sequence = rows(run(made({**profile, "congestion_control": Pacing}, duration="2 s", record=["sequence"])), "sequence")
+    sequence = rows(
+        run(made({**profile, "congestion_control": Pacing}, duration="2 s", record=["sequence"])), "sequence"
+    )
     sent = sequence.filter((polars.col("kind") == "send") & (polars.col("seq") > 0))["time"]
     gaps = sent.diff().drop_nulls()
     # 1000 B of data and 40 B of headers at 1 Mbit/s.
@@ -208,10 +210,10 @@ def test_a_control_that_paces(profile: dict[str, object]) -> None:
 class Same(SlowStart):
     """Standard slow start, with every method a class can have."""
 
-    calls: Counter[str] = Counter()
+    calls: ClassVar[Counter[str]] = Counter()
     cwnd = 10.0
 
-    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - of any attribute
+    def __getattribute__(self, name: str) -> Any:
         if name.startswith("on_") or name == "observe":
             Same.calls[name] += 1
         return super().__getattribute__(name)
@@ -387,8 +389,14 @@ def test_a_timer_goes_off_once_without_a_method_too() -> None:
 @pytest.mark.parametrize(
     ("flow", "message"),
     [
-        ({"slow_start": SlowStart()}, "flow.0.slow_start: each run makes a slow start of its own, so write the class, S"),
-        ({"slow_start": CongestionControl}, "flow.0.slow_start: CongestionControl is a control: name it as congestion_c"),
+        (
+            {"slow_start": SlowStart()},
+            "flow.0.slow_start: each run makes a slow start of its own, so write the class, S",
+        ),
+        (
+            {"slow_start": CongestionControl},
+            "flow.0.slow_start: CongestionControl is a control: name it as congestion_c",
+        ),
         ({"congestion_control": Leaving}, "flow.0.congestion_control: Leaving is a slow start: name it as slow_start"),
         ({"slow_start": Leaving, "count": 2}, "flow.0.count: a flow with a slow start in Python stands for one flow"),
         ({"slow_start": Leaving, "congestion_control": Reno}, "flow.0.slow_start: cannot stand beside congestion_con"),
