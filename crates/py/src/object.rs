@@ -119,7 +119,7 @@ pub(crate) fn left(object: &Bound<'_, PyAny>, method: &str, name: &str, value: &
 /// A Python object, until it raises an exception; the run is then given up.
 #[derive(Debug)]
 pub(crate) struct Object {
-    object: Option<Py<PyAny>>,
+    python: Option<Py<PyAny>>,
     /// A bit for each method that is to be called.
     called: u32,
     pub(crate) outputs: Outputs,
@@ -138,10 +138,10 @@ impl Object {
         });
         let failure = failure.clone();
         match made {
-            Ok((object, called, outputs)) => Self { object: Some(object), called, outputs, failure },
+            Ok((object, called, outputs)) => Self { python: Some(object), called, outputs, failure },
             Err(error) => {
                 failure.note(error);
-                Self { object: None, called: 0, outputs: Outputs::NONE, failure }
+                Self { python: None, called: 0, outputs: Outputs::NONE, failure }
             }
         }
     }
@@ -161,7 +161,7 @@ impl Object {
         if !self.has(method) {
             return None;
         }
-        let object = self.object.as_ref()?;
+        let object = self.python.as_ref()?;
         let result = Python::attach(|py| {
             let object = object.bind(py);
             let returned = object.call_method1(method.name(py), arguments)?;
@@ -201,7 +201,7 @@ impl Object {
 
     /// Does something with the object.
     pub(crate) fn with<T>(&mut self, act: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-        let object = self.object.as_ref()?;
+        let object = self.python.as_ref()?;
         let acted = Python::attach(|py| act(object.bind(py)));
         acted.map_err(|error| self.fail(error)).ok()
     }
@@ -213,7 +213,7 @@ impl Object {
 
     /// The object's own quantities.
     pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let Some(object) = self.object.as_ref().filter(|_| self.has(Method::Internals)) else { return };
+        let Some(object) = self.python.as_ref().filter(|_| self.has(Method::Internals)) else { return };
         let read = Python::attach(|py| {
             let returned = object.bind(py).call_method0(Method::Internals.name(py))?;
             let Ok(values) = returned.cast::<PyDict>() else {
@@ -234,7 +234,7 @@ impl Object {
     }
 
     fn fail(&mut self, error: PyErr) {
-        self.object = None;
+        self.python = None;
         self.failure.note(error);
     }
 }
@@ -242,11 +242,11 @@ impl Object {
 impl Clone for Object {
     /// A deep copy, so that both go their own way.
     fn clone(&self) -> Self {
-        let object = self.object.as_ref().and_then(|object| {
+        let python = self.python.as_ref().and_then(|object| {
             let copied = Python::attach(|py| Ok(py.import("copy")?.call_method1("deepcopy", (object.bind(py),))?.unbind()));
             copied.map_err(|error: PyErr| self.failure.note(error)).ok()
         });
-        Self { object, called: self.called, outputs: self.outputs, failure: self.failure.clone() }
+        Self { python, called: self.called, outputs: self.outputs, failure: self.failure.clone() }
     }
 }
 
