@@ -64,6 +64,31 @@ def test_reno_in_python_is_the_built_in_one_bit_by_bit(profile: dict[str, object
     assert own.summary["flows"][0]["window_reductions"] > 3
 
 
+class Smallest(Reno):
+    """Keeps the smallest window that a reduction leaves."""
+
+    smallest: ClassVar[list[float]] = []
+
+    def on_congestion(self, event: ackclock.CongestionEvent) -> None:
+        super().on_congestion(event)
+        self.smallest.append(self.cwnd)
+
+
+def test_a_mark_may_leave_less_than_a_segment() -> None:
+    red = {"kind": "red", "min_threshold": "1 packet", "max_threshold": "40 packets", "gentle": False}
+    queue = {**red, "limit": "50 packets", "weight": 1.0, "max_p": "100 %", "ecn": True}
+    topology = {"kind": "dumbbell", "bottleneck": {"rate": "60 kbit/s", "delay": "5 ms", "queue": queue}}
+
+    def crowd(flow: dict[str, object]) -> ackclock.Result:
+        common = {**flow, "ecn": True, "initial_ssthresh": "unlimited"}
+        flows = [{**common, "name": f"f{index}", "start": f"{10 * index} ms"} for index in range(6)]
+        return run(made(*flows, topology=topology, duration="60 s", record=["cwnd"]))
+
+    Smallest.smallest.clear()
+    assert_same(crowd({"congestion_control": Smallest}), crowd({"initial_window": "rfc6928"}), "cwnd")
+    assert min(Smallest.smallest) == 0.5
+
+
 class Everything(Reno):
     """Keeps all that it is told."""
 
