@@ -11,8 +11,8 @@
 //! Shares of a bin are real numbers. `drain` sets the window to the delivered bytes of one initial round trip at once, so that nothing
 //! leaves until the queue is empty. Where the draft rolls back whole bins, `roll_back` interpolates. Bins start afresh after congestion.
 //! ## Parameters
-//! `window_factor`: 3.5 initial round trips, `bins`: 10, `missed_bins`: 10, `extra_bins`: 15, `threshold`: 0.26, `signal`: sent, as draft-09
-//! has them. `exit`: keep, the window as it is; draft-09 has drain.
+//! `window_factor`: 3.5 initial round trips, `bins`: 10, `extra_bins`: 15, `threshold`: 0.26, `signal`: sent, as draft-09 has them.
+//! `missed_bins`: 10 and `exit`: keep, the window as it is, as the QUIC stack neqo has them; draft-09 leaves the first open and has drain.
 //!
 //! Its quantities in traces are `bin_duration` in seconds and `norm`, the missing share at the last check, which stays when slow start is over.
 
