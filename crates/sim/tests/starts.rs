@@ -150,6 +150,17 @@ fn a_paced_window_leaves_evenly_and_never_waits() {
 }
 
 #[test]
+fn a_paced_first_flight_and_a_paced_slow_start_go_together() {
+    for profile in PROFILES {
+        let result = one_flow(50, "1000 packets", 1, &format!("{profile}\ninitial_pacing = \"rtt\""), "\"paced\"");
+        let times = departures(&result, 10);
+        // The slower of both: ten segments in a round trip.
+        let gap = times[0] as f64 / 10.0;
+        assert!(times.windows(2).all(|pair| (pair[1] as f64 - pair[0] as f64 - gap).abs() < 2.0), "{profile}: {times:?}");
+    }
+}
+
+#[test]
 fn pacing_leaves_the_growth_per_ack_as_it_is() {
     for profile in PROFILES {
         let windows = ["\"standard\"", "\"paced\""].map(|start| {
