@@ -9,9 +9,21 @@ without copying.
 """
 
 from ackclock import columns, model
-from ackclock._core import ScenarioError, __version__
-from ackclock.control import Ack, CongestionControl, CongestionEvent, Established
+from ackclock._core import Exit, ScenarioError, __version__
+from ackclock.control import CongestionControl, SlowStart
 from ackclock.crossrun import matrix
+from ackclock.events import (
+    Ack,
+    CongestionEvent,
+    Established,
+    FirstWindow,
+    Lost,
+    RateSample,
+    Sent,
+    Snapshot,
+    Totals,
+    Window,
+)
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
@@ -21,11 +33,20 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "Established",
+    "Exit",
+    "FirstWindow",
     "Interrupted",
+    "Lost",
+    "RateSample",
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sent",
+    "SlowStart",
+    "Snapshot",
     "StoredResult",
+    "Totals",
+    "Window",
     "__version__",
     "columns",
     "load",

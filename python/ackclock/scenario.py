@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core, toml
+from ackclock.control import CongestionControl, SlowStart
 from ackclock.numbers import counted
 
 ControlFactory = Callable[[], Any]
@@ -31,14 +32,26 @@ def setting(value: object) -> str:
     return _toml(value)
 
 
+_PYTHON = {"congestion_control": ("control", "python"), "slow_start": ("slow start", "python_slow_start")}
+"""Keys of a flow that may be a class: what it makes, and the word that stands for it in the document."""
+
+
 def _is_object(control: object) -> bool:
-    """Whether a congestion control was made, where a class belongs that makes one for each run."""
+    """Whether a congestion control or slow start was made, where a class belongs that makes one for each run."""
     return hasattr(control, "on_ack") and not isinstance(control, type)
 
 
-def _class_instead(control: object) -> str:
-    name = type(control).__name__
-    return f"each run makes a control of its own, so write the class, {name}, and not an object of it, {name}()"
+def _check_class(path: str, key: str, made: object) -> None:
+    """Refuse an object where its class belongs, and a class where one of the other kind belongs."""
+    if _is_object(made):
+        name, what = type(made).__name__, _PYTHON[key][0]
+        raise _core.ScenarioError(
+            f"{path}: each run makes a {what} of its own, so write the class, {name}, and not an object of it, {name}()"
+        )
+    if isinstance(made, type):
+        other = next(name for name in _PYTHON if name != key)
+        if issubclass(made, CongestionControl if other == "congestion_control" else SlowStart):
+            raise _core.ScenarioError(f"{path}: {made.__name__} is a {_PYTHON[other][0]}: name it as {other}")
 
 
 def _plain(value: object, path: str) -> object:
@@ -64,8 +77,9 @@ def _plain(value: object, path: str) -> object:
         return number
     if callable(value) or _is_object(value):
         name = getattr(value, "__name__", type(value).__name__)
-        what = "a congestion control in Python is named as congestion_control of a flow when the scenario is made"
-        raise _core.ScenarioError(f'{path}: {what}: Scenario(flow=[{{"congestion_control": {name}}}])')
+        key = "slow_start" if isinstance(value, type) and issubclass(value, SlowStart) else "congestion_control"
+        what = f"a {_PYTHON[key][0]} in Python is named as {key} of a flow when the scenario is made"
+        raise _core.ScenarioError(f'{path}: {what}: Scenario(flow=[{{"{key}": {name}}}])')
     what = f"{value!r} ({type(value).__name__})"
     raise _core.ScenarioError(f"{path}: expected a text, a number, true or false, a list or a table, but is {what}")
 
@@ -89,7 +103,8 @@ class Scenario:
         What tables and plots call it.
     **document
         The keys of a scenario file: ``duration="30 s"``, ``topology={...}``, ``flow=[{...}]``. Values carry their
-        units, as in a file. ``congestion_control`` of a flow may be a class, see `ackclock.CongestionControl`.
+        units, as in a file. ``congestion_control`` of a flow may be a class, see `ackclock.CongestionControl`, and
+        so may ``slow_start``, see `ackclock.SlowStart`.
 
     Raises
     ------
@@ -119,16 +134,20 @@ class Scenario:
         for index, flow in enumerate(flows):
             if not isinstance(flow, Mapping):
                 raise _core.ScenarioError(f"flow.{index}: expected a table, as {{}}, but is {flow!r}")
-            control = flow.get("congestion_control")
-            if _is_object(control):
-                raise _core.ScenarioError(f"flow.{index}.congestion_control: {_class_instead(control)}")
-            if callable(control):
+            made = [key for key in _PYTHON if callable(flow.get(key)) or _is_object(flow.get(key))]
+            for key in made:
+                what, word = _PYTHON[key]
+                _check_class(f"flow.{index}.{key}", key, flow[key])
                 if flow.get("count", 1) != 1:
                     raise _core.ScenarioError(
-                        f"flow.{index}.count: a flow with a control in Python stands for one flow; list each"
+                        f"flow.{index}.count: a flow with a {what} in Python stands for one flow; list each"
                     )
-                self._controls[index] = control
-                flow = {**flow, "congestion_control": "python"}
+                if len(made) > 1 or (key == "slow_start" and "congestion_control" in flow):
+                    raise _core.ScenarioError(
+                        f"flow.{index}.slow_start: cannot stand beside congestion_control, which replaces it"
+                    )
+                self._controls[index] = flow[key]
+                flow = {**{name: value for name, value in flow.items() if name != key}, "congestion_control": word}
             plain.append(flow)
         return {**document, "flow": plain}
 
@@ -147,7 +166,7 @@ class Scenario:
 
     @property
     def controls(self) -> dict[int, ControlFactory]:
-        """Congestion controls written in Python, by the index of their flow."""
+        """Congestion controls and slow starts written in Python, by the index of their flow."""
         return dict(self._controls)
 
     @property

@@ -1,209 +1,191 @@
 //! Congestion controls written in Python.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
-use ackclock_core::events::{Ack, Cause, CongestionEvent, Established};
-use ackclock_core::units::{Duration, Rate, Segments};
+use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
+use ackclock_core::units::{Bytes, Instant, Rate, Segments};
 use ackclock_sim::scenario::ControlFactory;
-use pyo3::exceptions::PyValueError;
+use pyo3::call::PyCallArgs;
+use pyo3::intern;
 use pyo3::prelude::*;
 
-/// The first exception that a control raised.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
-
-impl Failure {
-    fn note(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    /// Takes the exception out.
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Whether there was one.
-    pub(crate) fn happened(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-}
-
-/// New data was acknowledged.
-#[pyclass(name = "Ack", module = "ackclock._core", frozen, get_all)]
-pub(crate) struct PyAck {
-    now_s: f64,
-    acked: u32,
-    counted: Segments,
-    flight_size: u32,
-    rtt_s: Option<f64>,
-    srtt_s: Option<f64>,
-    min_rtt_s: Option<f64>,
-    delivery_rate_bps: Option<u64>,
-    app_limited: bool,
-    round: u64,
-    cwnd_limited: bool,
-    ecn_echo: bool,
-}
-
-/// Congestion was noticed.
-#[pyclass(name = "CongestionEvent", module = "ackclock._core", frozen, get_all)]
-pub(crate) struct PyCongestionEvent {
-    now_s: f64,
-    cause: &'static str,
-    window: Segments,
-    flight_size: u32,
-    restart: bool,
-}
-
-/// The SYN was acknowledged.
-#[pyclass(name = "Established", module = "ackclock._core", frozen, get_all)]
-pub(crate) struct PyEstablished {
-    now_s: f64,
-    smss: u64,
-    syn_lost: bool,
-    rtt_s: Option<f64>,
-    rwnd: Option<Segments>,
-    available: Option<Segments>,
-}
+use crate::events::{PyAck, PyCongestionEvent, PyEstablished, PyFirstWindow, PyLost, PySent};
+use crate::object::{Failure, Method, Object, left};
 
 /// A control whose decisions a Python object takes. After an exception it stands still; the run is then given up.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PythonControl {
-    object: Option<Py<PyAny>>,
+    object: Object,
     window: Window,
-    failure: Failure,
+    holds_back: bool,
+    owns_recovery: bool,
+    wants_samples: bool,
+    paces_initial_window: bool,
 }
 
 /// Makes a control of what `factory` returns.
-pub(crate) fn factory(factory: Py<PyAny>, initial: Failure) -> ControlFactory {
+pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFactory {
     Arc::new(move || {
-        let made = Python::attach(|py| {
-            let object = factory.call0(py)?;
-            let window = read_window(object.bind(py), "__init__")?;
-            Ok((object, window))
-        });
-        let failure = initial.clone();
-        Box::new(match made {
-            Ok((object, window)) => PythonControl { object: Some(object), window, failure },
-            Err(error) => {
-                failure.note(error);
-                PythonControl { object: None, window: Window { cwnd: 1.0, ssthresh: Segments::INFINITY }, failure }
-            }
+        let mut object = Object::make(&factory, "CongestionControl", &[Method::Ack, Method::Congestion], &failure);
+        let window = object.with(|object| read_window(object, "__init__", 1.0));
+        Box::new(PythonControl {
+            window: window.unwrap_or(Window { cwnd: 1.0, ssthresh: Segments::INFINITY }),
+            holds_back: object.flag("holds_back"),
+            owns_recovery: object.flag("owns_recovery"),
+            wants_samples: object.flag("wants_samples"),
+            paces_initial_window: object.flag("paces_initial_window"),
+            object,
         })
     })
 }
 
-/// Reads the window that `method` left; a window below one segment counts as one.
-fn read_window(object: &Bound<'_, PyAny>, method: &str) -> PyResult<Window> {
-    let number = |name: &str, infinite: bool| {
+/// Reads the window that `method` left; one below `least` segments counts as that.
+fn read_window(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyResult<Window> {
+    let py = object.py();
+    let number = |name: &Bound<'_, pyo3::types::PyString>, infinite: bool| {
         let value = object.getattr(name)?;
         match value.extract::<f64>() {
             Ok(number) if number >= 0.0 && (infinite || number.is_finite()) => Ok(number),
             _ => {
-                let class = object.get_type().qualname()?;
                 let right = if infinite { "a number of segments, at least 0" } else { "a finite number of segments, at least 0" };
-                let message = format!("{class}.{method} left {name} = {}: expected {right}", value.repr()?);
-                Err(PyValueError::new_err(message))
+                Err(left(object, method, &name.to_string(), &value, right))
             }
         }
     };
-    Ok(Window { cwnd: number("cwnd", false)?.max(1.0), ssthresh: number("ssthresh", true)? })
-}
-
-impl Clone for PythonControl {
-    /// A deep copy of the object, so that both go their own way.
-    fn clone(&self) -> Self {
-        let object = self.object.as_ref().and_then(|object| {
-            let copied = Python::attach(|py| Ok(py.import("copy")?.call_method1("deepcopy", (object.bind(py),))?.unbind()));
-            copied.inspect_err(|error: &PyErr| self.failure.note(Python::attach(|py| error.clone_ref(py)))).ok()
-        });
-        Self { object, window: self.window, failure: self.failure.clone() }
-    }
+    Ok(Window { cwnd: number(intern!(py, "cwnd"), false)?.max(least), ssthresh: number(intern!(py, "ssthresh"), true)? })
 }
 
 impl PythonControl {
-    fn call<'py, E: IntoPyObject<'py, Error = PyErr>>(&mut self, py: Python<'py>, method: &str, event: E) {
-        let Some(object) = self.object.as_ref().map(|object| object.bind(py).clone()) else { return };
-        let called = object.call_method1(method, (event,)).and_then(|_| read_window(&object, method));
-        match called {
-            Ok(window) => self.window = window,
-            Err(error) => {
-                self.object = None;
-                self.failure.note(error);
-            }
+    /// Calls `method`; a window below `least` segments counts as that.
+    fn call(&mut self, method: Method, arguments: impl for<'py> PyCallArgs<'py>, least: Segments) {
+        let read = self.object.call(method, arguments, |object, _, method| read_all(object, method, least));
+        self.take(read);
+    }
+
+    fn take(&mut self, read: Option<(Window, bool)>) {
+        if let Some((window, holds_back)) = read {
+            (self.window, self.holds_back) = (window, holds_back);
         }
     }
+
+    /// The smallest window: a segment, unless a reduction has left less.
+    fn least(&self) -> Segments {
+        self.window.cwnd.min(1.0)
+    }
+
+    /// Sets the window that is not the object's decision.
+    fn set_cwnd(&mut self, cwnd: Segments) {
+        self.window.cwnd = cwnd;
+        self.object.with(|object| object.setattr(intern!(object.py(), "cwnd"), cwnd));
+    }
+}
+
+fn read_all(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyResult<(Window, bool)> {
+    let holds_back = object.getattr_opt(intern!(object.py(), "holds_back"))?;
+    Ok((read_window(object, method, least)?, holds_back.map_or(Ok(false), |value| value.is_truthy())?))
 }
 
 impl CongestionControl for PythonControl {
     fn on_established(&mut self, event: &Established) {
-        let event = PyEstablished {
-            now_s: event.now.as_secs_f64(),
-            smss: event.smss.0,
-            syn_lost: event.syn_lost(),
-            rtt_s: event.rtt.map(Duration::as_secs_f64),
-            rwnd: event.rwnd,
-            available: event.available,
-        };
-        Python::attach(|py| self.call(py, "on_established", event));
+        self.call(Method::Established, (PyEstablished(*event),), 1.0);
+    }
+
+    fn paces_initial_window(&self) -> bool {
+        self.paces_initial_window
+    }
+
+    fn settle(&mut self, first: &FirstWindow) -> Option<Segments> {
+        let settled = self.object.call(Method::FirstWindow, (PyFirstWindow(*first),), |object, returned, method| {
+            let learned = returned.extract::<Option<f64>>().ok();
+            let learned = learned.filter(|learned| learned.is_none_or(|segments| segments > 0.0 && segments.is_finite()));
+            learned.ok_or_else(|| left(object, method, "its return value", returned, "a number of segments above 0, or None"))
+        });
+        settled.flatten()
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.call(Method::Sent, (PySent(*sent),), self.least());
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        if !ack.may_grow {
-            return;
-        }
-        let seconds = |span: Option<Duration>| span.map(Duration::as_secs_f64);
-        let event = PyAck {
-            now_s: ack.now.as_secs_f64(),
-            acked: ack.acked,
-            counted: ack.counted,
-            flight_size: ack.flight_size,
-            rtt_s: seconds(ack.rtt),
-            srtt_s: seconds(ack.srtt),
-            min_rtt_s: seconds(ack.min_rtt),
-            delivery_rate_bps: ack.delivery_rate().map(Rate::as_bits_per_sec),
-            app_limited: ack.app_limited(),
-            round: ack.round,
-            cwnd_limited: ack.cwnd_limited,
-            ecn_echo: ack.ecn_echo,
-        };
-        Python::attach(|py| self.call(py, "on_ack", event));
+        let method = if ack.may_grow { Method::Ack } else { Method::AckInRecovery };
+        self.call(method, (PyAck(*ack),), self.least());
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        self.call(Method::Lost, (PyLost(*lost),), self.least());
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        let cause = match event.cause {
-            Cause::DupAck => "dup_ack",
-            Cause::Timeout => "timeout",
-            Cause::EcnCe => "ecn",
-        };
-        let event = PyCongestionEvent {
-            now_s: event.now.as_secs_f64(),
-            cause,
-            window: event.window,
-            flight_size: event.flight_size,
-            restart: event.restart || event.cause == Cause::Timeout,
-        };
-        Python::attach(|py| self.call(py, "on_congestion", event));
+        let restarts = event.restart || event.cause == Cause::Timeout;
+        self.call(Method::Congestion, (PyCongestionEvent(*event),), if restarts { 1.0 } else { event.least });
+    }
+
+    fn on_recovery_end(&mut self, now: Instant) {
+        self.call(Method::RecoveryEnd, (now.as_secs_f64(),), self.least());
+    }
+
+    fn on_spurious(&mut self, now: Instant) {
+        self.call(Method::Spurious, (now.as_secs_f64(),), self.least());
+    }
+
+    fn on_mss(&mut self, smss: Bytes) {
+        self.call(Method::Mss, (smss.0,), self.least());
+    }
+
+    fn on_timer(&mut self, now: Instant) {
+        let least = self.least();
+        let read = self.object.expire(now, (now.as_secs_f64(),), |object, _, method| read_all(object, method, least));
+        self.take(read);
     }
 
     fn deflate(&mut self, by: Segments) {
-        self.window.cwnd = (self.window.cwnd - by).max(1.0);
-        let cwnd = self.window.cwnd;
-        Python::attach(|py| {
-            let set = self.object.as_ref().map(|object| object.bind(py).setattr("cwnd", cwnd));
-            if let Some(Err(error)) = set {
-                self.object = None;
-                self.failure.note(error);
-            }
-        });
+        self.set_cwnd((self.window.cwnd - by).max(1.0));
+    }
+
+    fn inflate(&mut self, by: Segments) {
+        self.set_cwnd(self.window.cwnd + by);
     }
 
     fn window(&self) -> Window {
         self.window
     }
 
+    fn paces(&self) -> bool {
+        // What an object will answer is not known before.
+        true
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.object.outputs.pacing_rate
+    }
+
+    fn burst(&self) -> Bytes {
+        self.object.outputs.burst
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        self.object.outputs.timer
+    }
+
+    fn owns_recovery(&self) -> bool {
+        self.owns_recovery
+    }
+
+    fn holds_back(&self) -> bool {
+        self.holds_back
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.wants_samples
+    }
+
     fn phase(&self) -> Phase {
         if self.window.cwnd < self.window.ssthresh { Phase::SlowStart } else { Phase::Avoidance }
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.object.internals(out);
     }
 }

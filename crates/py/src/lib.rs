@@ -2,9 +2,12 @@
 
 mod analytic;
 mod control;
+mod events;
+mod object;
 mod rows;
 mod run;
 mod scenario;
+mod slow_start;
 mod summary;
 mod table;
 
@@ -44,7 +47,9 @@ mod _core {
     #[pymodule_export]
     use super::analytic::{evaluate, models, read_parameter, trace};
     #[pymodule_export]
-    use super::control::{PyAck, PyCongestionEvent, PyEstablished};
+    use super::events::{
+        PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
+    };
     #[pymodule_export]
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]

@@ -13,8 +13,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::control::{Failure, factory};
-use crate::scenario::PyScenario;
+use crate::object::Failure;
+use crate::scenario::{PyScenario, PythonMakers};
 use crate::summary::{Summary, completion_table, page_table};
 use crate::table::Table;
 use crate::{Interrupted, ScenarioError};
@@ -60,13 +60,13 @@ pub(crate) fn run(
     capture: Vec<String>,
 ) -> PyResult<PyRunResult> {
     let failure = Failure::default();
-    let factories = controls.unwrap_or_default().into_iter().map(|(flow, object)| (flow, factory(object, failure.clone()))).collect();
+    let makers = PythonMakers { made: controls.unwrap_or_default(), failure: failure.clone() };
     let cancel = cancel.cloned().unwrap_or_default();
     let thread_time = py.import("time")?.getattr("thread_time")?;
     let now = || thread_time.call0()?.extract::<f64>();
     let begin = now()?;
     let document = scenario.document().clone();
-    let mut scenario = scenario.with_controls(&factories)?;
+    let mut scenario = scenario.with(&makers)?;
     if let Some(record) = record {
         scenario.record = record.iter().map(|name| trace_kind(name)).collect::<PyResult<_>>()?;
     }

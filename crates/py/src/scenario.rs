@@ -4,17 +4,42 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ackclock_sim::engine::{bottleneck, digest};
-use ackclock_sim::scenario::{ControlFactory, Document, Scenario, TraceKind};
+use ackclock_sim::scenario::{ControlFactory, Document, Makers, Scenario, SlowStartFactory, TraceKind};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::ScenarioError;
+use crate::control::control_factory;
+use crate::object::Failure;
+use crate::slow_start::slow_start_factory;
 
 /// A scenario document, checked when it is read and after every change.
 #[pyclass(name = "Scenario", module = "ackclock._core", frozen)]
 pub(crate) struct PyScenario {
     document: Document,
     scenario: Scenario,
+}
+
+/// The callables that make controls and slow starts, by the index of their flow, and where their exceptions go.
+pub(crate) struct PythonMakers {
+    pub(crate) made: BTreeMap<usize, Py<PyAny>>,
+    pub(crate) failure: Failure,
+}
+
+impl PythonMakers {
+    fn find(&self, flow: usize) -> Option<Py<PyAny>> {
+        self.made.get(&flow).map(|made| Python::attach(|py| made.clone_ref(py)))
+    }
+}
+
+impl Makers for PythonMakers {
+    fn control(&self, flow: usize) -> Option<ControlFactory> {
+        Some(control_factory(self.find(flow)?, self.failure.clone()))
+    }
+
+    fn slow_start(&self, flow: usize) -> Option<SlowStartFactory> {
+        Some(slow_start_factory(self.find(flow)?, self.failure.clone()))
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err wants")]
@@ -40,12 +65,12 @@ impl PyScenario {
         &self.document
     }
 
-    /// The scenario with the controls that Python makes.
-    pub(crate) fn with_controls(&self, controls: &BTreeMap<usize, ControlFactory>) -> PyResult<Scenario> {
-        if controls.is_empty() {
+    /// The scenario with the controls and slow starts that Python makes.
+    pub(crate) fn with(&self, makers: &PythonMakers) -> PyResult<Scenario> {
+        if makers.made.is_empty() {
             return Ok(self.scenario.clone());
         }
-        self.document.scenario_with(controls).map_err(to_python)
+        self.document.scenario_with(makers).map_err(to_python)
     }
 }
 

@@ -8,7 +8,9 @@ use std::io::Read;
 use ackclock_core::params::Value;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::{ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LossPosition, LossSpec, Ns2Host, Scenario, TraceKind};
+use ackclock_sim::scenario::{
+    ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LossPosition, LossSpec, Ns2Host, Scenario, SlowStartSpec, TraceKind,
+};
 use common::{
     ACCESS, BOTTLENECK, Row, agent_control, chain, droptail, fixed, host, ns2_control, ns2_table, part, part_with, rate, recovery, rows,
 };
@@ -131,7 +133,8 @@ fn vegas_run(row: &Row<'_>) -> Scenario {
     let words: Vec<&str> = row.get("vegas").split_whitespace().collect();
     for pair in words.chunks(2) {
         let (name, value) = (pair[0].trim_start_matches("v_").trim_end_matches('_'), pair[1].parse().unwrap());
-        for part in [&mut parts.slow_start, &mut parts.avoidance] {
+        let SlowStartSpec::Part(slow_start) = &mut parts.slow_start else { panic!("Vegas' slow start is a part") };
+        for part in [slow_start, &mut parts.avoidance] {
             for (_, slot) in part.params.0.iter_mut().filter(|(param, _)| *param == name) {
                 *slot = Value::Number(value);
             }

@@ -13,7 +13,7 @@ use super::result::FlowResult;
 use super::stream::Stream;
 use crate::net::packet::Packet;
 use crate::net::route::Routes;
-use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, Traffic};
+use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, SlowStartSpec, Traffic};
 
 /// One flow's end hosts, and what is counted of them.
 #[derive(Debug)]
@@ -151,7 +151,10 @@ fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunE
     let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
     Ok(Composed::new(
         build(cc::initial_window::ENTRIES, &parts.initial_window)?,
-        build(cc::slow_start::ENTRIES, &parts.slow_start)?,
+        match &parts.slow_start {
+            SlowStartSpec::Part(part) => build(cc::slow_start::ENTRIES, part)?,
+            SlowStartSpec::Custom(factory) => factory(),
+        },
         build(cc::avoidance::ENTRIES, &parts.avoidance)?,
         loss_response,
         initial_ssthresh,

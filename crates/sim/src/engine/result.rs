@@ -101,7 +101,7 @@ fn control(flow: &FlowSpec) -> String {
     match &flow.control {
         ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) => {
             let response = loss_response.as_ref().map_or("own", |part| part.name);
-            [initial_window.name, slow_start.name, avoidance.name, response].join(" + ")
+            [initial_window.name, slow_start.name(), avoidance.name, response].join(" + ")
         }
         ControlSpec::Whole(part) => part.name.to_owned(),
         ControlSpec::Custom(_) => "python".to_owned(),

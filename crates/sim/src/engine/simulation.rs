@@ -382,7 +382,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Makes sure that the timer of an end of a flow is in the event queue no later than it is due.
     pub(super) fn arm(&mut self, here: Moment, flow: usize, side: Side) {
         let state = &mut self.flows[flow];
-        let deadline = state.hosts.poll_timeout(side);
+        // A control may name a time that has passed: its timer is due now.
+        let deadline = state.hosts.poll_timeout(side).map(|at| at.max(here.at));
         let (due, armed) = (&mut state.due[side.index()], &mut state.armed[side.index()]);
         if deadline != due.map(|due| due.at) {
             *due = deadline.map(|at| Moment { at, since: here.at });

@@ -12,7 +12,7 @@ use crate::scenario::flow_keys::{host, is_modern, profile_name};
 use crate::scenario::flows::{self, Expanded};
 use crate::scenario::keys::MAX_FLOWS;
 use crate::scenario::model::{FlowSpec, Scenario, TraceKind};
-use crate::scenario::part::{CONTROL_AXES, PYTHON};
+use crate::scenario::part::{CONTROL_AXES, PYTHON, PYTHON_SLOW_START};
 use crate::scenario::route;
 use crate::scenario::spec::{NS2_KEYS, ROOT};
 use crate::scenario::text::quoted;
@@ -28,8 +28,44 @@ const MODERN_PACKET: u64 = 65_443;
 pub(crate) struct Built {
     /// The scenario.
     pub(crate) scenario: Scenario,
-    /// For each flow whose congestion control is made in Python, the index of its `[[flow]]`.
-    pub(crate) python: Vec<Option<usize>>,
+    /// For each flow of which something is made in Python, the index of its `[[flow]]`, and what.
+    pub(crate) python: Vec<Option<(usize, Python)>>,
+}
+
+/// What is made in Python.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Python {
+    /// The whole congestion control.
+    Control,
+    /// The slow start.
+    SlowStart,
+}
+
+impl Python {
+    /// What the flow `table` has of Python.
+    fn of(table: &Record) -> Option<Self> {
+        match table.text("congestion_control") {
+            Some(PYTHON) => Some(Self::Control),
+            Some(PYTHON_SLOW_START) => Some(Self::SlowStart),
+            _ => None,
+        }
+    }
+
+    /// Its word in a scenario.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Control => PYTHON,
+            Self::SlowStart => PYTHON_SLOW_START,
+        }
+    }
+
+    /// The axes that it replaces.
+    fn axes(self) -> &'static [&'static str] {
+        match self {
+            Self::Control => &CONTROL_AXES,
+            Self::SlowStart => &["slow_start"],
+        }
+    }
 }
 
 /// What is fixed about a document besides its values.
@@ -78,7 +114,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         applications,
         record: traces(&root),
     };
-    let python = expanded.iter().map(|&(index, _)| (flows[index].text("congestion_control") == Some(PYTHON)).then_some(index)).collect();
+    let python = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     Some(Built { scenario, python })
 }
 
@@ -116,14 +152,15 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         arrivals::check_arrivals(flow, arrivals, problems);
     }
     let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
-    if flow.text("congestion_control") == Some(PYTHON) && !context.python {
+    let whole = flow.part("congestion_control").is_some();
+    let python = Python::of(flow);
+    if python.is_some() && !context.python {
         let parts = CONTROL_AXES.join(", ");
         refuse("congestion_control", format!("only the Python API can set this; a file names a control, or composes it of {parts}"));
     }
-    if flow.text("congestion_control") != Some("composed") {
-        for axis in CONTROL_AXES.into_iter().filter(|axis| flow.field(axis).given) {
-            refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
-        }
+    let replaced = if whole { &CONTROL_AXES[..] } else { python.map_or(&[][..], Python::axes) };
+    for axis in replaced.iter().filter(|axis| flow.field(axis).given) {
+        refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
     }
 }
 

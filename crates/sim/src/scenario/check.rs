@@ -358,7 +358,9 @@ impl Checker<'_> {
 
     fn part(&mut self, node: &Node, axis: &'static Axis, extra: &'static [Key], path: &str) -> Checked {
         let data = match (&node.data, axis.shorthand) {
-            (Data::Text(text), _) if [axis.none, axis.object].contains(&Some(text.trim())) => return Checked::Text(text.trim().to_owned()),
+            (Data::Text(text), _) if axis.none == Some(text.trim()) || axis.objects.contains(&text.trim()) => {
+                return Checked::Text(text.trim().to_owned());
+            }
             (Data::Text(text), _) => axis.promote(text),
             (Data::Table(_), _) => node.data.clone(),
             (Data::Integer(_) | Data::Float(_), Some((dimension, ..))) => {

@@ -10,7 +10,7 @@ use ackclock_tcp::profile::{self, Profile};
 use crate::scenario::check::Record;
 use crate::scenario::model::{
     ComposedSpec, ControlSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec,
-    ReceiveBuffer, Recovery, RtoBounds,
+    ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
@@ -135,7 +135,7 @@ pub(crate) fn control(table: &Record) -> ControlSpec {
         } else {
             some("initial_window")
         },
-        slow_start: some("slow_start"),
+        slow_start: SlowStartSpec::Part(some("slow_start")),
         avoidance: some("avoidance"),
         loss_response: chosen("loss_response"),
     })

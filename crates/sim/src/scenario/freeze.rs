@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
-use crate::scenario::build::Built;
+use crate::scenario::build::{Built, Python};
 use crate::scenario::model::{
     ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
     ReceiveBuffer, Scenario, TraceKind,
@@ -35,7 +35,7 @@ pub(crate) fn freeze(built: &Built) -> String {
         let application = spec.traffic.application().map(|application| &scenario.applications[application]);
         // The connections of an application stand in one table.
         if application.is_none_or(|application| application.flows.start == index) {
-            table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.is_some()));
+            table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.map(|(_, what)| what)));
         }
     }
     text
@@ -97,7 +97,7 @@ fn put_generator(table: &mut Map<String, Json>, generator: GeneratorSpec) {
     table.extend(keys.map(|(key, value)| (key.to_owned(), value)));
 }
 
-fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scenario, python: bool) -> Json {
+fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scenario, python: Option<Python>) -> Json {
     let mut table = Map::new();
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     put("name", json!(application.map_or(&spec.name, |application| &application.name)));
@@ -135,15 +135,20 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
     }
     let mut put = |key: &str, value: Json| table.insert(key.to_owned(), value);
     match &spec.control {
-        ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) if !python => {
+        ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response }) if python != Some(Python::Control) => {
             put("initial_window", part("initial_window", Some(initial_window)));
-            put("slow_start", part("slow_start", Some(slow_start)));
+            if python.is_none() {
+                put("slow_start", part("slow_start", slow_start.part()));
+            }
             put("avoidance", part("avoidance", Some(avoidance)));
             put("loss_response", part("loss_response", loss_response.as_ref()));
         }
-        ControlSpec::Whole(whole) if !python => drop(put("congestion_control", part("congestion_control", Some(whole)))),
-        // No file can say what a Python object does: reading this one says so.
-        _ => drop(put("congestion_control", json!("python"))),
+        ControlSpec::Whole(whole) if python.is_none() => drop(put("congestion_control", part("congestion_control", Some(whole)))),
+        _ => {}
+    }
+    // No file can say what a Python object does: reading this one says so.
+    if let Some(python) = python {
+        put("congestion_control", json!(python.word()));
     }
     Json::Object(table)
 }

@@ -30,11 +30,10 @@ mod traffic;
 pub(crate) mod unit;
 mod value;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::scenario::build::{Built, Context, build};
+use crate::scenario::build::{Built, Context, Python, build};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::Setting;
 use crate::scenario::value::{Data, Node, read_json, read_setting, read_toml};
@@ -121,15 +120,20 @@ impl Document {
         self.build().map(|built| built.scenario)
     }
 
-    /// As [`Document::scenario`], with the congestion controls that are not in the registry: by the index of their `[[flow]]`.
+    /// As [`Document::scenario`], with the congestion controls and slow starts that are not in the registry.
     ///
     /// # Errors
     /// As [`Document::scenario`].
-    pub fn scenario_with(&self, controls: &BTreeMap<usize, ControlFactory>) -> Result<Scenario, ScenarioError> {
+    pub fn scenario_with(&self, makers: &impl Makers) -> Result<Scenario, ScenarioError> {
         let Built { mut scenario, python } = self.build()?;
-        for (flow, entry) in scenario.flows.iter_mut().zip(python) {
-            if let Some(factory) = entry.and_then(|entry| controls.get(&entry)) {
-                flow.control = ControlSpec::Custom(factory.clone());
+        for (flow, made) in scenario.flows.iter_mut().zip(python) {
+            let Some((index, what)) = made else { continue };
+            match (what, &mut flow.control) {
+                (Python::SlowStart, ControlSpec::Composed(parts)) => {
+                    let custom = makers.slow_start(index).map(SlowStartSpec::Custom);
+                    parts.slow_start = custom.unwrap_or_else(|| parts.slow_start.clone());
+                }
+                (_, control) => *control = makers.control(index).map_or_else(|| control.clone(), ControlSpec::Custom),
             }
         }
         Ok(scenario)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ackclock_core::cc::CongestionControl;
+use ackclock_core::cc::{CongestionControl, SlowStart};
 use ackclock_core::params::Params;
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -219,6 +219,17 @@ pub(crate) const MODERN_RECOVERIES: [(&str, ModernRecovery); 3] =
 /// Builds a congestion control that is not in the registry; called once for each flow.
 pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
+/// Builds a slow start that is not in the registry; called once for each flow.
+pub type SlowStartFactory = Arc<dyn Fn() -> Box<dyn SlowStart> + Send + Sync>;
+
+/// Makes what no file can hold, by the index of a `[[flow]]`; `None` leaves the registry's usual part.
+pub trait Makers {
+    /// The whole congestion control of a flow.
+    fn control(&self, flow: usize) -> Option<ControlFactory>;
+    /// The slow start of a flow.
+    fn slow_start(&self, flow: usize) -> Option<SlowStartFactory>;
+}
+
 /// A congestion control.
 #[derive(Clone)]
 pub enum ControlSpec {
@@ -236,11 +247,57 @@ pub struct ComposedSpec {
     /// Axis `initial_window`.
     pub initial_window: PartSpec,
     /// Axis `slow_start`.
-    pub slow_start: PartSpec,
+    pub slow_start: SlowStartSpec,
     /// Axis `avoidance`.
     pub avoidance: PartSpec,
     /// Axis `loss_response`; `None`: the avoidance's own.
     pub loss_response: Option<PartSpec>,
+}
+
+/// A slow start.
+#[derive(Clone)]
+pub enum SlowStartSpec {
+    /// One of the registry.
+    Part(PartSpec),
+    /// Made by the caller.
+    Custom(SlowStartFactory),
+}
+
+impl SlowStartSpec {
+    /// Its name in tables.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Part(part) => part.name,
+            Self::Custom(_) => "python",
+        }
+    }
+
+    /// The part, if it is one of the registry.
+    pub const fn part(&self) -> Option<&PartSpec> {
+        match self {
+            Self::Part(part) => Some(part),
+            Self::Custom(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for SlowStartSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Part(part) => part.fmt(f),
+            Self::Custom(_) => f.write_str("Custom"),
+        }
+    }
+}
+
+impl PartialEq for SlowStartSpec {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Part(one), Self::Part(other)) => one == other,
+            (Self::Custom(one), Self::Custom(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 impl std::fmt::Debug for ControlSpec {

@@ -18,6 +18,8 @@ pub(crate) const AUTO: &str = "auto";
 
 /// The word for a congestion control that is a Python object.
 pub(crate) const PYTHON: &str = "python";
+/// The word for a control whose slow start is a Python object.
+pub(crate) const PYTHON_SLOW_START: &str = "python_slow_start";
 
 /// An axis of parts.
 #[derive(Debug)]
@@ -30,8 +32,8 @@ pub(crate) struct Axis {
     pub(crate) shorthand: Option<(&'static Dimension, &'static str, &'static str)>,
     /// The word for no part.
     pub(crate) none: Option<&'static str>,
-    /// The word for a part that only the Python API can set: an object.
-    pub(crate) object: Option<&'static str>,
+    /// The words for what only the Python API can set: an object.
+    pub(crate) objects: &'static [&'static str],
     /// The part of a table without `kind`.
     pub(crate) usual: &'static str,
 }
@@ -43,18 +45,18 @@ static AXES: [Axis; 9] = [
         noun: "initial window",
         shorthand: Some((&unit::SEGMENTS, "fixed", "segments")),
         none: None,
-        object: None,
+        objects: &[],
         usual: "ns2_table",
     },
-    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, object: None, usual: "standard" },
-    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, object: None, usual: "reno" },
-    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), object: None, usual: "halve" },
+    Axis { name: "slow_start", noun: "slow start", shorthand: None, none: None, objects: &[], usual: "standard" },
+    Axis { name: "avoidance", noun: "congestion avoidance", shorthand: None, none: None, objects: &[], usual: "reno" },
+    Axis { name: "loss_response", noun: "loss response", shorthand: None, none: Some("own"), objects: &[], usual: "halve" },
     Axis {
         name: "congestion_control",
         noun: "congestion control",
         shorthand: None,
         none: Some("composed"),
-        object: Some(PYTHON),
+        objects: &[PYTHON, PYTHON_SLOW_START],
         usual: "bbr",
     },
     Axis {
@@ -62,7 +64,7 @@ static AXES: [Axis; 9] = [
         noun: "queue",
         shorthand: Some((&unit::LIMIT, "droptail", "limit")),
         none: Some("unlimited"),
-        object: None,
+        objects: &[],
         usual: "droptail",
     },
     Axis {
@@ -70,11 +72,11 @@ static AXES: [Axis; 9] = [
         noun: "loss model",
         shorthand: Some((&unit::PROBABILITY, "bernoulli", "rate")),
         none: Some("none"),
-        object: None,
+        objects: &[],
         usual: "bernoulli",
     },
-    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, object: None, usual: "ns2" },
-    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, object: None, usual: "sack" },
+    Axis { name: "profile", noun: "host profile", shorthand: None, none: None, objects: &[], usual: "ns2" },
+    Axis { name: "recovery", noun: "recovery", shorthand: None, none: None, objects: &[], usual: "sack" },
 ];
 
 /// The axes of a composed congestion control.
@@ -103,7 +105,7 @@ impl Axis {
 
     /// What a text may be: the parts, and the words for none and for an object.
     pub(crate) fn words(&self) -> Vec<&'static str> {
-        self.parts().iter().map(|part| part.name).chain(self.none).chain(self.object).collect()
+        self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }
 
     /// The table for which `text` is short.

@@ -354,7 +354,7 @@ static FLOW: &[Key] = &[
         Kind::Part("congestion_control", &[]),
         Fallback::Text("composed"),
         "A control with window, rate and recovery of its own, instead of the four parts above; composed: of these. The Python API sets \
-         python when the control is a Python object.",
+         python if a Python object is the control, python_slow_start if it is its slow start alone.",
     ),
     key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
 ];

@@ -243,7 +243,7 @@ fn defaults_make_a_chain_of_three_links() {
     assert_eq!((flow.stop, flow.packets, flow.host.as_ns2().unwrap().rwnd), (None, None, 1000));
     assert!((flow.initial_ssthresh - 1000.0).abs() < 1e-9);
     let control = composed(flow);
-    assert_eq!((control.initial_window.name, control.slow_start.name, control.avoidance.name), ("ns2_table", "standard", "reno"));
+    assert_eq!((control.initial_window.name, control.slow_start.name(), control.avoidance.name), ("ns2_table", "standard", "reno"));
     assert_eq!((&control.loss_response, flow.host.recovery()), (&None, "sack"));
 }
 
@@ -323,7 +323,7 @@ fn parts_have_their_parameters() {
     );
     let scenario = scenario(&text);
     let control = composed(&scenario.flows[0]);
-    assert_eq!((control.slow_start.name, control.slow_start.params.word("algorithm")), ("staged", "3"));
+    assert_eq!((control.slow_start.name(), control.slow_start.part().unwrap().params.word("algorithm")), ("staged", "3"));
     assert_eq!(control.loss_response.as_ref().map(|part| part.name), Some("halve"));
     assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
     assert_eq!(scenario.flows[0].packets, Some(2));
@@ -388,7 +388,7 @@ fn settings_reach_every_depth() {
     assert_eq!((rwnd(0), rwnd(1), scenario.seed), (20, 30, 9));
     assert_eq!(limit(&scenario.links[2]), Limit::Packets(5));
     assert!(scenario.links[0].loss.is_some());
-    assert!((composed(&scenario.flows[0]).slow_start.params.number("max_ssthresh") - 60.0).abs() < 1e-9);
+    assert!((composed(&scenario.flows[0]).slow_start.part().unwrap().params.number("max_ssthresh") - 60.0).abs() < 1e-9);
     assert!((composed(&scenario.flows[1]).initial_window.params.number("segments") - 5.0).abs() < 1e-9);
     assert_eq!(scenario.links[3].rate.as_bits_per_sec(), 1_000_000);
 }
@@ -417,7 +417,7 @@ fn a_sweep_is_a_grid_in_the_order_of_the_file() {
     let axes: Vec<&str> = variants[0].labels.iter().map(|(axis, _)| axis.as_str()).collect();
     assert_eq!(axes, ["topology.bottleneck.queue.limit", "seed", "algorithm"]);
     let last = variants[5].document.scenario().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((limit(&last.links[2]), last.seed, composed(&last.flows[0]).slow_start.name), (Limit::Packets(9), 3, "limited"));
+    assert_eq!((limit(&last.links[2]), last.seed, composed(&last.flows[0]).slow_start.name()), (Limit::Packets(9), 3, "limited"));
     assert_eq!(document(ONE).variants().map(|variants| variants.len()), Ok(1));
     // A path without quotes is nested tables.
     let nested = document(&format!("{ONE}[sweep]\ntopology.bottleneck.rate = [\"1 Mbit/s\"]\nflow.rwnd = [\"1 packet\", \"2 packets\"]\n"));
@@ -468,6 +468,10 @@ fn json_is_read_like_toml() {
     assert!(errors(&frozen).contains("only the Python API can set this"));
     let both = r#"{"duration": "1 s", "flow": {"congestion_control": "python", "slow_start": "staged"}}"#;
     assert_eq!(message(both), "scenario: flow.0.slow_start: cannot stand beside congestion_control, which replaces it");
+    assert_eq!(message(&both.replace("python", "python_slow_start")), message(both));
+    let beside = r#"{"duration": "1 s", "flow": {"congestion_control": "python_slow_start", "avoidance": "cubic"}}"#;
+    let frozen = Document::from_json(beside, "scenario").and_then(|document| document.frozen()).unwrap();
+    assert!(frozen.contains("kind = \"cubic\"") && !frozen.contains("slow_start = {"), "{frozen}");
 }
 
 #[test]

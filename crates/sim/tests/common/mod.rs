@@ -4,8 +4,8 @@
 use ackclock_core::params::{Params, Value};
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate};
 use ackclock_sim::scenario::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario, TraceKind,
-    Traffic,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, Ns2Host, PartSpec, QueueSpec, Recovery, Scenario,
+    SlowStartSpec, TraceKind, Traffic,
 };
 
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
@@ -42,7 +42,12 @@ pub(crate) fn ns2_table() -> PartSpec {
 
 /// The parts of ns-2's own congestion control.
 pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
-    ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance: part("reno"), loss_response: None })
+    ControlSpec::Composed(ComposedSpec {
+        initial_window,
+        slow_start: SlowStartSpec::Part(slow_start),
+        avoidance: part("reno"),
+        loss_response: None,
+    })
 }
 
 /// The parts of the congestion control of ns-2's agent with this recovery; `slow_start` is that of all but Vegas.
@@ -52,7 +57,12 @@ pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_s
         let rule = || ("rule", Value::Word("ns2".to_owned()));
         let slow_start = part_with("vegas", vec![number("gamma", 1.0), number("alpha", 1.0), rule()]);
         let avoidance = part_with("vegas", vec![number("alpha", 1.0), number("beta", 3.0), rule()]);
-        return ControlSpec::Composed(ComposedSpec { initial_window, slow_start, avoidance, loss_response: None });
+        return ControlSpec::Composed(ComposedSpec {
+            initial_window,
+            slow_start: SlowStartSpec::Part(slow_start),
+            avoidance,
+            loss_response: None,
+        });
     }
     ns2_control(initial_window, slow_start)
 }

@@ -89,7 +89,7 @@ impl State {
 
     /// Lets the next segment of a paced first flight go, if it is for that that a timer has expired.
     pub(super) fn paces(&mut self, now: Instant) -> bool {
-        let Some(first) = self.first.as_mut().filter(|first| first.next().is_some()) else { return false };
+        let Some(first) = self.first.as_mut().filter(|first| first.next().is_some_and(|at| at <= now)) else { return false };
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             return false;
         }

@@ -11,4 +11,6 @@ entries! { Entry<dyn SlowStart>:
     queue_aware,
     hystart_pp,
     vegas,
+    search,
+    paced,
 }

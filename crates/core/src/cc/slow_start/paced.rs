@@ -1,0 +1,123 @@
+//! Paced slow start: standard growth, with the window spread over the round trip from the first packet on.
+//! ## What it does
+//! Adds one segment per ACK, and sends at `gain` windows a round trip instead of in bursts. The first round trip is paced by the round-trip
+//! time of the handshake, so that the initial window is spread as well. Without a measurement nothing is paced.
+//! ## References
+//! Aggarwal, Savage & Anderson, *Understanding the performance of TCP pacing*, 2000; RFC 9002 §7.7.
+//! ## Differs from the document
+//! Aggarwal et al. spread one window over one round trip (`gain` 1), which holds growth below a doubling. RFC 9002 recommends 1.25 for a whole
+//! connection. The rate counts the window's data and is used up by data and headers.
+//! ## Parameters
+//! `gain`: 2 windows a round trip, the smallest whole number that lets the window double; Linux has the same in slow start.
+//!
+//! Its quantity in traces is `pacing_rate`, in bit/s.
+
+use crate::cc::contract::{SlowStart, Step, Window};
+use crate::entry::{Entry, quantity};
+use crate::events::{Ack, Established};
+use crate::params::{Default, Kind, Param};
+use crate::units::{Bytes, Duration, Rate};
+
+/// This part in the registry.
+pub static ENTRY: Entry<dyn SlowStart> = Entry {
+    name: "paced",
+    summary: "standard growth, with the window spread over the round trip",
+    reference: "Aggarwal, Savage & Anderson 2000; RFC 9002 §7.7",
+    params: &[Param {
+        name: "gain",
+        kind: Kind::Number { min: 0.1, max: 1e3 },
+        default: Default::Number(2.0),
+        doc: "windows that the rate sends in a round trip (RFC 9002 §7.7: N)",
+    }],
+    quantities: &[quantity("pacing_rate", "bit/s", "rate at which it paces").on("rate")],
+    build: |params| Ok(Box::new(Paced { gain: params.number("gain"), smss: Bytes(0), rtt: None, rate: None })),
+};
+
+/// Slow start that sends at a rate.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    gain: f64,
+    smss: Bytes,
+    /// The smoothed round-trip time; that of the handshake before there is one.
+    rtt: Option<Duration>,
+    /// The rate at the last ACK, for traces.
+    rate: Option<Rate>,
+}
+
+impl SlowStart for Paced {
+    fn on_established(&mut self, event: &Established, _window: &Window) {
+        (self.smss, self.rtt) = (event.smss, event.rtt);
+    }
+
+    fn observe(&mut self, ack: &Ack, window: &Window) {
+        self.rtt = ack.srtt.or(self.rtt);
+        self.rate = self.pacing_rate(window);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _window: &Window) -> Step {
+        // RFC 5681 equation 2.
+        Step::Grow(ack.counted)
+    }
+
+    fn paces(&self) -> bool {
+        true
+    }
+
+    fn pacing_rate(&self, window: &Window) -> Option<Rate> {
+        let seconds = self.rtt?.max(Duration::NANOSECOND).as_secs_f64();
+        // RFC 9002 §7.7: rate = N · congestion_window / smoothed_rtt.
+        Rate::from_bits_per_sec((self.gain * window.cwnd * self.smss.0 as f64 * 8.0 / seconds) as u64)
+    }
+
+    fn on_mss(&mut self, smss: Bytes) {
+        self.smss = smss;
+    }
+
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(rate) = self.rate {
+            out("pacing_rate", rate.as_bits_per_sec() as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Value;
+    use crate::testing::{ACK, build, established, internal, window};
+
+    fn rate(part: &dyn SlowStart, cwnd: f64) -> Option<u64> {
+        part.pacing_rate(&window(cwnd)).map(Rate::as_bits_per_sec)
+    }
+
+    #[test]
+    fn two_windows_a_round_trip() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        part.on_established(&established(1000), &window(10.0));
+        assert_eq!(rate(&*part, 10.0), None, "nothing was measured");
+        part.on_established(&Established { rtt: Some(Duration::from_millis(100)), ..established(1000) }, &window(10.0));
+        // 2 · 10 · 8000 bit in 0.1 s.
+        assert_eq!(rate(&*part, 10.0), Some(1_600_000), "by the handshake");
+        part.observe(&Ack { srtt: Some(Duration::from_millis(200)), ..ACK }, &window(20.0));
+        assert_eq!(rate(&*part, 20.0), Some(1_600_000), "by the smoothed round-trip time");
+        assert_eq!(internal(|out| part.internals(out), "pacing_rate"), 1_600_000.0);
+        part.observe(&ACK, &window(20.0));
+        assert_eq!(rate(&*part, 40.0), Some(3_200_000), "which stays until it is measured again");
+        part.on_mss(Bytes(500));
+        assert_eq!(rate(&*part, 40.0), Some(1_600_000));
+    }
+
+    #[test]
+    fn one_window_a_round_trip_if_asked() {
+        let mut part = build(&ENTRY, &[("gain", Value::Number(1.0))]).unwrap();
+        part.on_established(&Established { rtt: Some(Duration::from_millis(100)), ..established(1000) }, &window(10.0));
+        assert_eq!(rate(&*part, 10.0), Some(800_000));
+    }
+
+    #[test]
+    fn it_grows_like_standard_slow_start() {
+        let mut part = build(&ENTRY, &[]).unwrap();
+        assert_eq!(part.on_ack(&ACK, &window(1.0)), Step::Grow(1.0));
+        assert_eq!(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(1e6)), Step::Grow(2.0), "byte counting");
+    }
+}

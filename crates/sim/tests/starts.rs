@@ -1,0 +1,226 @@
+//! Slow starts from end to end, on both host profiles: when SEARCH leaves, and what pacing does to the first rounds.
+
+use std::sync::Arc;
+
+use ackclock_core::cc::{SlowStart, Step, Window};
+use ackclock_core::events::{Ack, Established};
+use ackclock_core::units::Instant;
+use ackclock_sim::ExitReason;
+use ackclock_sim::engine::{FlowResult, RunResult, run};
+use ackclock_sim::scenario::{ControlFactory, Document, Makers, SlowStartFactory};
+use ackclock_sim::trace::SequenceKind;
+
+fn simulate(text: &str) -> RunResult {
+    let scenario = Document::from_toml(text, "starts.toml").and_then(|document| document.scenario());
+    run(&scenario.unwrap_or_else(|error| panic!("{error}\n{text}")), &mut || false).unwrap()
+}
+
+/// Settings of a flow of each profile, with an initial window of ten segments.
+const PROFILES: [&str; 2] =
+    ["profile = \"ns2\"\nrwnd = \"100000 packets\"\npacket_size = \"1448 B\"", "profile = \"modern\"\npacket_size = \"1448 B\""];
+
+/// One flow over a bottleneck of 50 Mbit/s with `delay` ms each way, fed twenty times as fast.
+fn one_flow(delay: u32, queue: &str, seconds: u32, profile: &str, slow_start: &str) -> RunResult {
+    simulate(&format!(
+        "duration = \"{seconds} s\"
+        record = [\"cwnd\", \"sequence\", \"queue\"]
+        [topology]
+        kind = \"chain\"
+        access = {{ rate = \"1 Gbit/s\", delay = \"0 ms\" }}
+        bottleneck = {{ rate = \"50 Mbit/s\", delay = \"{delay} ms\", queue = \"{queue}\" }}
+        [flow]
+        {profile}
+        initial_window = \"rfc6928\"
+        initial_ssthresh = \"unlimited\"
+        slow_start = {slow_start}"
+    ))
+}
+
+/// Slow start as a fluid: times in round trips without queues, data in bandwidth-delay products, deliveries at the capacity from 0 on.
+struct Fluid;
+
+impl Fluid {
+    fn delivered(at: f64) -> f64 {
+        (if at < 0.0 { at.exp2() } else { 1.0 + at * std::f64::consts::LN_2 }) / std::f64::consts::LN_2
+    }
+
+    /// For each segment that is delivered two are sent.
+    fn sent(at: f64) -> f64 {
+        2.0 * Self::delivered(at)
+    }
+
+    /// When that was sent which is delivered at `at`.
+    fn sent_at(at: f64) -> f64 {
+        let half = Self::delivered(at) / 2.0 * std::f64::consts::LN_2;
+        if half < 1.0 { half.log2() } else { (half - 1.0) / std::f64::consts::LN_2 }
+    }
+
+    /// The window at which SEARCH sees a share of 0.26 missing, with bins without end: the round trip that it looks back grows with the
+    /// queue, so that this is long after the fluid of a constant round trip would say so.
+    fn window_at_exit() -> f64 {
+        let missing = |at: f64| {
+            let (then, window) = (Self::sent_at(at), 3.5);
+            let sent = Self::sent(then) - Self::sent(then - window);
+            1.0 - (Self::delivered(at) - Self::delivered(at - window)) / sent
+        };
+        let at = (0..100_000).map(|step| f64::from(step) / 1e4).find(|at| missing(*at) >= 0.26).unwrap();
+        Self::sent(at) - Self::delivered(at)
+    }
+}
+
+/// Window at the end of slow start, and the first threshold after it, in bandwidth-delay products.
+fn exit(result: &RunResult) -> (f64, f64) {
+    let flow: &FlowResult = &result.flows[0];
+    let (reason, _, window) = flow.slow_start_exit.unwrap();
+    assert_eq!((reason, flow.first_overshoot_losses, flow.retransmitted_packets), (ExitReason::Algorithm, 0, 0), "{flow:?}");
+    let trace = result.traces.cwnd.as_ref().unwrap();
+    let threshold = trace.ssthresh.iter().find(|threshold| threshold.is_finite()).unwrap();
+    (window / flow.bdp_packets, threshold / flow.bdp_packets)
+}
+
+#[test]
+fn search_leaves_without_loss_when_deliveries_fall_behind() {
+    let least = Fluid::window_at_exit();
+    assert!((least - 5.32).abs() < 0.01, "{least}");
+    // The window grows by a bandwidth-delay product a round trip. Ten bins see the share at the end of one, 0.35 round trips later at most;
+    // between two bins they take what was sent for linear, which may cost one more.
+    let bounds = least..least + 0.7;
+    for profile in PROFILES {
+        for delay in [10, 50, 150] {
+            let (window, threshold) = exit(&one_flow(delay, "6 BDP", 8, profile, "\"search\""));
+            assert!(bounds.contains(&window), "{profile}, {delay} ms: {window}");
+            assert!((threshold - window).abs() < 1e-9, "{threshold}");
+        }
+        let leave = |way: &str| exit(&one_flow(50, "6 BDP", 8, profile, &format!("{{ kind = \"search\", exit = \"{way}\" }}")));
+        let ((window, back), (_, drained)) = (leave("roll_back"), leave("drain"));
+        // At the capacity two round trips deliver two products, and one delivers one.
+        assert!((window - back - 2.0).abs() < 0.01, "{window} {back}");
+        assert!((drained - 1.0).abs() < 0.01, "{drained}");
+    }
+}
+
+#[test]
+fn search_is_too_late_for_a_short_queue() {
+    // A queue of one product is full at a window of two, long before the bins can see it.
+    for profile in PROFILES {
+        let result = one_flow(50, "1 BDP", 8, profile, "\"search\"");
+        let (reason, _, window) = result.flows[0].slow_start_exit.unwrap();
+        assert_eq!(reason, ExitReason::Loss);
+        assert!(window / result.flows[0].bdp_packets > 2.0, "{window}");
+    }
+}
+
+/// Times in nanoseconds at which the first segments with data left.
+fn departures(result: &RunResult, count: usize) -> Vec<u64> {
+    let trace = result.traces.sequence.as_ref().unwrap();
+    let sent = (0..trace.time.len()).filter(|&row| trace.kind[row] == SequenceKind::Send && trace.seq[row] > 0);
+    sent.map(|row| trace.time[row]).take(count).collect()
+}
+
+/// Most packets that waited before the bottleneck in each of the first five round trips with data, of 100 ms.
+fn peaks(result: &RunResult) -> [u64; 5] {
+    let trace = result.traces.queue.as_ref().unwrap();
+    let round = |row: usize| (trace.time[row] / 100_000_000) as usize;
+    std::array::from_fn(|index| {
+        (0..trace.time.len()).filter(|&row| round(row) == index + 1).map(|row| trace.packets[row]).max().unwrap_or(0)
+    })
+}
+
+#[test]
+fn a_paced_window_leaves_evenly_and_never_waits() {
+    for profile in PROFILES {
+        let [burst, paced] = ["\"standard\"", "\"paced\""].map(|start| one_flow(50, "1000 packets", 1, profile, start));
+        let times = departures(&paced, 10);
+        // The handshake's round trip ends when the first segment leaves. 1448 B of data with 40 B of headers, at two windows of ten a round
+        // trip; a rate is a whole number of bits per second.
+        let gap = times[0] as f64 * (1448.0 + 40.0) / (2.0 * 10.0 * 1448.0);
+        for pair in times.windows(2) {
+            assert!((pair[1] as f64 - pair[0] as f64 - gap).abs() < 4.0, "{profile}: {times:?}");
+        }
+        let at_once = departures(&burst, 10);
+        assert!(at_once.iter().all(|&time| time == times[0]), "{at_once:?}");
+        // A burst of ten leaves nine waiting. Then the ACKs of a window of w arrive as fast as the bottleneck sends, and each releases two
+        // segments, of which one waits: w wait in the end. With ACKs of two segments there may be one more.
+        let waiting = peaks(&burst);
+        for (peak, expected) in waiting.iter().zip([9, 10, 20, 40, 80]) {
+            assert!((expected..=expected + 1).contains(peak), "{profile}: {waiting:?}");
+        }
+        assert_eq!(peaks(&paced), [0; 5], "{profile}: two windows a round trip are less than the bottleneck's rate");
+    }
+}
+
+#[test]
+fn a_paced_first_flight_and_a_paced_slow_start_go_together() {
+    for profile in PROFILES {
+        let result = one_flow(50, "1000 packets", 1, &format!("{profile}\ninitial_pacing = \"rtt\""), "\"paced\"");
+        let times = departures(&result, 10);
+        // The slower of both: ten segments in a round trip.
+        let gap = times[0] as f64 / 10.0;
+        assert!(times.windows(2).all(|pair| (pair[1] as f64 - pair[0] as f64 - gap).abs() < 2.0), "{profile}: {times:?}");
+    }
+}
+
+#[test]
+fn pacing_leaves_the_growth_per_ack_as_it_is() {
+    for profile in PROFILES {
+        let windows = ["\"standard\"", "\"paced\""].map(|start| {
+            let result = one_flow(50, "1000 packets", 1, profile, start);
+            let trace = result.traces.cwnd.unwrap();
+            trace.cwnd.into_iter().take(150).collect::<Vec<_>>()
+        });
+        assert!(windows[0].len() == 150 && windows[0] == windows[1], "{profile}: {windows:?}");
+    }
+}
+
+/// Wants, after the handshake, to be called at the start of the run, and grows to fifty segments then.
+#[derive(Clone, Debug)]
+struct Late {
+    timer: Option<Instant>,
+    woken: Option<Instant>,
+}
+
+impl SlowStart for Late {
+    fn on_ack(&mut self, _ack: &Ack, _window: &Window) -> Step {
+        Step::Grow(0.0)
+    }
+    fn on_established(&mut self, _event: &Established, _window: &Window) {
+        self.timer = Some(Instant::ZERO);
+    }
+    fn timer(&self) -> Option<Instant> {
+        self.timer
+    }
+    fn on_timer(&mut self, now: Instant, window: &Window) -> Step {
+        (self.timer, self.woken) = (None, Some(now));
+        Step::Grow(50.0 - window.cwnd)
+    }
+    fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("woken", self.woken.map_or(-1.0, Instant::as_secs_f64));
+    }
+}
+
+/// Makes [`Late`] as the slow start of every flow that wants one from outside.
+struct LateMakers;
+
+impl Makers for LateMakers {
+    fn control(&self, _flow: usize) -> Option<ControlFactory> {
+        None
+    }
+    fn slow_start(&self, _flow: usize) -> Option<SlowStartFactory> {
+        Some(Arc::new(|| Box::new(Late { timer: None, woken: None })))
+    }
+}
+
+#[test]
+fn a_timer_in_the_past_is_due_at_once() {
+    for profile in ["ns2", "modern"] {
+        let flow =
+            format!("{{\"profile\": \"{profile}\", \"congestion_control\": \"python_slow_start\", \"initial_ssthresh\": \"unlimited\"}}");
+        let text = format!("{{\"duration\": \"1 s\", \"record\": [\"internals\"], \"flow\": [{flow}]}}");
+        let scenario = Document::from_json(&text, "late").and_then(|document| document.scenario_with(&LateMakers)).unwrap();
+        let result = run(&scenario, &mut || false).unwrap();
+        let trace = result.traces.internals.as_ref().unwrap();
+        // The handshake takes 60 ms, and its ACK is recorded before the timer expires.
+        assert!(trace.value[1..].iter().all(|woken| (0.06..0.07).contains(woken)), "{profile}: {:?}", &trace.value[..3]);
+        assert!((result.flows[0].cwnd_max - 50.0).abs() < 1e-9);
+    }
+}
