@@ -7,7 +7,7 @@ use example::Copied;
 /// Asks the copy for the new parts by name, and lets them work.
 const DRIVER: &str = r#"
 use ackclock_core::analytic;
-use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start};
+use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
 use ackclock_core::events::{Ack, Established};
 use ackclock_core::entry::{Entry, find};
 use ackclock_core::params::Params;
@@ -35,6 +35,14 @@ fn the_new_slow_start_composes_and_grows() {
     // 31 ACKs from 1 to 32, 64 from 32 to 64, and the one that leaves.
     assert_eq!(windows.len(), 31 + 64 + 1);
     assert_eq!(windows[95], 64.0);
+}
+
+#[test]
+fn the_new_control_paces_and_recovers_by_itself() {
+    let entry = find(whole::ENTRIES, "steady").expect("it is registered");
+    let mut control = build(entry);
+    control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
+    assert!(control.owns_recovery() && control.paces() && control.clone().pacing_rate().is_some());
 }
 
 #[test]
@@ -75,17 +83,21 @@ fn the_examples_of_contributing_work() {
     let copied = Copied::new("one_file_one_line", &["core"]);
     copied.write("crates/core/src/cc/slow_start/halfway.rs", copied.example("slow start"));
     copied.insert_line("registry line", "crates/core/src/cc/slow_start/mod.rs", "entries! { Entry<dyn SlowStart>:\n");
+    copied.write("crates/core/src/cc/whole/steady.rs", copied.example("whole control"));
+    copied.insert_line("whole control line", "crates/core/src/cc/whole/mod.rs", "entries! { Entry<dyn CongestionControl>:\n");
     copied.write("crates/core/src/qdisc/metronome.rs", copied.example("shaper"));
     copied.insert_line("shaper line", "crates/core/src/qdisc/mod.rs", "entries! { Entry<Discipline>:\n");
     copied.write("crates/core/src/analytic/doubling.rs", copied.example("model"));
     copied.insert_line("model line", "crates/core/src/analytic/mod.rs", "entries! { Model:\n");
     copied.write("crates/core/tests/driver.rs", DRIVER);
     copied.test(
-        &["--lib", "--test", "driver", "--test", "registry", "--test", "queues"],
+        &["--lib", "--test", "driver", "--test", "registry", "--test", "queues", "--test", "whole"],
         &[
             "slows_down_and_leaves",
             "the_new_slow_start_composes_and_grows",
             "any_parts_survive_any_events",
+            "holds_two_round_trips",
+            "the_new_control_paces_and_recovers_by_itself",
             "keeps_the_beat",
             "the_new_queue_holds_packets_back",
             "every_queue_accounts_for_every_packet",

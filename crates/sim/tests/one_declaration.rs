@@ -36,15 +36,37 @@ fn the_new_column_and_trace_are_everywhere() {
     other.traces.resent.as_mut().unwrap().seq[0] += 1;
     assert_ne!(other.digest(), result.digest());
 }
+
+#[test]
+fn flows_have_the_new_recovery_and_the_new_profile() {
+    let text = "duration = '20 s'\ntopology = { kind = 'chain', bottleneck = { loss = '2 %' } }\n\
+        [[flow]]\nrecovery = 'go_back'\n[[flow]]\nprofile = { kind = 'stop_and_wait', timeout = '500 ms' }\nsize = '100 packets'\n";
+    let scenario = Document::from_toml(text, "t.toml").unwrap().scenario().unwrap();
+    let result = run(&scenario, &mut || false).unwrap();
+    let [back, wait] = &result.flows[..] else { panic!("two flows") };
+    assert!(back.retransmitted_packets > 0 && back.delivered_packets > 100, "{back:?}");
+    assert_eq!(scenario.flows[1].host.recovery(), "stop_and_wait");
+    assert_eq!(wait.delivered_packets, 100, "{wait:?}");
+    assert!(wait.completion_time.is_some() && wait.retransmitted_packets == wait.sent_packets - 100, "{wait:?}");
+    let frozen = Document::from_toml(text, "t.toml").unwrap().frozen().unwrap();
+    assert!(frozen.contains("stop_and_wait") && frozen.contains("0.5 s") || frozen.contains("500 ms"), "{frozen}");
+}
 "#;
 
 #[test]
 fn the_examples_of_contributing_work() {
-    let copied = Copied::new("one_declaration", &["core", "sim"]);
+    let copied = Copied::new("one_declaration", &["core", "tcp", "sim"]);
     let traces = "crates/sim/src/columns/traces.rs";
     copied.insert("column", "crates/sim/src/engine/result.rs", "pub struct FlowResult of Scenario {\n");
     copied.insert("trace", traces, "// Every trace, with its table and what it listens to.\n\n");
     copied.insert_line("trace line", traces, "\ntraces! {\n");
+    copied.write("crates/tcp/src/ns2/recovery/go_back.rs", copied.example("recovery"));
+    copied.insert_line("recovery line", "crates/tcp/src/ns2/recovery/mod.rs", "entries! { Entry<dyn Policy>:\n");
+    copied.write("crates/tcp/src/profile/stop_and_wait.rs", copied.example("profile"));
+    copied.insert_line("profile line", "crates/tcp/src/profile/mod.rs", "entries! { Entry<Profile>:\n");
     copied.write("crates/sim/tests/driver.rs", DRIVER);
-    copied.test(&["-p", "ackclock-sim", "--test", "driver"], &["the_new_column_and_trace_are_everywhere"]);
+    copied.test(
+        &["-p", "ackclock-sim", "--test", "driver"],
+        &["the_new_column_and_trace_are_everywhere", "flows_have_the_new_recovery_and_the_new_profile"],
+    );
 }

@@ -186,6 +186,9 @@ impl SlowStart for Late {
     fn on_established(&mut self, _event: &Established, _window: &Window) {
         self.timer = Some(Instant::ZERO);
     }
+    fn paces(&self) -> bool {
+        true
+    }
     fn timer(&self) -> Option<Instant> {
         self.timer
     }

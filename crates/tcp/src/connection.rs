@@ -135,32 +135,46 @@ pub trait Connection: Debug + Send {
 
     /// By which number a notice tells of a lost packet that `side` had sent; `None`: of this one it cannot, since no retransmission timer
     /// waits for it.
-    fn noticed(&self, number: u32, side: Side, payload: Option<&Self::Payload>) -> Option<u32>;
+    fn noticed(&self, _number: u32, _side: Side, _payload: Option<&Self::Payload>) -> Option<u32> {
+        None
+    }
 
     /// A queue has dropped a packet that `side` had sent.
-    fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice);
+    fn handle_notice(&mut self, _now: Instant, _side: Side, _dropped: &DropNotice) {}
 
     /// An application opens the connection, from its receiver.
-    fn open(&mut self, now: Instant);
+    fn open(&mut self, _now: Instant) {
+        debug_assert!(false, "this connection starts by itself");
+    }
 
     /// An application writes at an end.
-    fn write(&mut self, side: Side, bytes: u64);
+    fn write(&mut self, _side: Side, _bytes: u64) {
+        debug_assert!(false, "this connection counts packets");
+    }
 
     /// An application writes no more at an end.
-    fn close(&mut self, side: Side);
+    fn close(&mut self, _side: Side) {
+        debug_assert!(false, "this connection has no end");
+    }
 
     /// An application has so many packets more for a sender that counts packets.
-    fn offer(&mut self, packets: u64);
+    fn offer(&mut self, _packets: u64) {
+        debug_assert!(false, "this connection does not count packets");
+    }
 
     /// Earlier connections to the peer have arrived at the initial window `learned`. Nothing changes once the SYN is sent.
-    fn recall(&mut self, learned: Segments);
+    fn recall(&mut self, _learned: Segments) {}
 
     /// Whether [`Connection::settle`] has something to tell.
-    fn is_first_flight_over(&self) -> bool;
+    fn is_first_flight_over(&self) -> bool {
+        false
+    }
 
     /// The first flight is over: what the next connection to the peer shall know, if it shall know something new. `learned`: what it knows
     /// by now. To be asked once.
-    fn settle(&mut self, learned: Option<Segments>) -> Option<Segments>;
+    fn settle(&mut self, _learned: Option<Segments>) -> Option<Segments> {
+        None
+    }
 
     /// Bytes of data delivered in order at an end, as its application counts them.
     fn delivered(&self, side: Side) -> u64;
@@ -169,19 +183,29 @@ pub trait Connection: Debug + Send {
     fn delivered_bytes(&self) -> u64;
 
     /// The congestion window and threshold of the sender, if it has a congestion control.
-    fn window(&self) -> Option<Window>;
+    fn window(&self) -> Option<Window> {
+        None
+    }
 
     /// The congestion control of the sender, for its own quantities.
-    fn control(&self) -> Option<&dyn CongestionControl>;
+    fn control(&self) -> Option<&dyn CongestionControl> {
+        None
+    }
 
     /// Smoothed round-trip time, and the retransmission timeout.
-    fn timing(&self) -> (Option<Duration>, Duration);
+    fn timing(&self) -> (Option<Duration>, Duration) {
+        (None, Duration::ZERO)
+    }
 
     /// The last round-trip time measured.
-    fn latest_rtt(&self) -> Option<Duration>;
+    fn latest_rtt(&self) -> Option<Duration> {
+        None
+    }
 
     /// How the first slow start ended, if there is a congestion control.
-    fn slow_start_exit(&self) -> Option<&SlowStartExit>;
+    fn slow_start_exit(&self) -> Option<&SlowStartExit> {
+        None
+    }
 
     /// What was done up to the end of the run.
     fn tally(&mut self, end: Instant) -> Tally;

@@ -21,18 +21,19 @@ impl Copied {
         for name in crates {
             copy(&repository.join("crates").join(name), &root.join("crates").join(name));
         }
-        // With the same dependencies and profiles. Its version tells its artifacts from those of the original, which cargo would otherwise
-        // take for the same packages.
+        // With the same dependencies and profiles. Its version tells its artifacts from those of the original and of other copies, which
+        // cargo would otherwise take for the same packages.
         let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
         let members = crates.iter().map(|name| format!("\"crates/{name}\"")).collect::<Vec<_>>().join(", ");
         let members = format!("members = [{members}]");
+        let version = format!("version = \"0.0.0-{}\"", scratch.replace('_', "-"));
         let lines = manifest.lines().map(|line| match line.split_once(" = ") {
             Some(("members", _)) => members.as_str(),
-            Some(("version", _)) => "version = \"0.0.0-example\"",
+            Some(("version", _)) => version.as_str(),
             _ => line,
         });
         let manifest = lines.collect::<Vec<_>>().join("\n");
-        assert!(manifest.contains(&members) && manifest.matches("0.0.0-example").count() == 1);
+        assert!(manifest.contains(&members) && manifest.matches(&version).count() == 1);
         fs::write(root.join("Cargo.toml"), manifest).unwrap();
         fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock")).unwrap();
         let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();

@@ -1,9 +1,8 @@
 //! Datagrams of a flow without TCP: what was sent and what arrived.
 
-use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Bytes, Duration, Instant, Segments};
-use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission};
+use ackclock_core::units::{Bytes, Instant};
+use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Transmission};
 
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]
@@ -54,36 +53,8 @@ impl Connection for Stream {
 
     fn handle_timeout(&mut self, _now: Instant, _side: Side) {}
 
-    fn noticed(&self, _number: u32, _side: Side, _payload: Option<&()>) -> Option<u32> {
-        None
-    }
-
-    fn handle_notice(&mut self, _now: Instant, _side: Side, _dropped: &DropNotice) {}
-
-    fn open(&mut self, _now: Instant) {
-        debug_assert!(false, "datagrams need no connection");
-    }
-
-    fn write(&mut self, _side: Side, _bytes: u64) {
-        debug_assert!(false, "datagrams are offered one by one");
-    }
-
-    fn close(&mut self, _side: Side) {
-        debug_assert!(false, "datagrams have no end");
-    }
-
     fn offer(&mut self, packets: u64) {
         self.waiting += packets;
-    }
-
-    fn recall(&mut self, _learned: Segments) {}
-
-    fn is_first_flight_over(&self) -> bool {
-        false
-    }
-
-    fn settle(&mut self, _learned: Option<Segments>) -> Option<Segments> {
-        None
     }
 
     fn delivered(&self, side: Side) -> u64 {
@@ -95,26 +66,6 @@ impl Connection for Stream {
 
     fn delivered_bytes(&self) -> u64 {
         self.delivered * self.payload.0
-    }
-
-    fn window(&self) -> Option<Window> {
-        None
-    }
-
-    fn control(&self) -> Option<&dyn CongestionControl> {
-        None
-    }
-
-    fn timing(&self) -> (Option<Duration>, Duration) {
-        (None, Duration::ZERO)
-    }
-
-    fn latest_rtt(&self) -> Option<Duration> {
-        None
-    }
-
-    fn slow_start_exit(&self) -> Option<&SlowStartExit> {
-        None
     }
 
     fn tally(&mut self, end: Instant) -> Tally {

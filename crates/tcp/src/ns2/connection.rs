@@ -94,18 +94,6 @@ impl connection::Connection for Connection {
         }
     }
 
-    fn open(&mut self, _now: Instant) {
-        debug_assert!(false, "an ns2 sender starts by itself");
-    }
-
-    fn write(&mut self, _side: Side, _bytes: u64) {
-        debug_assert!(false, "an ns2 host counts packets");
-    }
-
-    fn close(&mut self, _side: Side) {
-        debug_assert!(false, "an ns2 connection has no end");
-    }
-
     fn offer(&mut self, packets: u64) {
         self.sender.offer(packets);
     }

@@ -13,7 +13,10 @@ use ackclock_core::units::Bytes;
 use crate::bulk::Bulk;
 use crate::connection::Connection;
 
-entries! { Entry<Profile>: ns2, modern }
+entries! { Entry<Profile>:
+    ns2,
+    modern,
+}
 
 /// A profile with its settings.
 #[derive(Debug)]

@@ -10,7 +10,13 @@ use ackclock_core::units::{Instant, Segments};
 
 use super::{Ack, Permit, State};
 
-entries! { Entry<dyn Policy>: tahoe, reno, newreno, sack, vegas }
+entries! { Entry<dyn Policy>:
+    tahoe,
+    reno,
+    newreno,
+    sack,
+    vegas,
+}
 
 /// A recovery with its state.
 pub(crate) trait Policy: Debug + Send + Sync {
