@@ -96,6 +96,8 @@ fn the_examples_of_contributing_work() {
             "slows_down_and_leaves",
             "the_new_slow_start_composes_and_grows",
             "any_parts_survive_any_events",
+            "every_part_tells_exactly_the_quantities_it_declares",
+            "any_whole_control_survives_any_events",
             "holds_two_round_trips",
             "the_new_control_paces_and_recovers_by_itself",
             "keeps_the_beat",

@@ -301,7 +301,8 @@ fn assert_window(parts: &Parts, op: Option<&Op>, window: Window) {
 fn journey() -> Vec<Op> {
     let mut random = Generator::derived(1, "journey");
     let mut upto = |limit: f64| random.uniform() * limit;
-    let mut ops = Vec::new();
+    // A slow start of many round trips that nothing disturbs.
+    let mut ops = vec![Op::Ack { acked: 1, limited: true, rtt: Some(10) }; 200];
     for _ in 0..40 {
         let (acks, rtt) = (upto(200.0) as usize, 20 + upto(100.0) as u64);
         ops.extend((0..acks).map(|index| Op::Ack { acked: 1 + (index as u32 % 2), limited: true, rtt: Some(rtt) }));

@@ -211,7 +211,10 @@ impl State {
     }
 
     pub(super) fn read_window(&mut self) {
-        debug_assert!(self.paces || self.control.timer().is_none() && self.control.pacing_rate().is_none(), "it says that it does not pace");
+        debug_assert!(
+            self.paces || self.control.timer().is_none() && self.control.pacing_rate().is_none(),
+            "it says that it does not pace"
+        );
         if self.paces {
             self.timer = self.control.timer();
         }
