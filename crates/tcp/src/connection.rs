@@ -28,6 +28,7 @@ impl Side {
     }
 
     /// The other end.
+    #[must_use]
     pub const fn peer(self) -> Self {
         match self {
             Self::Sender => Self::Receiver,
