@@ -3,34 +3,12 @@
 use ackclock_core::units::{Instant, Moment};
 use ackclock_tcp::Side;
 
+use super::driven::Driven;
 use super::events::Subject;
 use super::flow::Flow;
 use super::simulation::Simulation;
-use crate::app::{Action, Application, Event};
-use crate::scenario::Scenario;
+use crate::app::{Action, Event};
 use crate::trace::Recorder;
-
-/// An application and the time of its event in the queue.
-#[derive(Debug)]
-pub(super) struct Driven {
-    application: Application,
-    armed: Option<Instant>,
-    /// Its first flow.
-    first: usize,
-}
-
-impl Driven {
-    /// The applications of a scenario, not yet armed.
-    pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
-        let specs = scenario.applications.iter();
-        specs.map(|spec| Self { application: Application::new(spec, scenario.seed), armed: None, first: spec.flows.start }).collect()
-    }
-
-    /// The application.
-    pub(super) fn into_application(self) -> Application {
-        self.application
-    }
-}
 
 impl<R: Recorder> Simulation<'_, R> {
     /// Makes sure that the next time of an application is in the event queue.

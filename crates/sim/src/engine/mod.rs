@@ -1,6 +1,7 @@
 //! The engine: runs a scenario packet by packet.
 
 mod applications;
+mod driven;
 mod error;
 mod events;
 mod flow;
@@ -8,8 +9,10 @@ mod hash;
 mod hosts;
 mod learning;
 mod notices;
+mod notifying;
 mod prepared;
 mod result;
+mod routing;
 #[cfg(test)]
 mod shaping_tests;
 mod simulation;

@@ -1,62 +1,34 @@
-//! Notices: what queues tell the senders of packets that they dropped.
-//!
-//! A notice needs no bandwidth, is never lost, and takes the propagation delays of the links that the packet had crossed; but no less than
-//! the link behind the queue takes for a packet like the dropped one, since until then nothing has left the queue that could make room. So
-//! what is measured is the most that telling can gain; a message of its own on the way back would wait in queues and could be dropped in turn. Only
-//! segments that have a retransmission timer are told of: pure ACKs and datagrams have none.
+//! The notices that are on their way.
 
 use std::collections::BTreeMap;
 
-use ackclock_core::units::{Duration, Instant, Moment};
+use ackclock_core::units::Instant;
 use ackclock_tcp::{DropNotice, Side};
-
-use super::events::Subject;
-use super::simulation::Simulation;
-use crate::net::packet::Packet;
-use crate::net::route::Hop;
-use crate::trace::Recorder;
 
 /// A notice on its way to one end of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Pending {
-    flow: usize,
-    side: Side,
-    dropped: DropNotice,
+pub(super) struct Notice {
+    pub(super) flow: usize,
+    pub(super) side: Side,
+    pub(super) dropped: DropNotice,
 }
 
 /// The notices on their way, by their arrival; of equal times in the order of the drops.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
-    pending: BTreeMap<(Instant, u64), Pending>,
+    pending: BTreeMap<(Instant, u64), Notice>,
     count: u64,
 }
 
-impl<R: Recorder> Simulation<'_, R> {
-    /// Sends a notice of `packet`, dropped at `dropped_at`, back to its sender.
-    pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
-        let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
-        let link = |hop: &Hop| &self.scenario.links[hop.link as usize];
-        let back = crossed.iter().fold(Duration::ZERO, |sum, crossed| sum + link(crossed).delay);
-        let slot = ahead.first().map_or(Duration::ZERO, |next| link(next).rate.transmission(packet.size()));
-        let at = dropped_at + back.max(slot.max(Duration::NANOSECOND));
-        if at < self.end {
-            let (flow, side) = (packet.flow(), packet.from());
-            self.notices.count += 1;
-            self.notices.pending.insert((at, self.notices.count), Pending { flow, side, dropped });
-            self.schedule(Moment { at, since: dropped_at }, Subject::Notice);
-        }
+impl Notices {
+    /// Adds a notice that will arrive at `at`.
+    pub(super) fn send(&mut self, at: Instant, notice: Notice) {
+        self.count += 1;
+        self.pending.insert((at, self.count), notice);
     }
 
-    /// A notice arrives.
-    pub(super) fn notice_event(&mut self, now: Instant) {
-        let Some((_, Pending { flow, side, dropped })) = self.notices.pending.pop_first() else { return };
-        let here = Moment::now(now);
-        let state = &mut self.flows[flow];
-        state.notices += 1;
-        state.hosts.handle_notice(now, side, &dropped);
-        if R::ON && side == Side::Sender {
-            self.record_window(now, flow);
-        }
-        self.transmit(here, flow, side);
+    /// The notice that arrives first.
+    pub(super) fn next(&mut self) -> Option<Notice> {
+        self.pending.pop_first().map(|(_, notice)| notice)
     }
 }

@@ -4,8 +4,8 @@ use ackclock_core::units::Instant;
 
 use super::error::RunError;
 use super::result::RunResult;
+use super::routing::routes;
 use super::simulation::Simulation;
-use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 use crate::trace::{Capture, Off, Recording, Traces};
 
@@ -26,17 +26,6 @@ pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     let links = routes.hops(0).iter().map(|hop| &scenario.links[hop.link as usize]);
     let slowest = links.min_by_key(|link| link.rate);
     slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
-}
-
-/// The routes of all flows.
-pub(super) fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
-    let name = |node: usize| scenario.nodes[node].clone();
-    let links: Vec<_> = scenario.links.iter().map(|link| (link.from, link.to)).collect();
-    let flows: Vec<_> = scenario.flows.iter().map(|flow| (flow.from, flow.to)).collect();
-    Routes::find(scenario.nodes.len(), &links, &flows).map_err(|problem| match problem {
-        Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
-        Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
-    })
 }
 
 /// A run that has been set up.

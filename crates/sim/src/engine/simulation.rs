@@ -12,13 +12,13 @@ use ackclock_core::units::{Instant, Moment, Segments};
 use ackclock_core::{qdisc::Scheduler, rng::Generator};
 use ackclock_tcp::{DropNotice, Side, Transmission};
 
-use super::applications::Driven;
+use super::driven::Driven;
 use super::error::RunError;
 use super::events::{EventQueue, Key, Subject, Subjects};
 use super::flow::{Flow, Path};
 use super::notices::Notices;
-use super::prepared::routes;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
+use super::routing::routes;
 use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;

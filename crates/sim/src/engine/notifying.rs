@@ -1,0 +1,45 @@
+//! Notices: what queues tell the senders of packets that they dropped.
+//!
+//! A notice needs no bandwidth, is never lost, and takes the propagation delays of the links that the packet had crossed; but no less than
+//! the link behind the queue takes for a packet like the dropped one, since until then nothing has left the queue that could make room. So
+//! what is measured is the most that telling can gain; a message of its own on the way back would wait in queues and could be dropped in turn. Only
+//! segments that have a retransmission timer are told of: pure ACKs and datagrams have none.
+
+use ackclock_core::units::{Duration, Instant, Moment};
+use ackclock_tcp::{DropNotice, Side};
+
+use super::events::Subject;
+use super::notices::Notice;
+use super::simulation::Simulation;
+use crate::net::packet::Packet;
+use crate::net::route::Hop;
+use crate::trace::Recorder;
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// Sends a notice of `packet`, dropped at `dropped_at`, back to its sender.
+    pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
+        let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
+        let link = |hop: &Hop| &self.scenario.links[hop.link as usize];
+        let back = crossed.iter().fold(Duration::ZERO, |sum, crossed| sum + link(crossed).delay);
+        let slot = ahead.first().map_or(Duration::ZERO, |next| link(next).rate.transmission(packet.size()));
+        let at = dropped_at + back.max(slot.max(Duration::NANOSECOND));
+        if at < self.end {
+            let (flow, side) = (packet.flow(), packet.from());
+            self.notices.send(at, Notice { flow, side, dropped });
+            self.schedule(Moment { at, since: dropped_at }, Subject::Notice);
+        }
+    }
+
+    /// A notice arrives.
+    pub(super) fn notice_event(&mut self, now: Instant) {
+        let Some(Notice { flow, side, dropped }) = self.notices.next() else { return };
+        let here = Moment::now(now);
+        let state = &mut self.flows[flow];
+        state.notices += 1;
+        state.hosts.handle_notice(now, side, &dropped);
+        if R::ON && side == Side::Sender {
+            self.record_window(now, flow);
+        }
+        self.transmit(here, flow, side);
+    }
+}

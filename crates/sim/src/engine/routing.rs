@@ -1,0 +1,16 @@
+//! The routes of a scenario's flows.
+
+use super::error::RunError;
+use crate::net::route::{Routes, Unroutable};
+use crate::scenario::Scenario;
+
+/// The routes of all flows.
+pub(super) fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
+    let name = |node: usize| scenario.nodes[node].clone();
+    let links: Vec<_> = scenario.links.iter().map(|link| (link.from, link.to)).collect();
+    let flows: Vec<_> = scenario.flows.iter().map(|flow| (flow.from, flow.to)).collect();
+    Routes::find(scenario.nodes.len(), &links, &flows).map_err(|problem| match problem {
+        Unroutable::Apart((from, to)) => RunError::NoRoute { from: name(from), to: name(to) },
+        Unroutable::TooLong((from, to)) => RunError::RouteTooLong { from: name(from), to: name(to) },
+    })
+}
