@@ -8,7 +8,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
-use super::sender::{Counters, Supply};
+use super::sender::Counters;
 use crate::bulk::Bulk;
 use crate::checkpoints::Checkpoints;
 use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
@@ -61,7 +61,7 @@ impl Connection {
     pub fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk) -> Self {
         let segment = host.packet_size().0;
         let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
-        ends[0].sender.supply = Supply::Pulled(bulk.amount().map(|packets| packets * segment));
+        ends[0].pull(bulk.amount().map(|packets| packets * segment));
         Self::new(ends, Some(bulk), host)
     }
 
@@ -151,7 +151,7 @@ impl connection::Connection for Connection {
         };
         let start = to_position(wire, self.initial_sequence, near).unwrap_or(0);
         let transmission = match side {
-            _ if segment.len() == 0 => Transmission::Ack,
+            _ if segment.is_empty() => Transmission::Ack,
             Side::Sender if start < self.highest && !segment.flags.has(Flags::SYN) => Transmission::Again,
             Side::Sender | Side::Receiver => Transmission::New,
         };
@@ -179,7 +179,7 @@ impl connection::Connection for Connection {
     }
 
     fn noticed(_number: u32, _side: Side, payload: Option<&Segment>) -> Option<u32> {
-        payload.filter(|segment| segment.len() > 0).map(|segment| segment.seq)
+        payload.filter(|segment| !segment.is_empty()).map(|segment| segment.seq)
     }
 
     fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
@@ -208,18 +208,16 @@ impl connection::Connection for Connection {
 
     fn recall(&mut self, learned: Segments) {
         if !self.started {
-            self.end(Side::Sender).sender.learned = Some(learned);
+            self.end(Side::Sender).recall(learned);
         }
     }
 
     fn is_first_flight_over(&self) -> bool {
-        self.sender().sender.first.as_ref().is_some_and(|first| first.is_over())
+        self.sender().is_first_flight_over()
     }
 
     fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        let sender = &mut self.end(Side::Sender).sender;
-        let first = sender.first.take()?;
-        sender.control.settle(&first.outcome(learned))
+        self.end(Side::Sender).settle(learned)
     }
 
     fn delivered(&self, side: Side) -> u64 {

@@ -1,6 +1,6 @@
 //! The sender's scoreboard: every segment that is not yet acknowledged cumulatively, with what is known about it.
 //!
-//! Four sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
+//! Five sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
 //! RACK, and those to be sent again in the order of the stream.
 //!
 //! ## References
@@ -74,6 +74,7 @@ pub(super) struct Scoreboard {
     /// In the order of transmission.
     by_time: VecDeque<Transmission>,
     last_number: u64,
+    flight: u64,
     sacked_bytes: u64,
     lost_bytes: u64,
     copied_bytes: u64,
@@ -87,15 +88,17 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Bytes thought to be in the network (RFC 6675 §4, `SetPipe`): not SACKed and not lost, and retransmissions.
     pub(super) fn pipe(&self) -> u64 {
-        self.flight_size() - self.sacked_bytes - self.lost_bytes + self.copied_bytes
+        self.flight - self.sacked_bytes - self.lost_bytes + self.copied_bytes
     }
 
     /// Bytes sent and not acknowledged cumulatively (RFC 5681 §2).
     pub(super) fn flight_size(&self) -> u64 {
-        match (self.segments.front(), self.segments.back()) {
-            (Some(first), Some(last)) => last.end - first.start,
-            _ => 0,
-        }
+        self.flight
+    }
+
+    /// Bytes of them that are not SACKed.
+    pub(super) fn unsacked(&self) -> u64 {
+        self.flight - self.sacked_bytes
     }
 
     /// Bytes above the cumulative ACK that have arrived.
@@ -148,12 +151,19 @@ impl Scoreboard {
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false };
         self.segments.push_back(segment);
+        self.flight += end - start;
     }
 
-    /// Notes that the segment at `start` was sent again.
-    pub(super) fn resend(&mut self, start: u64, snapshot: Snapshot) {
+    /// Notes that a segment was sent again, or a part of it.
+    pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot) {
+        if self.segment_at(start).is_some_and(|segment| (segment.start, segment.end) != (start, end)) {
+            self.split(start);
+            self.split(end);
+        }
         let index = self.index_of(start);
-        let Some(&SentSegment { end, .. }) = self.segments.get(index) else { return };
+        if index == self.segments.len() {
+            return;
+        }
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
         if !segment.copied {
@@ -193,6 +203,7 @@ impl Scoreboard {
         let mut count = 0;
         while let Some(segment) = self.segments.pop_front_below(ack) {
             count += 1;
+            self.flight -= segment.len();
             self.forget(&segment);
             if !segment.sacked {
                 delivered.push(segment);
@@ -404,7 +415,9 @@ impl Scoreboard {
         let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
         let waiting: BTreeSet<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
         let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
+        let ends = self.segments.front().zip(self.segments.back());
         adjacent
+            && self.flight == ends.map_or(0, |(first, last)| last.end - first.start)
             && waiting == self.waiting
             && self.sacked_bytes == sum(|it| it.sacked)
             && self.sacked_bytes == self.sacked.iter().map(|(start, end)| end - start).sum::<u64>()
@@ -471,7 +484,7 @@ mod tests {
         assert!(board.mark_lost_below(400));
         assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
         // What is sent again is in the pipe.
-        board.resend(0, sent(20));
+        board.resend((0, 100), sent(20));
         assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
         // NextSeg rule 3 and rule 4.
         assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
@@ -490,7 +503,7 @@ mod tests {
         assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
         assert_eq!(board.pipe(), 600);
         assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
-        board.resend(0, sent(20));
+        board.resend((0, 100), sent(20));
         // The retransmission was sent after the newest.
         assert_eq!(board.expire(newest, |_| true), (true, None));
         assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
@@ -515,7 +528,7 @@ mod tests {
         let mut board = board();
         board.mark_first_lost();
         board.mark_first_lost();
-        board.resend(0, sent(20));
+        board.resend((0, 100), sent(20));
         board.mark_all_lost();
         let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
         let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
@@ -532,7 +545,7 @@ mod tests {
         let mut waiting = Vec::new();
         while let Some((start, end)) = board.next_lost() {
             waiting.push((start, end));
-            board.resend(start, sent(30));
+            board.resend((start, end), sent(30));
         }
         assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
         assert!(board.is_consistent());
