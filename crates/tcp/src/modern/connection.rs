@@ -117,8 +117,16 @@ impl connection::Connection for Connection {
     type Payload = Segment;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Segment>) -> bool {
-        let Some(segment) = arrived.payload else { return false };
-        self.end(side).handle_segment(now, &Segment { ecn: arrived.ecn, ..segment });
+        let Some(segment) = &arrived.payload else { return false };
+        // A queue marks the packet, not what the profile has put into it.
+        let marked;
+        let segment = if segment.ecn == arrived.ecn {
+            segment
+        } else {
+            marked = Segment { ecn: arrived.ecn, ..*segment };
+            &marked
+        };
+        self.end(side).handle_segment(now, segment);
         let (start, end) = self.end(side).read(now, u64::MAX);
         if start == end {
             return false;

@@ -428,7 +428,7 @@ impl Endpoint {
         // RFC 2018 §3: with timestamps there is room for three blocks.
         let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
         let mut options = Options::default();
-        if agreed.sack {
+        if agreed.sack && self.receiver.has_sack_blocks() {
             let irs = self.handshake.irs;
             for (start, end) in self.receiver.take_sack_blocks(most) {
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));

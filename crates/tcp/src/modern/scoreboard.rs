@@ -6,7 +6,7 @@
 //! ## References
 //! RFC 2018 §5; RFC 6675 §3 and §4 (scoreboard, pipe, `IsLost`); RFC 8985 §5 (what is kept per segment).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
@@ -69,8 +69,10 @@ struct Transmission {
 pub(super) struct Scoreboard {
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
-    /// Starts of the segments that wait to be sent again.
-    waiting: BTreeSet<u64>,
+    /// What of the last block was new; kept for its memory.
+    fresh: Vec<Range>,
+    /// Starts of the segments that wait to be sent again, rising.
+    waiting: VecDeque<u64>,
     /// In the order of transmission.
     by_time: VecDeque<Transmission>,
     last_number: u64,
@@ -128,7 +130,7 @@ impl Scoreboard {
 
     /// The first segment that waits to be sent again.
     pub(super) fn next_lost(&self) -> Option<Range> {
-        let start = *self.waiting.first()?;
+        let start = *self.waiting.front()?;
         self.segment_at(start).map(|segment| (segment.start, segment.end))
     }
 
@@ -173,7 +175,25 @@ impl Scoreboard {
         segment.snapshot = snapshot;
         segment.retransmitted = true;
         segment.number = number;
-        self.waiting.remove(&start);
+        self.stop_waiting(start);
+    }
+
+    /// The segment at `start` waits to be sent again.
+    fn wait(&mut self, start: u64) {
+        if self.waiting.back().is_none_or(|&last| last < start) {
+            self.waiting.push_back(start);
+        } else if let Err(index) = self.waiting.binary_search(&start) {
+            self.waiting.insert(index, start);
+        }
+    }
+
+    /// The segment at `start` does not wait any longer, if it did.
+    fn stop_waiting(&mut self, start: u64) {
+        if self.waiting.front() == Some(&start) {
+            self.waiting.pop_front();
+        } else if let Ok(index) = self.waiting.binary_search(&start) {
+            self.waiting.remove(index);
+        }
     }
 
     fn transmit(&mut self, now: Instant, range: Range) -> u64 {
@@ -214,7 +234,9 @@ impl Scoreboard {
 
     /// Takes a SACK block; adds what it newly delivers to `delivered`, rising.
     pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
-        for (start, end) in self.sacked.insert(block) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        self.sacked.insert(block, &mut fresh);
+        for &(start, end) in &fresh {
             self.split(start);
             self.split(end);
             let first = self.index_of(start);
@@ -231,6 +253,7 @@ impl Scoreboard {
                 (segment.sacked, segment.lost, segment.copied) = (true, false, false);
             }
         }
+        self.fresh = fresh;
     }
 
     /// Takes a segment out of the sums.
@@ -241,7 +264,7 @@ impl Scoreboard {
         self.lost_bytes -= count(segment.lost);
         self.copied_bytes -= count(segment.copied);
         if segment.waits() {
-            self.waiting.remove(&segment.start);
+            self.stop_waiting(segment.start);
         }
     }
 
@@ -256,7 +279,7 @@ impl Scoreboard {
         self.segments.insert(index + 1, SentSegment { start: position, ..segment });
         self.sacked_segments += u32::from(segment.sacked);
         if segment.waits() {
-            self.waiting.insert(position);
+            self.wait(position);
         }
     }
 
@@ -316,8 +339,9 @@ impl Scoreboard {
             segment.lost = true;
             self.lost_bytes += segment.len();
         }
-        self.waiting.insert(segment.start);
-        self.untold.push_back(*segment);
+        let segment = *segment;
+        self.wait(segment.start);
+        self.untold.push_back(segment);
         true
     }
 
@@ -361,7 +385,8 @@ impl Scoreboard {
                 self.by_time.remove(index);
             }
         }
-        let mut index = self.by_time.partition_point(|transmission| transmission.sent_at <= newest.0);
+        let later = |transmission: &Transmission| transmission.sent_at > newest.0;
+        let mut index = if self.by_time.front().is_none_or(later) { 0 } else { self.by_time.partition_point(|it| !later(it)) };
         while index > 0 {
             index -= 1;
             if self.is_before(index, newest) && self.is_awaited(index) {
@@ -377,23 +402,29 @@ impl Scoreboard {
         (transmission.sent_at, transmission.range.1) < newest
     }
 
-    /// The segments, or pieces, whose last transmission is number `index` and which are neither delivered nor given up.
-    fn pieces(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
-        let Transmission { number, range: (start, end), .. } = self.by_time[index];
+    /// The segments, or pieces, that transmission `index` sent, whatever has become of them since.
+    fn pieces(&self, index: usize) -> std::ops::Range<usize> {
+        let (start, end) = self.by_time[index].range;
         let first = self.index_of(start);
-        let within = self.segments.range(first..).take_while(move |segment| segment.start < end);
-        let live = within.enumerate().filter(move |(_, it)| it.number == number && !it.sacked && !it.waits());
-        live.map(move |(offset, _)| first + offset)
+        let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
+        first..first + count
+    }
+
+    /// Whether it is transmission `index` that segment `piece` is awaited from: it is neither delivered, nor given up, nor sent again.
+    fn awaits(&self, piece: usize, index: usize) -> bool {
+        let segment = &self.segments[piece];
+        segment.number == self.by_time[index].number && segment.is_awaited()
     }
 
     fn is_awaited(&self, index: usize) -> bool {
-        self.pieces(index).next().is_some()
+        // Acknowledged cumulatively: the usual case.
+        let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
+        self.by_time[index].range.1 > first && self.pieces(index).any(|piece| self.awaits(piece, index))
     }
 
     /// Marks the segments of a transmission.
     fn mark_transmission(&mut self, index: usize) -> bool {
-        let pieces: Vec<usize> = self.pieces(index).collect();
-        pieces.into_iter().fold(false, |marked, index| self.mark(index) | marked)
+        self.pieces(index).fold(false, |marked, piece| self.awaits(piece, index) && self.mark(piece) || marked)
     }
 
     /// RFC 6675 §4: below this, what is not SACKed is lost: `dup_thresh` separate ranges, or more than `dup_thresh` − 1 segments of
@@ -413,7 +444,7 @@ impl Scoreboard {
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
         let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
-        let waiting: BTreeSet<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
+        let waiting: VecDeque<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
         let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
         let ends = self.segments.front().zip(self.segments.back());
         adjacent

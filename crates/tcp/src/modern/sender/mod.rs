@@ -264,6 +264,11 @@ impl Sender {
 
     /// The next segment to send, if there is one.
     pub(super) fn next(&mut self, now: Instant) -> Option<Output> {
+        if self.has_nothing_to_do() {
+            self.timers.clear(Timer::Pace);
+            self.rate.note_app_limited(0);
+            return None;
+        }
         self.restart_after_idle(now);
         let output = match self.take_forced() {
             Some(output) => output,
@@ -271,6 +276,11 @@ impl Sender {
         };
         self.note_sent(now, &output);
         Some(output)
+    }
+
+    /// Whether nothing is outstanding and nothing waits: the usual case at the end that receives.
+    fn has_nothing_to_do(&self) -> bool {
+        self.board.flight_size() == 0 && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
     }
 
     /// What goes whatever the windows say.

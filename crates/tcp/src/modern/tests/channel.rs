@@ -189,7 +189,7 @@ impl Pair {
         let initial = self.configs[1 - end].initial_sequence;
         let near = self.ends[end].receiver.rcv_nxt();
         if let Some(start) = to_position(segment.seq, initial, near).filter(|_| segment.payload > 0) {
-            self.arrived[end].insert((start, start + u64::from(segment.payload)));
+            self.arrived[end].insert((start, start + u64::from(segment.payload)), &mut Vec::new());
         }
     }
 
