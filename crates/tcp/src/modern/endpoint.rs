@@ -39,14 +39,16 @@ pub enum State {
     Closed,
 }
 
-/// One end of a connection.
+/// One end of a connection. What every segment that arrives needs lies side by side: with a thousand connections it is never in the cache.
 #[derive(Debug)]
 pub struct Endpoint {
-    config: Config,
     pub(super) handshake: Handshake,
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
     clock: PeerClock,
+    pub(super) receiver: Receiver,
+    pub(super) sender: Sender,
+    /// The segment size that it announces, and its timestamp clock at the start.
+    mss: u16,
+    initial_timestamp: u32,
     /// Whether the peer's FIN had arrived when the own was sent.
     answers_fin: bool,
 }
@@ -64,7 +66,8 @@ impl Endpoint {
 
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
-            config: config.clone(),
+            mss: config.mss,
+            initial_timestamp: config.initial_timestamp,
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
@@ -253,7 +256,7 @@ impl Endpoint {
     fn establish(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
-        let rtt = self.handshake.complete(now, echo, self.config.initial_timestamp);
+        let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
         self.sender.establish(now, lost_syns, rtt);
     }
 
@@ -318,7 +321,7 @@ impl Endpoint {
 
     fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
-        if let Some(rtt) = paws::since(now, timestamps.echo, self.config.initial_timestamp) {
+        if let Some(rtt) = paws::since(now, timestamps.echo, self.initial_timestamp) {
             self.receiver.window.measure(rtt);
         }
     }
@@ -418,7 +421,7 @@ impl Endpoint {
     fn syn(&mut self, now: Instant) -> Segment {
         let timeout = self.sender.rtt().timeout();
         self.handshake.note_sent(now, timeout);
-        let options = self.handshake.options(self.config.mss, self.receiver.window.scale());
+        let options = self.handshake.options(self.mss, self.receiver.window.scale());
         let flags = self.handshake.flags();
         self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
     }
@@ -460,7 +463,7 @@ impl Endpoint {
         segment.window = window;
         segment.flags = segment.flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn);
         if agreed.timestamps {
-            let value = paws::timestamp(now, self.config.initial_timestamp);
+            let value = paws::timestamp(now, self.initial_timestamp);
             segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
         }
         segment

@@ -25,16 +25,16 @@ const MAX_BACKOFF: u32 = 32;
 /// Round-trip estimator and timeout.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
-    bounds: RtoBounds,
     /// Smoothed round-trip time and its deviation, in seconds.
     smoothed: Option<(f64, f64)>,
-    latest: Option<Duration>,
     min: Option<Duration>,
-    /// How often the timeout has been doubled.
-    backoff: u32,
+    latest: Option<Duration>,
     /// The timeout, and before it is doubled and bounded.
     timeout: Duration,
     base: Duration,
+    bounds: RtoBounds,
+    /// How often the timeout has been doubled.
+    backoff: u32,
 }
 
 impl Rtt {

@@ -13,6 +13,9 @@ use ackclock_core::units::Instant;
 
 use super::ranges::{Range, RangeSet};
 
+#[cfg(test)]
+mod tests;
+
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "marks that are set and cleared one by one")]
@@ -67,6 +70,11 @@ struct Transmission {
 /// The scoreboard.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
+    flight: u64,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    copied_bytes: u64,
+    sacked_segments: u32,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// What of the last block was new; kept for its memory.
@@ -76,11 +84,6 @@ pub(super) struct Scoreboard {
     /// In the order of transmission.
     by_time: VecDeque<Transmission>,
     last_number: u64,
-    flight: u64,
-    sacked_bytes: u64,
-    lost_bytes: u64,
-    copied_bytes: u64,
-    sacked_segments: u32,
     /// Below this all that is not SACKed was marked as lost once.
     lost_below: u64,
     /// What was marked as lost and not yet told of.
@@ -213,6 +216,8 @@ impl Scoreboard {
         self.sacked.remove_below(ack);
         self.lost_below = self.lost_below.max(ack);
         if self.segments.is_empty() {
+            // From the start of their memory again, which is in the cache.
+            self.segments.clear();
             self.by_time.clear();
         }
         count
@@ -424,7 +429,11 @@ impl Scoreboard {
 
     /// Marks the segments of a transmission.
     fn mark_transmission(&mut self, index: usize) -> bool {
-        self.pieces(index).fold(false, |marked, piece| self.awaits(piece, index) && self.mark(piece) || marked)
+        let mut marked = false;
+        for piece in self.pieces(index) {
+            marked |= self.awaits(piece, index) && self.mark(piece);
+        }
+        marked
     }
 
     /// RFC 6675 §4: below this, what is not SACKed is lost: `dup_thresh` separate ranges, or more than `dup_thresh` − 1 segments of
@@ -468,117 +477,5 @@ trait PopBelow {
 impl PopBelow for VecDeque<SentSegment> {
     fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment> {
         if self.front()?.end <= ack { self.pop_front() } else { None }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(millis: u64) -> Instant {
-        Instant::from_nanos(1_000_000 * millis)
-    }
-
-    fn sent(millis: u64) -> Snapshot {
-        Snapshot { sent_at: at(millis), ..Snapshot::default() }
-    }
-
-    /// Ten segments of 100 bytes, sent a millisecond apart.
-    fn board() -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for index in 0..10 {
-            board.send((100 * index, 100 * index + 100), sent(index));
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, block: Range) {
-        board.sack(block, &mut Vec::new());
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn rfc_6675_section_4() {
-        let mut board = board();
-        sack(&mut board, (200, 300));
-        // IsLost: neither three ranges nor more than two segments above.
-        assert_eq!(board.loss_edge(3, 100), None);
-        sack(&mut board, (400, 500));
-        assert_eq!(board.loss_edge(3, 100), None);
-        sack(&mut board, (600, 650));
-        assert_eq!(board.loss_edge(3, 100), Some(200), "three separate ranges");
-        sack(&mut board, (700, 800));
-        sack(&mut board, (650, 700));
-        assert_eq!(board.loss_edge(3, 100), Some(400), "300 bytes in the two highest");
-        // SetPipe: 1000 sent, 400 SACKed, 300 of 600 others lost.
-        assert_eq!(board.pipe(), 600);
-        assert!(board.mark_lost_below(400));
-        assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
-        // What is sent again is in the pipe.
-        board.resend((0, 100), sent(20));
-        assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
-        // NextSeg rule 3 and rule 4.
-        assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
-        assert!(board.is_consistent());
-        assert_eq!(board.acknowledge(350, &mut Vec::new()), 4, "three segments and a part");
-        assert!(board.is_consistent());
-        assert_eq!((board.flight_size(), board.pipe()), (650, 300));
-    }
-
-    #[test]
-    fn what_was_sent_before_and_is_late_is_lost() {
-        let mut board = board();
-        sack(&mut board, (500, 600));
-        let newest = (at(5), 600);
-        // Segments 0 to 4 were sent before; of these 0 to 2 are late.
-        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
-        assert_eq!(board.pipe(), 600);
-        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
-        board.resend((0, 100), sent(20));
-        // The retransmission was sent after the newest.
-        assert_eq!(board.expire(newest, |_| true), (true, None));
-        assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
-    }
-
-    #[test]
-    fn what_is_taken_back_can_be_lost_again() {
-        let mut board = board();
-        sack(&mut board, (900, 1000));
-        let newest = (at(9), 1000);
-        board.expire(newest, |_| true);
-        assert_eq!(board.pipe(), 0);
-        board.unmark_lost();
-        assert_eq!((board.pipe(), board.next_lost()), (900, None));
-        assert_eq!(board.expire(newest, |sent_at| sent_at < at(4)), (true, Some(at(8))));
-        assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn each_loss_of_a_transmission_is_told_once() {
-        let mut board = board();
-        board.mark_first_lost();
-        board.mark_first_lost();
-        board.resend((0, 100), sent(20));
-        board.mark_all_lost();
-        let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
-        let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
-        assert!(told.eq(expected));
-    }
-
-    #[test]
-    fn a_lost_piece_of_a_segment() {
-        let mut board = board();
-        sack(&mut board, (130, 160));
-        sack(&mut board, (900, 1000));
-        assert_eq!(board.expire((at(9), 1000), |sent_at| sent_at <= at(1)), (true, Some(at(8))));
-        assert_eq!(board.next_lost(), Some((0, 100)));
-        let mut waiting = Vec::new();
-        while let Some((start, end)) = board.next_lost() {
-            waiting.push((start, end));
-            board.resend((start, end), sent(30));
-        }
-        assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
-        assert!(board.is_consistent());
     }
 }

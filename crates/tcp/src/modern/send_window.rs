@@ -54,6 +54,11 @@ impl SendWindow {
         self.edge.saturating_sub(self.una)
     }
 
+    /// Whether all that was sent is acknowledged.
+    pub(super) fn is_idle(&self) -> bool {
+        self.una == self.nxt
+    }
+
     /// Whether the peer allows anything beyond what was sent.
     pub(super) fn is_open(&self) -> bool {
         self.edge > self.nxt

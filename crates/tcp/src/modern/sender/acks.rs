@@ -83,7 +83,7 @@ impl Sender {
 
     /// Whether nothing is in flight of which an ACK could tell something: the usual case at the end that receives.
     fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
-        let idle = self.board.flight_size() == 0 && self.repair.is_open();
+        let idle = self.window.is_idle() && self.repair.is_open();
         idle && ack.number == self.window.una() && ack.sack.is_empty() && !ack.ece
     }
 
@@ -118,7 +118,7 @@ impl Sender {
         change.rtt = time(delivered.last());
         // An ACK with a D-SACK answers a duplicate, whose timestamp is not echoed (RFC 7323 §4.3): its echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
-        let sample = first.or_else(|| paws::since(now, echoed()?, self.config.initial_timestamp));
+        let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if let Some(sample) = sample {
             self.rtt.measure(sample);
             self.tlp.measure();
@@ -135,7 +135,7 @@ impl Sender {
         let min_rtt = self.rtt.min();
         for segment in delivered {
             // Of a segment out of order the timestamp is not echoed (RFC 7323 §4.3): of one that was SACKed the echo tells nothing.
-            let sent = || paws::timestamp(segment.sent_at(), self.config.initial_timestamp);
+            let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
             let original = segment.retransmitted && segment.end <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
@@ -154,7 +154,7 @@ impl Sender {
         let verdict = self.undo.judge(&evidence);
         let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
-        if verdict == Verdict::Spurious || self.config.undo && (dsack || eifel) {
+        if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
             self.restore(now);
         } else if verdict == Verdict::Probe {
             self.repair.force(Force::New(2));

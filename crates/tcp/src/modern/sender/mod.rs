@@ -76,29 +76,43 @@ pub(crate) struct Counters {
     pub(crate) cwnd_max: Segments,
 }
 
-/// The sending half of an endpoint.
+/// What the sender itself goes by of the [`Config`].
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+struct Settings {
+    prr: bool,
+    tlp: bool,
+    frto: bool,
+    undo: bool,
+    idle_restart: bool,
+    initial_timestamp: u32,
+    delayed_ack: Duration,
+    max_rto: Duration,
+}
+
+/// The sending half of an endpoint. What an end without data looks at comes first, so that it is in few lines of the cache.
 #[derive(Debug)]
 pub(super) struct Sender {
     window: SendWindow,
     stream: Stream,
+    repair: Repair,
     timers: Timers,
-    rtt: Rtt,
+    rate: DeliveryRate,
     pacer: Pacer,
     last_sent: Instant,
-    repair: Repair,
-    rate: DeliveryRate,
+    rtt: Rtt,
     board: Scoreboard,
     governor: Governor,
-    rack: Rack,
-    tlp: Tlp,
-    undo: Undo,
-    marks: Marks,
-    counters: Counters,
     /// Bytes sent, retransmissions included.
     sent_bytes: u64,
+    counters: Counters,
+    settings: Settings,
+    tlp: Tlp,
+    rack: Rack,
+    marks: Marks,
+    undo: Undo,
     /// What the ACK under way delivers; kept for its memory.
     delivered: Vec<SentSegment>,
-    config: Config,
 }
 
 impl Sender {
@@ -107,22 +121,31 @@ impl Sender {
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
+            repair: Repair::new(config.recovery, config.limited_transmit),
             timers: Timers::default(),
-            rtt: Rtt::new(config.rto),
+            rate: DeliveryRate::default(),
             pacer: Pacer::default(),
             last_sent: Instant::ZERO,
-            repair: Repair::new(config.recovery, config.limited_transmit),
-            rate: DeliveryRate::default(),
+            rtt: Rtt::new(config.rto),
             board: Scoreboard::default(),
             governor: Governor::new(config, control),
-            rack: Rack::default(),
-            tlp: Tlp::default(),
-            undo: Undo::default(),
-            marks: Marks::default(),
-            counters: Counters::default(),
             sent_bytes: 0,
+            counters: Counters::default(),
+            settings: Settings {
+                prr: config.prr,
+                tlp: config.tlp,
+                frto: config.frto,
+                undo: config.undo,
+                idle_restart: config.idle_restart,
+                initial_timestamp: config.initial_timestamp,
+                delayed_ack: config.delayed_ack,
+                max_rto: config.rto.max,
+            },
+            tlp: Tlp::default(),
+            rack: Rack::default(),
+            marks: Marks::default(),
+            undo: Undo::default(),
             delivered: Vec::new(),
-            config: config.clone(),
         }
     }
 
@@ -280,7 +303,7 @@ impl Sender {
 
     /// Whether nothing is outstanding and nothing waits: the usual case at the end that receives.
     fn has_nothing_to_do(&self) -> bool {
-        self.board.flight_size() == 0 && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
+        self.window.is_idle() && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
     }
 
     /// What goes whatever the windows say.
@@ -377,7 +400,7 @@ impl Sender {
 
     /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
     fn restart_after_idle(&mut self, now: Instant) {
-        let may_be_idle = self.config.idle_restart && self.board.flight_size() == 0;
+        let may_be_idle = self.settings.idle_restart && self.board.flight_size() == 0;
         if may_be_idle && self.unsent() > 0 && now.since(self.last_sent) > self.rtt.timeout() {
             self.governor.restart_after_idle();
             self.last_sent = now;
@@ -397,7 +420,7 @@ impl Sender {
         self.sent_bytes += size;
         if output.retransmission {
             self.counters.retransmitted += 1;
-            self.undo.retransmit(paws::timestamp(now, self.config.initial_timestamp));
+            self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
             self.repair.send_again(&self.board, output.range);
             self.board.resend(output.range, snapshot);
         } else {

@@ -74,7 +74,7 @@ impl Sender {
             // RFC 6582 §3.2 step 2: retransmit, and inflate by the segments that have left the network.
             self.inflate(u64::from(DUP_THRESH) * smss);
             self.repair.force(Force::Lost);
-        } else if self.config.prr && !self.governor.owns_recovery() {
+        } else if self.settings.prr && !self.governor.owns_recovery() {
             let mut prr = Prr::new(self.governor.cwnd(), outstanding, smss);
             // For a recovery that no ACK began.
             prr.deliver(Progress { delivered: 0, pipe: self.board.pipe(), safe: false });
@@ -226,7 +226,7 @@ impl Sender {
         self.undo.end_frto();
         self.start_over(now);
         // RFC 5682 §3.1 step 1: not if recovery was under way.
-        if was_open && self.config.frto && method != Recovery::NewReno {
+        if was_open && self.settings.frto && method != Recovery::NewReno {
             self.undo.begin_frto(self.window.nxt());
         }
     }

@@ -39,13 +39,13 @@ impl Sender {
 
     /// RFC 8985 §7.2: after new data was sent, and after an ACK that delivers something.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
-        let applies = self.config.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
+        let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
         let outstanding = self.board.flight_size();
         if !applies || outstanding == 0 || self.board.sacked_bytes() > 0 || !self.tlp.may_probe() {
             self.timers.clear(Timer::Probe);
             return;
         }
-        let timeout = Tlp::timeout(self.rtt.srtt(), outstanding <= self.governor.smss(), self.config.delayed_ack);
+        let timeout = Tlp::timeout(self.rtt.srtt(), outstanding <= self.governor.smss(), self.settings.delayed_ack);
         self.timers.set(Timer::Probe, (now + timeout).min(self.timers.due(Timer::Rto)));
     }
 
@@ -64,11 +64,11 @@ impl Sender {
     /// Sets the persist timer while only the peer's window holds back what there is to send, and nothing is outstanding that would
     /// bring an ACK.
     pub(in super::super) fn update_persist(&mut self, now: Instant) {
-        let waiting = self.window.una() > 0 && self.board.flight_size() == 0 && self.unsent() > 0;
+        let waiting = self.window.una() > 0 && self.window.is_idle() && self.unsent() > 0;
         if !waiting || self.next_new().is_some() {
             self.timers.end_persisting();
         } else if !self.timers.is_set(Timer::Persist) && !self.repair.is_forced() {
-            self.timers.persist(now, self.rtt.timeout(), self.config.rto.max);
+            self.timers.persist(now, self.rtt.timeout(), self.settings.max_rto);
         }
     }
 }
