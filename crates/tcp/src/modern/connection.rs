@@ -8,7 +8,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use super::config::Config;
 use super::endpoint::Endpoint;
 use super::segment::{Flags, Segment, to_position};
-use super::sender::{Counters, Supply};
+use super::sender::Counters;
 use crate::bulk::Bulk;
 use crate::checkpoints::Checkpoints;
 use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
@@ -61,7 +61,7 @@ impl Connection {
     pub fn bulk(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, seed: u64) -> Self {
         let segment = host.packet_size().0;
         let mut ends = [Endpoint::open(host, control), Endpoint::listen(host, Box::new(OneSegment))];
-        ends[0].sender.supply = Supply::Pulled(bulk.amount().map(|packets| packets * segment));
+        ends[0].pull(bulk.amount().map(|packets| packets * segment));
         Self::new(ends, Some(bulk), host, seed)
     }
 
@@ -74,7 +74,7 @@ impl Connection {
     fn new(mut ends: [Endpoint; 2], bulk: Option<Bulk>, host: &Config, seed: u64) -> Self {
         // Each end's control draws its random decisions from a seed of its own.
         for (end, number) in ends.iter_mut().zip(0..) {
-            end.sender.seed = seed ^ number;
+            end.seed(seed ^ number);
         }
         let start = bulk.map_or(Instant::ZERO, |bulk| bulk.start);
         Self {
@@ -121,8 +121,16 @@ impl connection::Connection for Connection {
     type Payload = Segment;
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Segment>) -> bool {
-        let Some(segment) = arrived.payload else { return false };
-        self.end(side).handle_segment(now, &Segment { ecn: arrived.ecn, ..segment });
+        let Some(segment) = &arrived.payload else { return false };
+        // A queue marks the packet, not what the profile has put into it.
+        let marked;
+        let segment = if segment.ecn == arrived.ecn {
+            segment
+        } else {
+            marked = Segment { ecn: arrived.ecn, ..*segment };
+            &marked
+        };
+        self.end(side).handle_segment(now, segment);
         let (start, end) = self.end(side).read(now, u64::MAX);
         if start == end {
             return false;
@@ -155,7 +163,7 @@ impl connection::Connection for Connection {
         };
         let start = to_position(wire, self.initial_sequence, near).unwrap_or(0);
         let transmission = match side {
-            _ if segment.len() == 0 => Transmission::Ack,
+            _ if segment.is_empty() => Transmission::Ack,
             Side::Sender if start < self.highest && !segment.flags.has(Flags::SYN) => Transmission::Again,
             Side::Sender | Side::Receiver => Transmission::New,
         };
@@ -183,7 +191,7 @@ impl connection::Connection for Connection {
     }
 
     fn noticed(&self, _number: u32, _side: Side, payload: Option<&Segment>) -> Option<u32> {
-        payload.filter(|segment| segment.len() > 0).map(|segment| segment.seq)
+        payload.filter(|segment| !segment.is_empty()).map(|segment| segment.seq)
     }
 
     fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
@@ -212,18 +220,16 @@ impl connection::Connection for Connection {
 
     fn recall(&mut self, learned: Segments) {
         if !self.started {
-            self.end(Side::Sender).sender.learned = Some(learned);
+            self.end(Side::Sender).recall(learned);
         }
     }
 
     fn is_first_flight_over(&self) -> bool {
-        self.sender().sender.first.as_ref().is_some_and(|first| first.is_over())
+        self.sender().is_first_flight_over()
     }
 
     fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        let sender = &mut self.end(Side::Sender).sender;
-        let first = sender.first.take()?;
-        sender.control.settle(&first.outcome(learned))
+        self.end(Side::Sender).settle(learned)
     }
 
     fn delivered(&self, side: Side) -> u64 {

@@ -8,16 +8,17 @@
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, Segments};
 
-use super::acks::Ack;
-use super::config::{Config, Recovery};
+use super::ack::Ack;
+use super::config::{Config, TIMESTAMPS};
 use super::handshake::{Handshake, Stage};
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::segment::{BASE_HEADER, Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
+use crate::connection::DropNotice;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
@@ -38,14 +39,16 @@ pub enum State {
     Closed,
 }
 
-/// One end of a connection.
+/// One end of a connection. What every segment that arrives needs lies side by side: with a thousand connections it is never in the cache.
 #[derive(Debug)]
 pub struct Endpoint {
-    config: Config,
     pub(super) handshake: Handshake,
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
     clock: PeerClock,
+    pub(super) receiver: Receiver,
+    pub(super) sender: Sender,
+    /// The segment size that it announces, and its timestamp clock at the start.
+    mss: u16,
+    initial_timestamp: u32,
     /// Whether the peer's FIN had arrived when the own was sent.
     answers_fin: bool,
 }
@@ -63,7 +66,8 @@ impl Endpoint {
 
     fn new(config: &Config, control: Box<dyn CongestionControl>, active: bool) -> Self {
         Self {
-            config: config.clone(),
+            mss: config.mss,
+            initial_timestamp: config.initial_timestamp,
             handshake: Handshake::new(config, active),
             sender: Sender::new(config, control),
             receiver: Receiver::new(config),
@@ -80,6 +84,41 @@ impl Endpoint {
     /// The application writes no more.
     pub fn close(&mut self) {
         self.sender.close();
+    }
+
+    /// The path takes larger or smaller segments than before (RFC 8201, RFC 8899): of `mss` bytes, without headers, and never more than the
+    /// peer has announced. Later segments have the new size, and retransmissions no more than it; what is outstanding keeps its own. The
+    /// congestion control is told.
+    pub fn change_mss(&mut self, mss: u16) {
+        self.handshake.change_mss(mss);
+        if self.handshake.stage == Stage::Established {
+            self.sender.change_mss(u64::from(self.handshake.agreed.smss));
+        }
+    }
+
+    /// The stream is written as it can be sent: `bytes` in all, or without end.
+    pub(super) fn pull(&mut self, bytes: Option<u64>) {
+        self.sender.pull(bytes);
+    }
+
+    /// The control draws its random decisions from `seed`.
+    pub(super) fn seed(&mut self, seed: u64) {
+        self.sender.seed(seed);
+    }
+
+    /// Earlier connections to the peer have arrived at the initial window `learned`.
+    pub(super) fn recall(&mut self, learned: Segments) {
+        self.sender.recall(learned);
+    }
+
+    /// Whether the first flight is over and not told of.
+    pub(super) fn is_first_flight_over(&self) -> bool {
+        self.sender.governor().is_first_flight_over()
+    }
+
+    /// Tells the control of the first flight; gives what the next connection to the peer shall know. `learned`: what it knows by now.
+    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.sender.settle(learned)
     }
 
     /// Bytes that the application can read.
@@ -104,7 +143,7 @@ impl Endpoint {
             Stage::Reset => return State::Closed,
             Stage::Established => {}
         }
-        let (sent, acknowledged) = self.sender.fin();
+        let (sent, acknowledged) = (self.sender.has_sent_fin(), self.sender.is_fin_acknowledged());
         match (sent, acknowledged, self.receiver.is_finished()) {
             (false, _, false) => State::Established,
             (false, _, true) => State::CloseWait,
@@ -119,33 +158,34 @@ impl Endpoint {
 
     /// The congestion window and threshold.
     pub fn window(&self) -> Window {
-        self.sender.control.window()
+        self.sender.governor().window()
     }
 
     /// The congestion control, for its own quantities.
     pub fn control(&self) -> &dyn CongestionControl {
-        &*self.sender.control
+        self.sender.governor().control()
     }
 
     /// What the sender counted, SYNs included.
     pub(crate) fn counters(&self) -> Counters {
-        let (counters, syns) = (self.sender.counters, u64::from(self.handshake.syns()));
+        let (counters, syns) = (self.sender.counters(), u64::from(self.handshake.syns()));
         Counters { sent: counters.sent + syns, retransmitted: counters.retransmitted + syns.saturating_sub(1), ..counters }
     }
 
     /// Smoothed and smallest round-trip time, and the retransmission timeout.
     pub fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
-        self.sender.timing()
+        let rtt = self.sender.rtt();
+        (rtt.srtt(), rtt.min(), rtt.timeout())
     }
 
     /// How the first slow start ended.
     pub fn slow_start_exit(&self) -> &SlowStartExit {
-        &self.sender.exit
+        self.sender.governor().exit()
     }
 
     /// The last round-trip time measured.
     pub fn latest_rtt(&self) -> Option<Duration> {
-        self.sender.rtt.latest()
+        self.sender.rtt().latest()
     }
 
     /// Bytes written and not yet sent.
@@ -214,28 +254,16 @@ impl Endpoint {
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }
-        self.sender.smss = u64::from(agreed.smss);
-        self.sender.ecn = agreed.ecn;
-        if !agreed.sack {
-            self.sender.recovery = Recovery::NewReno;
-        }
         // RFC 7323 §2.2: the window of a SYN is not scaled.
-        let window = u64::from(segment.window);
-        (self.sender.edge, self.sender.max_window) = (1 + window, window);
+        let header = BASE_HEADER + if agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 };
+        self.sender.agree(u64::from(agreed.smss), u64::from(header), u64::from(segment.window), agreed.sack, agreed.ecn);
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment) {
         let echo = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps).map(|it| it.echo);
         let lost_syns = self.handshake.lost_syns();
-        match self.handshake.complete(now, echo, self.config.initial_timestamp) {
-            Some(rtt) => {
-                self.sender.rtt.end_backoff();
-                self.sender.rtt.measure(rtt);
-                self.sender.tlp.measure();
-            }
-            None => self.sender.rtt.restart_after_lost_syn(),
-        }
-        self.sender.establish(now, lost_syns);
+        let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
+        self.sender.establish(now, lost_syns, rtt);
     }
 
     /// RFC 9293 §3.10.7.4.
@@ -293,13 +321,13 @@ impl Endpoint {
     /// The connection is no more.
     fn reset(&mut self) {
         self.handshake.reset();
-        self.sender.timers.stop_all();
+        self.sender.stop();
         self.receiver.stop_timer();
     }
 
     fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
-        if let Some(rtt) = paws::since(now, timestamps.echo, self.config.initial_timestamp) {
+        if let Some(rtt) = paws::since(now, timestamps.echo, self.initial_timestamp) {
             self.receiver.window.measure(rtt);
         }
     }
@@ -307,7 +335,7 @@ impl Endpoint {
     /// Takes the acknowledgement of a segment at position `start`; tells whether it can be.
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let iss = self.handshake.iss;
-        let Some(ack) = to_position(segment.ack, iss, self.sender.snd_una) else { return true };
+        let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
         if self.handshake.stage == Stage::SynReceived {
             if ack != 1 {
                 return false;
@@ -335,7 +363,7 @@ impl Endpoint {
                 sack: &sack[..count],
                 echo: timestamps.map(|it| it.echo),
                 ece: segment.flags.has(Flags::ECE),
-                bare: segment.len() == 0,
+                bare: segment.is_empty(),
             },
         )
     }
@@ -344,16 +372,32 @@ impl Endpoint {
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.handshake.handle_timeout(now) {
             // RFC 6298 §5.5.
-            self.sender.rtt.back_off();
+            self.sender.back_off();
         }
         self.receiver.handle_timeout(now);
         self.sender.handle_timeout(now);
     }
 
+    /// A queue has dropped a segment. Then [`Endpoint::poll_transmit`] gives what to send.
+    pub(crate) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
+        let near = self.sender.window().una();
+        let Some(position) = to_position(dropped.key, self.handshake.iss, near) else { return };
+        match self.handshake.stage {
+            Stage::SynSent | Stage::SynReceived => {
+                if self.handshake.expire_at(now, dropped.sent) {
+                    self.handle_timeout(now);
+                }
+            }
+            Stage::Established => self.sender.handle_notice(now, position, dropped),
+            Stage::Listen | Stage::Reset => {}
+        }
+    }
+
     /// When [`Endpoint::handle_timeout`] is due.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let deadlines = [self.handshake.poll_timeout(), self.receiver.poll_timeout(), self.sender.timers.next()];
-        deadlines.into_iter().flatten().min()
+        let never = |deadline: Option<Instant>| deadline.unwrap_or(Instant::MAX);
+        let first = never(self.handshake.poll_timeout()).min(never(self.receiver.poll_timeout())).min(self.sender.poll_timeout());
+        (first < Instant::MAX).then_some(first)
     }
 
     /// The next segment to send, if there is one.
@@ -368,7 +412,7 @@ impl Endpoint {
             return Some(self.pure_ack(now));
         }
         if self.handshake.stage == Stage::Established {
-            let before = self.sender.fin().0;
+            let before = self.sender.has_sent_fin();
             if let Some(output) = self.sender.next(now) {
                 if !before && output.fin {
                     self.answers_fin = self.receiver.is_finished();
@@ -381,9 +425,9 @@ impl Endpoint {
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
-        let timeout = self.sender.rtt.timeout();
+        let timeout = self.sender.rtt().timeout();
         self.handshake.note_sent(now, timeout);
-        let options = self.handshake.options(self.config.mss, self.receiver.window.scale());
+        let options = self.handshake.options(self.mss, self.receiver.window.scale());
         let flags = self.handshake.flags();
         self.segment(now, (0, 0), Segment { flags, options, ..EMPTY })
     }
@@ -393,13 +437,13 @@ impl Endpoint {
         // RFC 2018 §3: with timestamps there is room for three blocks.
         let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
         let mut options = Options::default();
-        if agreed.sack {
+        if agreed.sack && self.receiver.has_sack_blocks() {
             let irs = self.handshake.irs;
             for (start, end) in self.receiver.take_sack_blocks(most) {
                 options.sack.push((to_wire(start, irs), to_wire(end, irs)));
             }
         }
-        let position = self.sender.snd_nxt.max(1);
+        let position = self.sender.window().nxt().max(1);
         self.segment(now, (position, position), Segment { flags: Flags::ACK, options, ..EMPTY })
     }
 
@@ -408,7 +452,7 @@ impl Endpoint {
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        let capable = self.sender.ecn && !retransmission && payload > 0;
+        let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
         let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
         self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
     }
@@ -425,7 +469,7 @@ impl Endpoint {
         segment.window = window;
         segment.flags = segment.flags.with(Flags::ECE, ecn_echo && agreed.ecn && !syn);
         if agreed.timestamps {
-            let value = paws::timestamp(now, self.config.initial_timestamp);
+            let value = paws::timestamp(now, self.initial_timestamp);
             segment.options.timestamps = Some(Timestamps { value, echo: self.clock.recent() });
         }
         segment

@@ -5,14 +5,12 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::{Config, Recovery};
+use super::config::{Config, Recovery, TIMESTAMPS};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
 
 /// Segment size of a peer that announces none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// Bytes that timestamps take in every segment, with padding.
-const TIMESTAMPS_SIZE: u16 = 12;
 
 /// How far the connection is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +53,9 @@ pub(super) struct Handshake {
     pub(super) iss: u32,
     pub(super) irs: u32,
     pub(super) agreed: Agreed,
+    /// Largest segments, options that every one carries included: of this end or the path, and of the peer.
+    mss: u16,
+    peer_mss: u16,
     /// Whether a SYN or SYN-ACK has to go.
     pub(super) due: bool,
     sent: u32,
@@ -78,6 +79,8 @@ impl Handshake {
             iss: config.initial_sequence,
             irs: 0,
             agreed,
+            mss: config.mss,
+            peer_mss: u16::MAX,
             due: active,
             sent: 0,
             sent_at: Instant::ZERO,
@@ -97,9 +100,20 @@ impl Handshake {
         // RFC 3168 §6.1.1: the SYN asks with ECE and CWR, the SYN-ACK agrees with ECE alone.
         let (ece, cwr) = (segment.flags.has(Flags::ECE), segment.flags.has(Flags::CWR));
         agreed.ecn &= ece && cwr != segment.flags.has(Flags::ACK);
-        // RFC 9293 §3.7.1: options that every segment carries are taken off.
-        let mss = options.mss.unwrap_or(DEFAULT_MSS).min(agreed.smss);
-        agreed.smss = mss.saturating_sub(if agreed.timestamps { TIMESTAMPS_SIZE } else { 0 }).max(1);
+        self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
+        self.fit();
+    }
+
+    /// The path takes segments of `mss` bytes, headers and options that not all of them carry left out. The peer's limit holds as before.
+    pub(super) fn change_mss(&mut self, mss: u16) {
+        self.mss = mss;
+        self.fit();
+    }
+
+    /// RFC 9293 §3.7.1: options that every segment carries are taken off.
+    fn fit(&mut self) {
+        let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 };
+        self.agreed.smss = self.mss.min(self.peer_mss).saturating_sub(options).max(1);
     }
 
     /// The options of a SYN or SYN-ACK but for the timestamps.

@@ -6,29 +6,36 @@
 //! | `endpoint` | one end of a connection: wiring, states, closing |
 //! | `handshake` | opening, and what is agreed on |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
-//! | `sender`, `acks`, `recovery`, `timers` | the sending half: what goes next; ACKs; loss recovery; timers |
-//! | `scoreboard`, `ranges` | what is outstanding, and what is known about it |
-//! | `rack`, `tlp`, `prr`, `undo` | RFC 8985; RFC 9937; was it a loss at all? |
-//! | `notices` | what a queue tells of a drop |
-//! | `rtt`, `rate`, `pacing` | timing |
+//! | `sender` | the sending half: what happens at an event, and which of its owners is asked and told |
+//! | `stream`, `send_window` | owners: what the application has written; what is sent and acknowledged, and how far the peer lets go |
+//! | `scoreboard`, `ranges` | owner: what is outstanding, and what is known about it |
+//! | `repair`, `prr` | owner: whether losses are being repaired, and what goes next for it (RFC 6675, RFC 6582, RFC 9937) |
+//! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); was it a loss at all? |
+//! | `marks` | owner: ECN, and which data a reduction answers for |
+//! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
+//! | `timers`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
+//! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `window` | the receiving half: order, ACKs; the window |
 
-mod acks;
+mod ack;
 mod config;
 mod connection;
 pub mod endpoint;
+mod governor;
 mod handshake;
-mod notices;
+mod marks;
 mod paws;
 mod prr;
 mod rack;
 mod ranges;
 mod receiver;
-mod recovery;
+mod repair;
 mod rtt;
 mod scoreboard;
 pub mod segment;
+mod send_window;
 mod sender;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod timers;

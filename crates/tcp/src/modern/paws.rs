@@ -3,7 +3,7 @@
 //! ## References
 //! RFC 7323 §4.3 (which timestamp is echoed), §5 (PAWS), §5.4 (the clock: a tick of 1 ms).
 
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC};
 
 /// A tick of the timestamp clock.
 const TICK: Duration = Duration::from_nanos(TICK_NANOS);
@@ -13,7 +13,9 @@ const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
 
 /// The value of a clock that began at `initial`.
 pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
-    initial.wrapping_add((now.as_nanos() / TICK_NANOS) as u32)
+    // Rounded to the nanosecond, so that a time that was written as a decimal is not in the tick before it.
+    let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + 0.5) as u64;
+    initial.wrapping_add((nanos / TICK_NANOS) as u32)
 }
 
 /// The time since `echo` was the value of the clock, a tick at least; `None`: it lies in the future.

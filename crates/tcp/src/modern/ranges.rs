@@ -10,15 +10,32 @@ pub(crate) type Range = (u64, u64);
 pub(crate) struct RangeSet(VecDeque<Range>);
 
 impl RangeSet {
-    /// Adds a range; gives the parts of it that were not in the set, rising.
-    pub(crate) fn insert(&mut self, (start, end): Range) -> Vec<Range> {
+    /// Adds a range; puts the parts of it that were not in the set into `fresh`, rising.
+    pub(crate) fn insert(&mut self, (start, end): Range, fresh: &mut Vec<Range>) {
+        fresh.clear();
         if start >= end {
-            return Vec::new();
+            return;
+        }
+        // Above all others, or from within the highest on: the usual case.
+        let highest = self.0.back_mut().filter(|highest| highest.1 >= start);
+        match highest {
+            None => {
+                self.0.push_back((start, end));
+                return fresh.push((start, end));
+            }
+            Some(highest) if highest.0 <= start => {
+                if highest.1 < end {
+                    fresh.push((highest.1, end));
+                    highest.1 = end;
+                }
+                return;
+            }
+            Some(_) => {}
         }
         // Those that touch or overlap the new one.
         let first = self.0.partition_point(|range| range.1 < start);
         let last = self.0.partition_point(|range| range.0 <= end);
-        let (mut fresh, mut at) = (Vec::new(), start);
+        let mut at = start;
         for &(left, right) in self.0.range(first..last) {
             if at < left {
                 fresh.push((at, left));
@@ -35,7 +52,6 @@ impl RangeSet {
         } else {
             self.0.insert(first, merged);
         }
-        fresh
     }
 
     /// Forgets what is below `position`.
@@ -90,13 +106,14 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_set(operations in prop::collection::vec((0_u64..200, 0_u64..20, prop::bool::weighted(0.1)), 1..60)) {
-            let (mut ranges, mut set) = (RangeSet::default(), BTreeSet::new());
+            let (mut ranges, mut set, mut fresh) = (RangeSet::default(), BTreeSet::new(), Vec::new());
             for (start, length, remove) in operations {
                 if remove {
                     ranges.remove_below(start);
                     set.retain(|&position| position >= start);
                 } else {
-                    let fresh = positions(ranges.insert((start, start + length)));
+                    ranges.insert((start, start + length), &mut fresh);
+                    let fresh = positions(fresh.iter().copied());
                     let expected: BTreeSet<u64> = (start..start + length).filter(|position| !set.contains(position)).collect();
                     prop_assert_eq!(&fresh, &expected);
                     set.extend(expected);

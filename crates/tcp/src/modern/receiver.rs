@@ -35,6 +35,8 @@ pub(super) struct Receiver {
     rcv_nxt: u64,
     /// What has arrived above.
     above: RangeSet,
+    /// What of the last segment was new; kept for its memory.
+    fresh: Vec<Range>,
     /// A position in each of the blocks that changed last, the last first.
     recent: VecDeque<u64>,
     dsack: Option<Range>,
@@ -66,6 +68,7 @@ impl Receiver {
         Self {
             rcv_nxt: 0,
             above: RangeSet::default(),
+            fresh: Vec::new(),
             recent: VecDeque::new(),
             dsack: None,
             fin: None,
@@ -160,8 +163,8 @@ impl Receiver {
             return;
         }
         let known = start.max(self.rcv_nxt);
-        let fresh = self.above.insert((known, end));
-        self.dsack = self.duplicate((start, end), &fresh).or(self.dsack);
+        self.above.insert((known, end), &mut self.fresh);
+        self.dsack = self.duplicate((start, end)).or(self.dsack);
         while let Some(end) = self.above.take_first_at(self.rcv_nxt) {
             self.rcv_nxt = self.rcv_nxt.max(end);
         }
@@ -175,22 +178,22 @@ impl Receiver {
     }
 
     /// RFC 2883 §4: the first part of what has arrived that had arrived before.
-    fn duplicate(&self, (start, end): Range, fresh: &[Range]) -> Option<Range> {
+    fn duplicate(&self, (start, end): Range) -> Option<Range> {
         let below = (start < self.rcv_nxt).then(|| (start, end.min(self.rcv_nxt)));
-        below.or(match fresh {
+        below.or(match self.fresh[..] {
             [] if start < end => Some((start, end)),
-            [(left, _), ..] if start < *left => Some((start, *left)),
-            [(_, right), (next, _), ..] => Some((*right, *next)),
-            [(_, right)] if *right < end => Some((*right, end)),
+            [(left, _), ..] if start < left => Some((start, left)),
+            [(_, right), (next, _), ..] => Some((right, next)),
+            [(_, right)] if right < end => Some((right, end)),
             _ => None,
         })
     }
 
     /// The SACK blocks of the next ACK, at most `most`: a D-SACK block, which is reported once (RFC 2883 §4), the block that the last
     /// segment belongs to, and those reported last (RFC 2018 §4).
-    pub(super) fn take_sack_blocks(&mut self, most: usize) -> Vec<Range> {
+    pub(super) fn take_sack_blocks(&mut self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let blocks = self.recent.iter().filter_map(|&position| self.above.containing(position));
-        self.dsack.take().into_iter().chain(blocks).take(most).collect()
+        self.dsack.take().into_iter().chain(blocks).take(most)
     }
 
     /// Whether the next ACK has SACK blocks to carry.
@@ -264,7 +267,7 @@ mod tests {
     fn receive(receiver: &mut Receiver, start: u64, end: u64) -> (u64, Vec<Range>) {
         let arrival = Arrival { range: (start, end), fin: false, ecn: Ecn::Incapable, cwr: false };
         receiver.receive(Instant::ZERO, &arrival);
-        let blocks = receiver.take_sack_blocks(4);
+        let blocks = receiver.take_sack_blocks(4).collect();
         receiver.acknowledge(false);
         (receiver.rcv_nxt(), blocks)
     }

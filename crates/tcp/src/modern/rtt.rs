@@ -25,11 +25,14 @@ const MAX_BACKOFF: u32 = 32;
 /// Round-trip estimator and timeout.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
-    bounds: RtoBounds,
     /// Smoothed round-trip time and its deviation, in seconds.
     smoothed: Option<(f64, f64)>,
-    latest: Option<Duration>,
     min: Option<Duration>,
+    latest: Option<Duration>,
+    /// The timeout, and before it is doubled and bounded.
+    timeout: Duration,
+    base: Duration,
+    bounds: RtoBounds,
     /// How often the timeout has been doubled.
     backoff: u32,
 }
@@ -37,7 +40,9 @@ pub(super) struct Rtt {
 impl Rtt {
     /// An estimator without a measurement.
     pub(super) fn new(bounds: RtoBounds) -> Self {
-        Self { bounds, smoothed: None, latest: None, min: None, backoff: 0 }
+        let mut rtt = Self { bounds, smoothed: None, latest: None, min: None, backoff: 0, timeout: Duration::ZERO, base: bounds.initial };
+        rtt.double();
+        rtt
     }
 
     /// Takes a round-trip time.
@@ -45,40 +50,48 @@ impl Rtt {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
         let sample = rtt.as_secs_f64();
-        self.smoothed = Some(match self.smoothed {
+        let (srtt, rttvar) = match self.smoothed {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),
             // RFC 6298 §2.3: rttvar first, from the old srtt.
             Some((srtt, rttvar)) => (srtt + ALPHA * (sample - srtt), rttvar + BETA * ((srtt - sample).abs() - rttvar)),
-        });
+        };
+        self.smoothed = Some((srtt, rttvar));
+        // RFC 6298 §2.3 and §2.4.
+        self.base = Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64())).max(self.bounds.min);
+        self.double();
     }
 
     /// The retransmission timeout now.
     pub(super) fn timeout(&self) -> Duration {
-        let base = match self.smoothed {
-            // RFC 6298 §2.1.
-            None => self.bounds.initial,
-            // RFC 6298 §2.3 and §2.4.
-            Some((srtt, rttvar)) => Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64())).max(self.bounds.min),
-        };
-        // RFC 6298 §5.5 and §2.5.
-        (base * (1_u64 << self.backoff) as f64).min(self.bounds.max)
+        self.timeout
+    }
+
+    /// RFC 6298 §5.5 and §2.5: doubles the timeout as often as it has expired, up to the largest.
+    fn double(&mut self) {
+        self.timeout = (self.base * (1_u64 << self.backoff) as f64).min(self.bounds.max);
     }
 
     /// RFC 6298 §5.5: doubles the timeout after it has expired.
     pub(super) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+        self.double();
     }
 
     /// New data was acknowledged: the network answers again.
     pub(super) fn end_backoff(&mut self) {
-        self.backoff = 0;
+        if self.backoff > 0 {
+            self.backoff = 0;
+            self.double();
+        }
     }
 
     /// RFC 6298 §5.7: the SYN was sent again and no round trip could be measured.
     pub(super) fn restart_after_lost_syn(&mut self) {
-        self.bounds.initial = self.bounds.initial.max(AFTER_LOST_SYN);
+        // Nothing has been measured.
+        self.base = self.bounds.initial.max(AFTER_LOST_SYN);
         self.backoff = 0;
+        self.double();
     }
 
     /// Smoothed round-trip time, once there is one.

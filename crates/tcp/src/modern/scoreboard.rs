@@ -1,17 +1,20 @@
 //! The sender's scoreboard: every segment that is not yet acknowledged cumulatively, with what is known about it.
 //!
-//! Four sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
+//! Five sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
 //! RACK, and those to be sent again in the order of the stream.
 //!
 //! ## References
 //! RFC 2018 §5; RFC 6675 §3 and §4 (scoreboard, pipe, `IsLost`); RFC 8985 §5 (what is kept per segment).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use ackclock_core::events::Snapshot;
 use ackclock_core::units::Instant;
 
 use super::ranges::{Range, RangeSet};
+
+#[cfg(test)]
+mod tests;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
@@ -67,17 +70,20 @@ struct Transmission {
 /// The scoreboard.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    segments: VecDeque<SentSegment>,
-    sacked: RangeSet,
-    /// Starts of the segments that wait to be sent again.
-    waiting: BTreeSet<u64>,
-    /// In the order of transmission.
-    by_time: VecDeque<Transmission>,
-    last_number: u64,
+    flight: u64,
     sacked_bytes: u64,
     lost_bytes: u64,
     copied_bytes: u64,
     sacked_segments: u32,
+    segments: VecDeque<SentSegment>,
+    sacked: RangeSet,
+    /// What of the last block was new; kept for its memory.
+    fresh: Vec<Range>,
+    /// Starts of the segments that wait to be sent again, rising.
+    waiting: VecDeque<u64>,
+    /// In the order of transmission.
+    by_time: VecDeque<Transmission>,
+    last_number: u64,
     /// Below this all that is not SACKed was marked as lost once.
     lost_below: u64,
     /// What was marked as lost and not yet told of.
@@ -87,15 +93,17 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Bytes thought to be in the network (RFC 6675 §4, `SetPipe`): not SACKed and not lost, and retransmissions.
     pub(super) fn pipe(&self) -> u64 {
-        self.flight_size() - self.sacked_bytes - self.lost_bytes + self.copied_bytes
+        self.flight - self.sacked_bytes - self.lost_bytes + self.copied_bytes
     }
 
     /// Bytes sent and not acknowledged cumulatively (RFC 5681 §2).
     pub(super) fn flight_size(&self) -> u64 {
-        match (self.segments.front(), self.segments.back()) {
-            (Some(first), Some(last)) => last.end - first.start,
-            _ => 0,
-        }
+        self.flight
+    }
+
+    /// Bytes of them that are not SACKed.
+    pub(super) fn unsacked(&self) -> u64 {
+        self.flight - self.sacked_bytes
     }
 
     /// Bytes above the cumulative ACK that have arrived.
@@ -125,7 +133,7 @@ impl Scoreboard {
 
     /// The first segment that waits to be sent again.
     pub(super) fn next_lost(&self) -> Option<Range> {
-        let start = *self.waiting.first()?;
+        let start = *self.waiting.front()?;
         self.segment_at(start).map(|segment| (segment.start, segment.end))
     }
 
@@ -148,12 +156,19 @@ impl Scoreboard {
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false };
         self.segments.push_back(segment);
+        self.flight += end - start;
     }
 
-    /// Notes that the segment at `start` was sent again.
-    pub(super) fn resend(&mut self, start: u64, snapshot: Snapshot) {
+    /// Notes that a segment was sent again, or a part of it.
+    pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot) {
+        if self.segment_at(start).is_some_and(|segment| (segment.start, segment.end) != (start, end)) {
+            self.split(start);
+            self.split(end);
+        }
         let index = self.index_of(start);
-        let Some(&SentSegment { end, .. }) = self.segments.get(index) else { return };
+        if index == self.segments.len() {
+            return;
+        }
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
         if !segment.copied {
@@ -163,7 +178,25 @@ impl Scoreboard {
         segment.snapshot = snapshot;
         segment.retransmitted = true;
         segment.number = number;
-        self.waiting.remove(&start);
+        self.stop_waiting(start);
+    }
+
+    /// The segment at `start` waits to be sent again.
+    fn wait(&mut self, start: u64) {
+        if self.waiting.back().is_none_or(|&last| last < start) {
+            self.waiting.push_back(start);
+        } else if let Err(index) = self.waiting.binary_search(&start) {
+            self.waiting.insert(index, start);
+        }
+    }
+
+    /// The segment at `start` does not wait any longer, if it did.
+    fn stop_waiting(&mut self, start: u64) {
+        if self.waiting.front() == Some(&start) {
+            self.waiting.pop_front();
+        } else if let Ok(index) = self.waiting.binary_search(&start) {
+            self.waiting.remove(index);
+        }
     }
 
     fn transmit(&mut self, now: Instant, range: Range) -> u64 {
@@ -183,6 +216,8 @@ impl Scoreboard {
         self.sacked.remove_below(ack);
         self.lost_below = self.lost_below.max(ack);
         if self.segments.is_empty() {
+            // From the start of their memory again, which is in the cache.
+            self.segments.clear();
             self.by_time.clear();
         }
         count
@@ -193,6 +228,7 @@ impl Scoreboard {
         let mut count = 0;
         while let Some(segment) = self.segments.pop_front_below(ack) {
             count += 1;
+            self.flight -= segment.len();
             self.forget(&segment);
             if !segment.sacked {
                 delivered.push(segment);
@@ -203,7 +239,9 @@ impl Scoreboard {
 
     /// Takes a SACK block; adds what it newly delivers to `delivered`, rising.
     pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
-        for (start, end) in self.sacked.insert(block) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        self.sacked.insert(block, &mut fresh);
+        for &(start, end) in &fresh {
             self.split(start);
             self.split(end);
             let first = self.index_of(start);
@@ -220,6 +258,7 @@ impl Scoreboard {
                 (segment.sacked, segment.lost, segment.copied) = (true, false, false);
             }
         }
+        self.fresh = fresh;
     }
 
     /// Takes a segment out of the sums.
@@ -230,7 +269,7 @@ impl Scoreboard {
         self.lost_bytes -= count(segment.lost);
         self.copied_bytes -= count(segment.copied);
         if segment.waits() {
-            self.waiting.remove(&segment.start);
+            self.stop_waiting(segment.start);
         }
     }
 
@@ -245,7 +284,7 @@ impl Scoreboard {
         self.segments.insert(index + 1, SentSegment { start: position, ..segment });
         self.sacked_segments += u32::from(segment.sacked);
         if segment.waits() {
-            self.waiting.insert(position);
+            self.wait(position);
         }
     }
 
@@ -305,8 +344,9 @@ impl Scoreboard {
             segment.lost = true;
             self.lost_bytes += segment.len();
         }
-        self.waiting.insert(segment.start);
-        self.untold.push_back(*segment);
+        let segment = *segment;
+        self.wait(segment.start);
+        self.untold.push_back(segment);
         true
     }
 
@@ -350,7 +390,8 @@ impl Scoreboard {
                 self.by_time.remove(index);
             }
         }
-        let mut index = self.by_time.partition_point(|transmission| transmission.sent_at <= newest.0);
+        let later = |transmission: &Transmission| transmission.sent_at > newest.0;
+        let mut index = if self.by_time.front().is_none_or(later) { 0 } else { self.by_time.partition_point(|it| !later(it)) };
         while index > 0 {
             index -= 1;
             if self.is_before(index, newest) && self.is_awaited(index) {
@@ -366,23 +407,33 @@ impl Scoreboard {
         (transmission.sent_at, transmission.range.1) < newest
     }
 
-    /// The segments, or pieces, whose last transmission is number `index` and which are neither delivered nor given up.
-    fn pieces(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
-        let Transmission { number, range: (start, end), .. } = self.by_time[index];
+    /// The segments, or pieces, that transmission `index` sent, whatever has become of them since.
+    fn pieces(&self, index: usize) -> std::ops::Range<usize> {
+        let (start, end) = self.by_time[index].range;
         let first = self.index_of(start);
-        let within = self.segments.range(first..).take_while(move |segment| segment.start < end);
-        let live = within.enumerate().filter(move |(_, it)| it.number == number && !it.sacked && !it.waits());
-        live.map(move |(offset, _)| first + offset)
+        let count = self.segments.range(first..).take_while(|segment| segment.start < end).count();
+        first..first + count
+    }
+
+    /// Whether it is transmission `index` that segment `piece` is awaited from: it is neither delivered, nor given up, nor sent again.
+    fn awaits(&self, piece: usize, index: usize) -> bool {
+        let segment = &self.segments[piece];
+        segment.number == self.by_time[index].number && segment.is_awaited()
     }
 
     fn is_awaited(&self, index: usize) -> bool {
-        self.pieces(index).next().is_some()
+        // Acknowledged cumulatively: the usual case.
+        let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
+        self.by_time[index].range.1 > first && self.pieces(index).any(|piece| self.awaits(piece, index))
     }
 
     /// Marks the segments of a transmission.
     fn mark_transmission(&mut self, index: usize) -> bool {
-        let pieces: Vec<usize> = self.pieces(index).collect();
-        pieces.into_iter().fold(false, |marked, index| self.mark(index) | marked)
+        let mut marked = false;
+        for piece in self.pieces(index) {
+            marked |= self.awaits(piece, index) && self.mark(piece);
+        }
+        marked
     }
 
     /// RFC 6675 §4: below this, what is not SACKed is lost: `dup_thresh` separate ranges, or more than `dup_thresh` − 1 segments of
@@ -402,9 +453,11 @@ impl Scoreboard {
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
         let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
-        let waiting: BTreeSet<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
+        let waiting: VecDeque<u64> = self.segments.iter().filter(|it| it.waits()).map(|it| it.start).collect();
         let adjacent = self.segments.iter().zip(self.segments.iter().skip(1)).all(|(one, next)| one.end == next.start);
+        let ends = self.segments.front().zip(self.segments.back());
         adjacent
+            && self.flight == ends.map_or(0, |(first, last)| last.end - first.start)
             && waiting == self.waiting
             && self.sacked_bytes == sum(|it| it.sacked)
             && self.sacked_bytes == self.sacked.iter().map(|(start, end)| end - start).sum::<u64>()
@@ -424,117 +477,5 @@ trait PopBelow {
 impl PopBelow for VecDeque<SentSegment> {
     fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment> {
         if self.front()?.end <= ack { self.pop_front() } else { None }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(millis: u64) -> Instant {
-        Instant::from_nanos(1_000_000 * millis)
-    }
-
-    fn sent(millis: u64) -> Snapshot {
-        Snapshot { sent_at: at(millis), ..Snapshot::default() }
-    }
-
-    /// Ten segments of 100 bytes, sent a millisecond apart.
-    fn board() -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for index in 0..10 {
-            board.send((100 * index, 100 * index + 100), sent(index));
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, block: Range) {
-        board.sack(block, &mut Vec::new());
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn rfc_6675_section_4() {
-        let mut board = board();
-        sack(&mut board, (200, 300));
-        // IsLost: neither three ranges nor more than two segments above.
-        assert_eq!(board.loss_edge(3, 100), None);
-        sack(&mut board, (400, 500));
-        assert_eq!(board.loss_edge(3, 100), None);
-        sack(&mut board, (600, 650));
-        assert_eq!(board.loss_edge(3, 100), Some(200), "three separate ranges");
-        sack(&mut board, (700, 800));
-        sack(&mut board, (650, 700));
-        assert_eq!(board.loss_edge(3, 100), Some(400), "300 bytes in the two highest");
-        // SetPipe: 1000 sent, 400 SACKed, 300 of 600 others lost.
-        assert_eq!(board.pipe(), 600);
-        assert!(board.mark_lost_below(400));
-        assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
-        // What is sent again is in the pipe.
-        board.resend(0, sent(20));
-        assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
-        // NextSeg rule 3 and rule 4.
-        assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
-        assert!(board.is_consistent());
-        assert_eq!(board.acknowledge(350, &mut Vec::new()), 4, "three segments and a part");
-        assert!(board.is_consistent());
-        assert_eq!((board.flight_size(), board.pipe()), (650, 300));
-    }
-
-    #[test]
-    fn what_was_sent_before_and_is_late_is_lost() {
-        let mut board = board();
-        sack(&mut board, (500, 600));
-        let newest = (at(5), 600);
-        // Segments 0 to 4 were sent before; of these 0 to 2 are late.
-        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
-        assert_eq!(board.pipe(), 600);
-        assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
-        board.resend(0, sent(20));
-        // The retransmission was sent after the newest.
-        assert_eq!(board.expire(newest, |_| true), (true, None));
-        assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
-    }
-
-    #[test]
-    fn what_is_taken_back_can_be_lost_again() {
-        let mut board = board();
-        sack(&mut board, (900, 1000));
-        let newest = (at(9), 1000);
-        board.expire(newest, |_| true);
-        assert_eq!(board.pipe(), 0);
-        board.unmark_lost();
-        assert_eq!((board.pipe(), board.next_lost()), (900, None));
-        assert_eq!(board.expire(newest, |sent_at| sent_at < at(4)), (true, Some(at(8))));
-        assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn each_loss_of_a_transmission_is_told_once() {
-        let mut board = board();
-        board.mark_first_lost();
-        board.mark_first_lost();
-        board.resend(0, sent(20));
-        board.mark_all_lost();
-        let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
-        let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
-        assert!(told.eq(expected));
-    }
-
-    #[test]
-    fn a_lost_piece_of_a_segment() {
-        let mut board = board();
-        sack(&mut board, (130, 160));
-        sack(&mut board, (900, 1000));
-        assert_eq!(board.expire((at(9), 1000), |sent_at| sent_at <= at(1)), (true, Some(at(8))));
-        assert_eq!(board.next_lost(), Some((0, 100)));
-        let mut waiting = Vec::new();
-        while let Some((start, end)) = board.next_lost() {
-            waiting.push((start, end));
-            board.resend(start, sent(30));
-        }
-        assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
-        assert!(board.is_consistent());
     }
 }

@@ -149,6 +149,11 @@ impl Segment {
     pub fn len(&self) -> u32 {
         self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
+
+    /// Whether it takes no sequence number: an ACK and nothing else, or a window probe.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// The sequence number on the wire of a position in the stream, in a connection that began with `initial` (which the SYN has).

@@ -64,6 +64,8 @@ pub(super) struct Pair {
     configs: [Config; 2],
     channel: Channel,
     reader: Reader,
+    /// Share of events at which the path takes another segment size.
+    pub(super) path_changes: f64,
     random: Generator,
     seed: u64,
     arrivals: u64,
@@ -88,6 +90,7 @@ impl Pair {
             configs,
             channel,
             reader,
+            path_changes: 0.0,
             random: Generator::derived(seed, "channel"),
             seed,
             arrivals: 0,
@@ -169,10 +172,14 @@ impl Pair {
                 end
             }
         };
+        if self.path_changes > 0.0 && self.chance(self.path_changes) {
+            let mss = 100.0 + 1400.0 * self.random.uniform();
+            self.ends[end].change_mss(mss as u16);
+        }
         self.transmit(end);
         if matches!(event, Event::Timer(_)) {
             let after = self.ends[end].poll_timeout().is_none_or(|at| at > self.now);
-            assert!(after, "a timer that was due leads to nothing: {:?}", self.ends[end].sender.timers);
+            assert!(after, "a timer that was due leads to nothing: {:?}", self.ends[end].sender);
         }
         self.check(end);
     }
@@ -182,7 +189,7 @@ impl Pair {
         let initial = self.configs[1 - end].initial_sequence;
         let near = self.ends[end].receiver.rcv_nxt();
         if let Some(start) = to_position(segment.seq, initial, near).filter(|_| segment.payload > 0) {
-            self.arrived[end].insert((start, start + u64::from(segment.payload)));
+            self.arrived[end].insert((start, start + u64::from(segment.payload)), &mut Vec::new());
         }
     }
 
@@ -233,22 +240,22 @@ impl Pair {
         }
         self.sent[end] += 1;
         let sender = &self.ends[end].sender;
-        let start = to_position(segment.seq, self.configs[end].initial_sequence, sender.snd_una).unwrap();
+        let start = to_position(segment.seq, self.configs[end].initial_sequence, sender.window().una()).unwrap();
         let after = start + u64::from(segment.len());
-        assert!(start >= sender.snd_una, "only what is not acknowledged is sent again");
-        assert!(after <= sender.snd_nxt && sender.snd_nxt <= sender.edge, "no more than the peer's window");
+        assert!(start >= sender.window().una(), "only what is not acknowledged is sent again");
+        assert!(after <= sender.window().nxt() && sender.window().nxt() <= sender.window().edge(), "no more than the peer's window");
         assert!(after <= self.ends[1 - end].receiver.window.edge(), "no more than the peer has ever offered");
-        assert!(u64::from(segment.payload) <= sender.smss && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
+        assert!(u64::from(segment.payload) <= sender.governor().smss() && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
         assert!(segment.flags.has(Flags::ACK));
     }
 
     /// What holds after every event.
     fn check(&self, end: usize) {
         let sender = &self.ends[end].sender;
-        assert!(sender.board.is_consistent(), "{sender:?}");
-        assert!(sender.snd_una <= sender.snd_nxt);
-        assert_eq!(sender.snd_nxt - sender.snd_una, sender.board.flight_size());
-        assert!(sender.board.pipe() <= 2 * sender.board.flight_size());
+        assert!(sender.board().is_consistent(), "{sender:?}");
+        assert!(sender.window().una() <= sender.window().nxt());
+        assert_eq!(sender.window().nxt() - sender.window().una(), sender.board().flight_size());
+        assert!(sender.board().pipe() <= 2 * sender.board().flight_size());
         assert!(self.ends[end].window().cwnd > 0.0);
     }
 }

@@ -3,6 +3,7 @@
 mod channel;
 mod noticing;
 mod opening;
+mod path_mtu;
 mod random;
 mod recovering;
 mod script;

@@ -40,7 +40,7 @@ fn passive_opening() {
          90 > data 1:701 ack 1
          90 > data 701:1401 psh ack 1",
     );
-    assert_eq!(script.endpoint.sender.recovery, Recovery::NewReno, "the peer knows no SACK");
+    assert_eq!(script.endpoint.sender.repair().method(), Recovery::NewReno, "the peer knows no SACK");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_window_of_more_than_65535_bytes() {
          200 < ack 10001 win 100
          200 > data 10001:22001",
     );
-    assert_eq!(script.endpoint.sender.edge, 10_001 + 100 * 1024);
+    assert_eq!(script.endpoint.sender.window().edge(), 10_001 + 100 * 1024);
 }
 
 #[test]

@@ -121,6 +121,18 @@ proptest! {
 }
 
 #[test]
+fn paths_whose_segment_size_changes() {
+    for seed in 0..300 {
+        let mut random = Generator::derived(seed, "path");
+        let configs = [(); 2].map(|()| Config { mss: 1460, buffer: ReceiveBuffer::Fixed(1 << 20), ..random_config(&mut random) });
+        let channel = random_channel(&mut random);
+        let mut pair = Pair::new(configs, channel, Reader { chunk: 0, interval: Duration::ZERO }, seed);
+        pair.path_changes = 0.1;
+        pair.run([below(&mut random, 100_000), below(&mut random, 20_000)]);
+    }
+}
+
+#[test]
 fn a_clean_channel_needs_no_recovery() {
     for recovery in [Recovery::Rack, Recovery::Sack, Recovery::NewReno] {
         let config = Config { recovery, buffer: ReceiveBuffer::Fixed(1 << 20), ..Config::default() };

@@ -248,7 +248,7 @@ fn rack_forgives_reordering() {
          130 < ack 6001
          130 > data 17001:20001",
     );
-    assert!(script.endpoint.sender.rack.reordering_seen());
+    assert!(script.endpoint.sender.rack().reordering_seen());
     assert_eq!(script.endpoint.counters().retransmitted, 0);
 }
 
@@ -451,5 +451,5 @@ fn d_sack_undoes_a_spurious_fast_retransmit() {
          111 > data 12001:14001",
     );
     // RFC 8985 §6.2: and the reordering window is wider from now on.
-    assert_eq!(script.endpoint.sender.rack.reo_wnd_mult(), 2);
+    assert_eq!(script.endpoint.sender.rack().reo_wnd_mult(), 2);
 }

@@ -135,7 +135,7 @@ impl Script {
             "cwnd" => format!("{}", (self.endpoint.window().cwnd * 1000.0).round() / 1000.0),
             "ssthresh" => format!("{}", self.endpoint.window().ssthresh),
             "state" => format!("{:?}", self.endpoint.state()),
-            "pipe" => format!("{}", self.endpoint.sender.board.pipe()),
+            "pipe" => format!("{}", self.endpoint.sender.board().pipe()),
             "rto" => millis(self.endpoint.timing().2),
             "readable" => format!("{}", self.endpoint.readable()),
             _ => return Err("unknown verb".to_owned()),

@@ -8,37 +8,19 @@ use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Notice;
 use ackclock_core::units::Instant;
 
-use super::endpoint::Endpoint;
-use super::handshake::Stage;
-use super::segment::to_position;
-use super::sender::{Phase, Sender};
+use super::Sender;
 use crate::connection::DropNotice;
 
-impl Endpoint {
-    /// A queue has dropped a segment. Then [`Endpoint::poll_transmit`] gives what to send.
-    pub(crate) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
-        let Some(position) = to_position(dropped.key, self.handshake.iss, self.sender.snd_una) else { return };
-        match self.handshake.stage {
-            Stage::SynSent | Stage::SynReceived => {
-                if self.handshake.expire_at(now, dropped.sent) {
-                    self.handle_timeout(now);
-                }
-            }
-            Stage::Established => self.sender.handle_notice(now, position, dropped),
-            Stage::Listen | Stage::Reset => {}
-        }
-    }
-}
-
 impl Sender {
-    fn handle_notice(&mut self, now: Instant, position: u64, dropped: &DropNotice) {
+    /// A queue has dropped the segment that begins at `position`.
+    pub(in super::super) fn handle_notice(&mut self, now: Instant, position: u64, dropped: &DropNotice) {
         let Some(segment) = self.board.segment_at(position) else { return };
         // A later transmission, if there is one, is not what was dropped.
         if segment.start != position || segment.sent_at() != dropped.sent || !segment.is_awaited() {
             return;
         }
         let again = segment.retransmitted;
-        let told = position < self.cwr_point;
+        let told = self.marks.has_answered(position);
         match dropped.notice {
             Notice::Connection if told && !again => {}
             Notice::Connection => self.expire_timer(now),
@@ -56,14 +38,11 @@ impl Sender {
             self.start_over(now);
         } else if again {
             // RFC 5681 §3.1: the threshold is held, the window is the loss window.
-            let excess = self.control.window().cwnd - 1.0;
-            if excess > 0.0 {
-                self.control.deflate(excess);
-            }
+            self.governor.deflate_to(1.0);
             self.start_over(now);
-        } else if self.phase == Phase::Open {
+        } else if self.repair.is_open() {
             // A mark has reduced the window for the same congestion (RFC 3168 §6.1.2).
-            self.enter_recovery(now, self.unsacked());
+            self.enter_recovery(now, self.board.unsacked());
         }
         self.undo.rule_out();
     }

@@ -1,40 +1,22 @@
 //! What the sender makes of an ACK.
 //!
 //! ## References
-//! RFC 9293 §3.10.7.4 (ACK, window); RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (measuring); RFC 3465.
+//! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (measuring).
 
-use ackclock_core::cc::Phase as ControlPhase;
 use ackclock_core::events::{Ack as AckEvent, RateSample};
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::Recovery;
-use super::paws;
-use super::prr::Progress;
-use super::ranges::Range;
-use super::scoreboard::SentSegment;
-use super::sender::{Force, Phase, Sender};
-use super::tlp::Heard;
-use super::undo::{Evidence, Verdict};
-use crate::slow_start_exit::ExitReason;
-
-/// An acknowledgement, in positions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ack<'a> {
-    /// Next position that the peer expects.
-    pub(super) number: u64,
-    /// Position of the segment that carried it.
-    pub(super) seq: u64,
-    /// The peer's window, in bytes.
-    pub(super) window: u64,
-    /// SACK blocks.
-    pub(super) sack: &'a [Range],
-    /// `TSecr`.
-    pub(super) echo: Option<u32>,
-    /// Whether it echoes a mark.
-    pub(super) ece: bool,
-    /// Whether the segment carried nothing else.
-    pub(super) bare: bool,
-}
+use super::super::ack::Ack;
+use super::super::config::Recovery;
+use super::super::paws;
+use super::super::prr::Progress;
+use super::super::ranges::Range;
+use super::super::repair::{Force, Phase};
+use super::super::scoreboard::SentSegment;
+use super::super::timers::Timer;
+use super::super::tlp::Heard;
+use super::super::undo::{Evidence, Verdict};
+use super::Sender;
 
 /// What an ACK changes.
 struct Change {
@@ -60,22 +42,22 @@ struct Change {
 
 impl Sender {
     /// Takes an ACK. Tells whether it can be: an ACK of what was never sent cannot (RFC 9293 §3.10.7.4).
-    pub(super) fn handle_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
-        if ack.number > self.snd_nxt {
+    pub(in super::super) fn handle_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
+        if ack.number > self.window.nxt() {
             return false;
         }
-        if ack.number < self.snd_una {
+        if ack.number < self.window.una() {
             return true;
         }
         if self.is_uninformative(ack) {
-            self.update_window(ack);
+            self.window.update(ack);
             return true;
         }
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
         self.measure(now, ack, &delivered, &mut change);
-        let before = self.phase;
+        let before = self.repair.phase();
         let repaired = self.tlp.hear(Heard {
             ack: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
@@ -88,16 +70,12 @@ impl Sender {
         self.leave_recovery(now);
         self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding);
-        if ack.ece && self.ecn {
+        if ack.ece && self.marks.is_agreed() {
             self.hear_of_mark(now);
         }
         self.tell_control(now, ack, &change, before);
-        if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
-            prr.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });
-        }
-        if let Some(first) = &mut self.first {
-            first.acknowledge(self.snd_una);
-        }
+        self.repair.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });
+        self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
         self.delivered = delivered;
         true
@@ -105,41 +83,29 @@ impl Sender {
 
     /// Whether nothing is in flight of which an ACK could tell something: the usual case at the end that receives.
     fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
-        self.board.flight_size() == 0 && self.phase == Phase::Open && ack.number == self.snd_una && ack.sack.is_empty() && !ack.ece
+        let idle = self.window.is_idle() && self.repair.is_open();
+        idle && ack.number == self.window.una() && ack.sack.is_empty() && !ack.ece
     }
 
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
-        let (una, outstanding, flight) = (self.snd_una, self.unsacked(), self.board.flight_size());
+        let (una, outstanding, flight) = (self.window.una(), self.board.unsacked(), self.board.flight_size());
         let (inflight, lost) = (self.board.pipe(), self.rate.lost());
-        let window_moved = self.update_window(ack);
+        let window_moved = self.window.update(ack);
         let acked = ack.number - una;
-        self.snd_una = ack.number;
+        self.window.acknowledge(ack.number);
         let segments = self.board.acknowledge(ack.number, delivered);
-        let dsack = dsack_block(ack);
-        let blocks = if self.recovery == Recovery::NewReno { &[] } else { ack.sack };
+        let dsack = ack.dsack();
+        let without_sack = self.repair.method() == Recovery::NewReno;
+        let blocks = if without_sack { &[] } else { ack.sack };
         for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
-            self.board.sack((start.max(ack.number), end.min(self.snd_nxt)), delivered);
+            self.board.sack((start.max(ack.number), end.min(self.window.nxt())), delivered);
         }
         let arrived = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: one that tells of something new.
-        let tells = if self.recovery == Recovery::NewReno { ack.bare && !window_moved } else { arrived > 0 };
+        let tells = if without_sack { ack.bare && !window_moved } else { arrived > 0 };
         let duplicate = acked == 0 && flight > 0 && tells;
-        self.dupacks = if acked > 0 { 0 } else { self.dupacks + u32::from(duplicate) };
+        self.repair.count_duplicates(acked > 0, duplicate);
         Change { acked, segments, delivered: arrived, duplicate, dsack, outstanding, una, rtt: None, sample: None, inflight, lost }
-    }
-
-    /// RFC 9293 §3.10.7.4: takes the window of the newest segment; tells whether it has changed.
-    fn update_window(&mut self, ack: &Ack<'_>) -> bool {
-        if self.window_told > (ack.seq, ack.number) {
-            return false;
-        }
-        self.window_told = (ack.seq, ack.number);
-        self.max_window = self.max_window.max(ack.window);
-        let edge = ack.number + ack.window;
-        // A window may shrink by the rounding of its scale (RFC 7323 §2.4), but not below what was sent.
-        let moved = edge != self.edge;
-        self.edge = edge.max(self.snd_nxt.min(self.edge));
-        moved
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and what RACK needs.
@@ -150,9 +116,9 @@ impl Sender {
         let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
         let first = time(delivered.first());
         change.rtt = time(delivered.last());
-        let echoed = ack.echo.and_then(|echo| paws::since(now, echo, self.config.initial_timestamp));
         // An ACK with a D-SACK answers a duplicate, whose timestamp is not echoed (RFC 7323 §4.3): its echo is as old as the original.
-        let sample = first.or_else(|| echoed.filter(|_| change.acked > 0 && change.dsack.is_none()));
+        let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
+        let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if let Some(sample) = sample {
             self.rtt.measure(sample);
             self.tlp.measure();
@@ -163,22 +129,23 @@ impl Sender {
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
             change.sample = Some(self.rate.deliver(now, change.delivered, &newest.snapshot, self.rtt.min()));
         }
-        if self.recovery != Recovery::Rack {
+        if self.repair.method() != Recovery::Rack {
             return;
         }
         let min_rtt = self.rtt.min();
         for segment in delivered {
-            let sent = paws::timestamp(segment.sent_at(), self.config.initial_timestamp);
             // Of a segment out of order the timestamp is not echoed (RFC 7323 §4.3): of one that was SACKed the echo tells nothing.
-            let original = segment.end <= ack.number && ack.echo.is_some_and(|echo| echo.wrapping_sub(sent).cast_signed() < 0);
+            let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
+            let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
+            let original = segment.retransmitted && segment.end <= ack.number && ack.echo.is_some_and(is_older);
             self.rack.deliver(now, segment, original, min_rtt);
         }
-        self.rack.see_dsack(self.snd_una, self.snd_nxt, change.dsack.is_some());
+        self.rack.see_dsack(self.window.una(), self.window.nxt(), change.dsack.is_some());
     }
 
     /// Takes back a recovery that turns out to be spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
-        if self.phase == Phase::Open {
+        if self.repair.is_open() {
             return;
         }
         let can_send_new = self.next_new().is_some();
@@ -187,10 +154,10 @@ impl Sender {
         let verdict = self.undo.judge(&evidence);
         let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
-        if verdict == Verdict::Spurious || self.config.undo && (dsack || eifel) {
+        if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
             self.restore(now);
         } else if verdict == Verdict::Probe {
-            self.force = Force::New(2);
+            self.repair.force(Force::New(2));
         }
     }
 
@@ -199,23 +166,24 @@ impl Sender {
         if change.delivered == 0 && change.acked == 0 && !change.duplicate {
             return;
         }
-        let ecn_echo = ack.ece && self.ecn;
-        let recovering = before == Phase::Fast || self.phase == Phase::Fast;
+        let ecn_echo = ack.ece && self.marks.is_agreed();
+        let phase = self.repair.phase();
+        let recovering = before == Phase::Fast || phase == Phase::Fast;
         let inflight = self.board.pipe();
-        let event = AckEvent {
+        self.governor.hear(&AckEvent {
             now,
             acked: change.segments,
-            counted: self.counted(change.acked),
+            counted: self.governor.counted(change.acked, phase == Phase::Timeout),
             may_grow: change.acked > 0 && !recovering && !ecn_echo,
-            cwnd_limited: change.una < self.limited_until,
+            cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,
             marked: if ecn_echo { change.delivered } else { 0 },
             lost: self.rate.lost() - change.lost,
             inflight_before: change.inflight,
             inflight,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
+            snd_una: self.window.una(),
+            snd_nxt: self.window.nxt(),
             total: self.total(),
             sample: change.sample,
             rtt: change.rtt,
@@ -224,49 +192,23 @@ impl Sender {
             round: self.rate.round(),
             ecn_echo,
             handshake: false,
-        };
-        let window = self.control.window();
-        self.control.on_ack(&event);
-        self.note_outputs();
-        if !self.exit.happened() && self.control.phase() != ControlPhase::SlowStart {
-            let after = self.control.window();
-            let algorithm = after.ssthresh < window.ssthresh;
-            let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-            self.exit.note(reason, now, window.cwnd.max(after.cwnd));
-        }
-        if self.control.holds_back() {
+        });
+        if self.governor.holds_back() {
             self.rate.note_app_limited(inflight);
-        }
-    }
-
-    /// RFC 3465 §2.2 and §2.3: segments for which an ACK counts; in slow start at most L, and one after a timeout.
-    fn counted(&self, acked: u64) -> f64 {
-        let segments = acked as f64 / self.smss as f64;
-        match (self.control.phase(), self.phase) {
-            (ControlPhase::Avoidance, _) => segments,
-            (ControlPhase::SlowStart, Phase::Timeout) => segments.min(1.0),
-            (ControlPhase::SlowStart, _) => segments.min(self.config.abc_limit),
         }
     }
 
     fn update_timers(&mut self, now: Instant, change: &Change) {
         if self.board.flight_size() == 0 {
-            self.timers.stop();
-        } else {
-            if change.acked > 0 {
-                // RFC 6298 §5.3.
-                self.timers.set_rto(now + self.rtt.timeout());
-            }
-            if change.delivered > 0 {
-                self.schedule_probe(now);
-            }
+            self.timers.stop_waiting();
+            return;
+        }
+        if change.acked > 0 {
+            // RFC 6298 §5.3.
+            self.timers.set(Timer::Rto, now + self.rtt.timeout());
+        }
+        if change.delivered > 0 {
+            self.schedule_probe(now);
         }
     }
-}
-
-/// RFC 2883 §4: the first block is a D-SACK block if it lies below the cumulative ACK or within the second.
-fn dsack_block(ack: &Ack<'_>) -> Option<Range> {
-    let &first = ack.sack.first()?;
-    let within = |block: &Range| block.0 <= first.0 && first.1 <= block.1;
-    (first.0 < ack.number || ack.sack.get(1).is_some_and(within)).then_some(first)
 }

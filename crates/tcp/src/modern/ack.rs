@@ -1,0 +1,31 @@
+//! An acknowledgement, in positions of the stream.
+
+use super::ranges::Range;
+
+/// What a segment acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack<'a> {
+    /// Next position that the peer expects.
+    pub(super) number: u64,
+    /// Position of the segment that carried it.
+    pub(super) seq: u64,
+    /// The peer's window, in bytes.
+    pub(super) window: u64,
+    /// SACK blocks.
+    pub(super) sack: &'a [Range],
+    /// `TSecr`.
+    pub(super) echo: Option<u32>,
+    /// Whether it echoes a mark.
+    pub(super) ece: bool,
+    /// Whether the segment carried nothing else.
+    pub(super) bare: bool,
+}
+
+impl Ack<'_> {
+    /// RFC 2883 §4: the first block is a D-SACK block if it lies below the cumulative ACK or within the second.
+    pub(super) fn dsack(&self) -> Option<Range> {
+        let &first = self.sack.first()?;
+        let within = |block: &Range| block.0 <= first.0 && first.1 <= block.1;
+        (first.0 < self.number || self.sack.get(1).is_some_and(within)).then_some(first)
+    }
+}

@@ -1,0 +1,233 @@
+//! The state of loss recovery: whether losses are being repaired, and what goes next for it.
+//!
+//! ## References
+//! RFC 5681 §2 and §3.2, RFC 6582 (duplicate ACKs, inflation); RFC 6675 §4 and §5 (`NextSeg`); RFC 3042 (limited transmit); RFC 5681 §3.1.
+
+use super::config::Recovery;
+use super::prr::{Progress, Prr};
+use super::ranges::Range;
+use super::scoreboard::Scoreboard;
+
+/// Duplicate ACKs, or SACKed segments, that mean loss (RFC 5681 §3.2, RFC 6675 §2).
+pub(super) const DUP_THRESH: u32 = 3;
+
+/// Whether losses are being repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No.
+    Open,
+    /// After duplicate ACKs, SACK or RACK: fast recovery.
+    Fast,
+    /// After the retransmission timer has expired.
+    Timeout,
+}
+
+/// What goes next whatever the windows say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Force {
+    /// Nothing.
+    Nothing,
+    /// The first segment that is thought to be lost.
+    Lost,
+    /// So many new segments beyond the congestion window.
+    New(u8),
+    /// The last segment again (a tail loss probe).
+    Last,
+    /// An empty segment that makes the peer tell its window.
+    WindowProbe,
+    /// Less than a segment, since the window has stayed small for long.
+    Override,
+}
+
+/// The state of loss recovery.
+#[derive(Debug)]
+pub(super) struct Repair {
+    method: Recovery,
+    phase: Phase,
+    /// One past the highest position sent when recovery began.
+    point: u64,
+    /// First unacknowledged position when the timer last expired.
+    timeout_una: u64,
+    dupacks: u32,
+    /// NewReno: bytes by which duplicate ACKs inflate the window.
+    inflation: u64,
+    prr: Option<Prr>,
+    force: Force,
+    /// RFC 6675: end of the highest segment sent again, and the point below which the rescue retransmission has been used.
+    high_rxt: u64,
+    rescue_rxt: Option<u64>,
+    /// Whether the first duplicate ACKs let new segments go (RFC 3042).
+    limited_transmit: bool,
+}
+
+impl Repair {
+    /// Nothing is being repaired.
+    pub(super) fn new(method: Recovery, limited_transmit: bool) -> Self {
+        Self {
+            method,
+            phase: Phase::Open,
+            point: 0,
+            timeout_una: 0,
+            dupacks: 0,
+            inflation: 0,
+            prr: None,
+            force: Force::Nothing,
+            high_rxt: 0,
+            rescue_rxt: None,
+            limited_transmit,
+        }
+    }
+
+    /// The peer sends no SACK blocks.
+    pub(super) fn do_without_sack(&mut self) {
+        self.method = Recovery::NewReno;
+    }
+
+    /// How losses are found.
+    pub(super) fn method(&self) -> Recovery {
+        self.method
+    }
+
+    /// Whether losses are being repaired.
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether no losses are being repaired.
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// What goes whatever the windows say; only once.
+    pub(super) fn take_force(&mut self) -> Force {
+        std::mem::replace(&mut self.force, Force::Nothing)
+    }
+
+    /// Something goes next whatever the windows say.
+    pub(super) fn force(&mut self, force: Force) {
+        self.force = force;
+    }
+
+    /// Whether something goes next whatever the windows say.
+    pub(super) fn is_forced(&self) -> bool {
+        self.force != Force::Nothing
+    }
+
+    /// An ACK has arrived that acknowledges something new, or is a `duplicate`, or neither.
+    pub(super) fn count_duplicates(&mut self, advances: bool, duplicate: bool) {
+        self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };
+    }
+
+    /// Whether duplicate ACKs alone mean that the first outstanding segment, at `una`, is lost (RFC 6675 §5 step 1; RFC 6582 §3.2 step 2).
+    pub(super) fn is_loss_by_duplicates(&self, una: u64) -> bool {
+        // Not for segments sent before the last recovery.
+        let beyond = self.method != Recovery::NewReno || self.point == 0 || una > self.point;
+        self.phase == Phase::Open && self.method != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond
+    }
+
+    /// Fast recovery begins.
+    pub(super) fn begin_fast(&mut self, una: u64, nxt: u64) {
+        (self.phase, self.point) = (Phase::Fast, nxt);
+        self.forget_next_seg(una);
+    }
+
+    /// Recovery from an expired timer begins, with the first segment.
+    pub(super) fn begin_timeout(&mut self, una: u64, nxt: u64) {
+        (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
+        (self.point, self.timeout_una, self.force) = (nxt, una, Force::Lost);
+        self.forget_next_seg(una);
+    }
+
+    /// Recovery is over.
+    pub(super) fn end(&mut self) {
+        (self.phase, self.prr, self.inflation, self.force) = (Phase::Open, None, 0, Force::Nothing);
+    }
+
+    /// Whether all that was outstanding when recovery began is acknowledged.
+    pub(super) fn is_complete(&self, una: u64) -> bool {
+        self.phase != Phase::Open && una >= self.point
+    }
+
+    /// Whether the timer has expired before with the same segment as the first that is not acknowledged.
+    pub(super) fn has_timed_out_at(&self, una: u64) -> bool {
+        self.phase == Phase::Timeout && self.timeout_una == una
+    }
+
+    /// `prr` decides how much is sent in this recovery.
+    pub(super) fn reduce_by(&mut self, prr: Prr) {
+        self.prr = Some(prr);
+    }
+
+    /// An ACK has arrived in fast recovery.
+    pub(super) fn deliver(&mut self, progress: Progress) {
+        if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
+            prr.deliver(progress);
+        }
+    }
+
+    /// Data was sent.
+    pub(super) fn send(&mut self, bytes: u64) {
+        if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
+            prr.send(bytes);
+        }
+    }
+
+    /// A duplicate ACK inflates the window.
+    pub(super) fn inflate(&mut self, bytes: u64) {
+        self.inflation += bytes;
+    }
+
+    /// A partial ACK takes back inflation by what has left the network; gives the bytes that the window itself has to shrink by.
+    pub(super) fn deflate(&mut self, acked: u64) -> u64 {
+        let excess = acked.saturating_sub(self.inflation);
+        self.inflation = self.inflation.saturating_sub(acked);
+        excess
+    }
+
+    /// The congestion window in force, where the control's is `cwnd`.
+    pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
+        match (&self.prr, self.phase) {
+            (Some(prr), Phase::Fast) => prr.cwnd(),
+            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit => {
+                // RFC 3042: without SACK the first two duplicate ACKs let a new segment go each. With SACK the pipe shrinks instead.
+                cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
+            }
+            _ => cwnd + self.inflation,
+        }
+    }
+
+    /// The pipe, or what stands for it while limited transmit is off and nothing is known to be lost.
+    pub(super) fn pipe(&self, board: &Scoreboard) -> u64 {
+        if self.limited_transmit || self.phase != Phase::Open { board.pipe() } else { board.pipe() + board.sacked_bytes() }
+    }
+
+    /// RFC 6675 §4, `NextSeg`, rules 3 and 4, which are for its own recovery only.
+    pub(super) fn next_unsacked(&self, board: &Scoreboard, una: u64) -> Option<Range> {
+        if self.method != Recovery::Sack || self.phase != Phase::Fast {
+            return None;
+        }
+        // Rule 3.
+        if let Some(unsacked) = board.next_unsacked(self.high_rxt) {
+            return Some(unsacked);
+        }
+        // Rule 4: the rescue retransmission, once in a recovery unless the cumulative ACK moves past it.
+        let may_rescue = self.rescue_rxt.is_none_or(|rescue| una > rescue);
+        board.last_unsacked().filter(|_| may_rescue)
+    }
+
+    /// A segment is about to be sent again, and the scoreboard does not know yet.
+    pub(super) fn send_again(&mut self, board: &Scoreboard, (start, end): Range) {
+        // RFC 6675 §4, rule 4: what is neither lost nor below the highest SACKed segment, or has been sent again before.
+        let lost = board.next_lost().is_some_and(|lost| lost.0 == start);
+        if !lost && (start < self.high_rxt || board.high_sacked().is_none_or(|highest| end > highest)) {
+            self.rescue_rxt = Some(self.point);
+        } else {
+            self.high_rxt = self.high_rxt.max(end);
+        }
+    }
+
+    /// Forgets what RFC 6675 keeps for one recovery.
+    fn forget_next_seg(&mut self, una: u64) {
+        (self.high_rxt, self.rescue_rxt) = (una, None);
+    }
+}

@@ -1,0 +1,110 @@
+//! The scoreboard by itself.
+
+use super::*;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_nanos(1_000_000 * millis)
+}
+
+fn sent(millis: u64) -> Snapshot {
+    Snapshot { sent_at: at(millis), ..Snapshot::default() }
+}
+
+/// Ten segments of 100 bytes, sent a millisecond apart.
+fn board() -> Scoreboard {
+    let mut board = Scoreboard::default();
+    for index in 0..10 {
+        board.send((100 * index, 100 * index + 100), sent(index));
+    }
+    board
+}
+
+fn sack(board: &mut Scoreboard, block: Range) {
+    board.sack(block, &mut Vec::new());
+    assert!(board.is_consistent());
+}
+
+#[test]
+fn rfc_6675_section_4() {
+    let mut board = board();
+    sack(&mut board, (200, 300));
+    // IsLost: neither three ranges nor more than two segments above.
+    assert_eq!(board.loss_edge(3, 100), None);
+    sack(&mut board, (400, 500));
+    assert_eq!(board.loss_edge(3, 100), None);
+    sack(&mut board, (600, 650));
+    assert_eq!(board.loss_edge(3, 100), Some(200), "three separate ranges");
+    sack(&mut board, (700, 800));
+    sack(&mut board, (650, 700));
+    assert_eq!(board.loss_edge(3, 100), Some(400), "300 bytes in the two highest");
+    // SetPipe: 1000 sent, 400 SACKed, 300 of 600 others lost.
+    assert_eq!(board.pipe(), 600);
+    assert!(board.mark_lost_below(400));
+    assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
+    // What is sent again is in the pipe.
+    board.resend((0, 100), sent(20));
+    assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
+    // NextSeg rule 3 and rule 4.
+    assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
+    assert!(board.is_consistent());
+    assert_eq!(board.acknowledge(350, &mut Vec::new()), 4, "three segments and a part");
+    assert!(board.is_consistent());
+    assert_eq!((board.flight_size(), board.pipe()), (650, 300));
+}
+
+#[test]
+fn what_was_sent_before_and_is_late_is_lost() {
+    let mut board = board();
+    sack(&mut board, (500, 600));
+    let newest = (at(5), 600);
+    // Segments 0 to 4 were sent before; of these 0 to 2 are late.
+    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
+    assert_eq!(board.pipe(), 600);
+    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
+    board.resend((0, 100), sent(20));
+    // The retransmission was sent after the newest.
+    assert_eq!(board.expire(newest, |_| true), (true, None));
+    assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
+}
+
+#[test]
+fn what_is_taken_back_can_be_lost_again() {
+    let mut board = board();
+    sack(&mut board, (900, 1000));
+    let newest = (at(9), 1000);
+    board.expire(newest, |_| true);
+    assert_eq!(board.pipe(), 0);
+    board.unmark_lost();
+    assert_eq!((board.pipe(), board.next_lost()), (900, None));
+    assert_eq!(board.expire(newest, |sent_at| sent_at < at(4)), (true, Some(at(8))));
+    assert_eq!((board.pipe(), board.next_lost()), (500, Some((0, 100))));
+    assert!(board.is_consistent());
+}
+
+#[test]
+fn each_loss_of_a_transmission_is_told_once() {
+    let mut board = board();
+    board.mark_first_lost();
+    board.mark_first_lost();
+    board.resend((0, 100), sent(20));
+    board.mark_all_lost();
+    let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
+    let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
+    assert!(told.eq(expected));
+}
+
+#[test]
+fn a_lost_piece_of_a_segment() {
+    let mut board = board();
+    sack(&mut board, (130, 160));
+    sack(&mut board, (900, 1000));
+    assert_eq!(board.expire((at(9), 1000), |sent_at| sent_at <= at(1)), (true, Some(at(8))));
+    assert_eq!(board.next_lost(), Some((0, 100)));
+    let mut waiting = Vec::new();
+    while let Some((start, end)) = board.next_lost() {
+        waiting.push((start, end));
+        board.resend((start, end), sent(30));
+    }
+    assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
+    assert!(board.is_consistent());
+}

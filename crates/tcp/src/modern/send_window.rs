@@ -1,0 +1,113 @@
+//! The send sequence space: what is acknowledged, what is sent, and how far the peer lets the sender go.
+//!
+//! ## References
+//! RFC 9293 §3.3.1 (the variables), §3.10.7.4 (which segment tells the window), §3.8.6.2.1 (silly windows); RFC 7323 §2.4.
+
+use super::ack::Ack;
+use super::ranges::Range;
+use super::stream::Stream;
+
+/// The variables of RFC 9293 §3.3.1, as positions.
+#[derive(Debug, Default)]
+pub(super) struct SendWindow {
+    /// `SND.UNA`.
+    una: u64,
+    /// `SND.NXT`.
+    nxt: u64,
+    /// One past the last position that the peer allows.
+    edge: u64,
+    /// Largest window that the peer has offered.
+    largest: u64,
+    /// Sequence and ACK of the segment that told the window last (`SND.WL1`, `SND.WL2`).
+    told: (u64, u64),
+}
+
+impl SendWindow {
+    /// The peer's SYN offers `window` bytes.
+    pub(super) fn offer(&mut self, window: u64) {
+        (self.edge, self.largest) = (1 + window, window);
+    }
+
+    /// The SYN was acknowledged.
+    pub(super) fn establish(&mut self) {
+        (self.una, self.nxt) = (1, 1);
+    }
+
+    /// First position that is not acknowledged.
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next position that has never been sent.
+    pub(super) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// One past the last position that the peer allows.
+    #[cfg(test)]
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Bytes that the peer lets be outstanding.
+    pub(super) fn offered(&self) -> u64 {
+        self.edge.saturating_sub(self.una)
+    }
+
+    /// Whether all that was sent is acknowledged.
+    pub(super) fn is_idle(&self) -> bool {
+        self.una == self.nxt
+    }
+
+    /// Whether the peer allows anything beyond what was sent.
+    pub(super) fn is_open(&self) -> bool {
+        self.edge > self.nxt
+    }
+
+    /// Everything below `number` is acknowledged.
+    pub(super) fn acknowledge(&mut self, number: u64) {
+        self.una = number;
+    }
+
+    /// Everything below `end` has been sent.
+    pub(super) fn advance(&mut self, end: u64) {
+        self.nxt = end;
+    }
+
+    /// RFC 9293 §3.10.7.4: takes the window of the newest segment; tells whether its edge has moved.
+    pub(super) fn update(&mut self, ack: &Ack<'_>) -> bool {
+        if self.told > (ack.seq, ack.number) {
+            return false;
+        }
+        self.told = (ack.seq, ack.number);
+        self.largest = self.largest.max(ack.window);
+        let edge = ack.number + ack.window;
+        // A window may shrink by the rounding of its scale (RFC 7323 §2.4), but not below what was sent.
+        let moved = edge != self.edge;
+        self.edge = edge.max(self.nxt.min(self.edge));
+        moved
+    }
+
+    /// Bytes written and not yet sent, a FIN included.
+    pub(super) fn unsent(&self, stream: &Stream) -> u64 {
+        stream.end() - self.nxt.max(1)
+    }
+
+    /// The furthest that a new segment of at most `smss` bytes may go.
+    pub(super) fn reach(&self, stream: &Stream, smss: u64) -> u64 {
+        let written = stream.written();
+        // The FIN travels with the last byte.
+        let full = (self.nxt + smss).min(written);
+        let end = if full == written { stream.end() } else { full };
+        end.min(self.edge).max(self.nxt)
+    }
+
+    /// The next segment of new data, if the peer's window lets one go that is worth it.
+    pub(super) fn next_new(&self, stream: &Stream, smss: u64) -> Option<Range> {
+        let end = self.reach(stream, smss);
+        let length = end - self.nxt;
+        // RFC 9293 §3.8.6.2.1, without the Nagle algorithm: a full segment, the end of the data, or half of the largest window.
+        let worthy = length >= smss || end == stream.end() || 2 * length >= self.largest;
+        (length > 0 && worthy).then_some((self.nxt, end))
+    }
+}

@@ -1,0 +1,486 @@
+//! The sending half: what there is to send, and whether it may go.
+//!
+//! The sender owns no state that rules anything: it asks its owners for facts and tells them what happened. Each of its fields is a room
+//! whose fields nobody else can change: the stream, the send window, the scoreboard, recovery, the congestion control, and so on.
+//!
+//! | file | what happens |
+//! |---|---|
+//! | `mod` | the application writes; a segment is sent |
+//! | `acks` | an ACK arrives |
+//! | `recovering` | losses are found; recovery begins and ends; the timer expires |
+//! | `timeouts` | a timer is set, or due |
+//! | `notices` | a queue tells of a drop |
+//!
+//! ## References
+//! RFC 5681 §4.1 (restart after idle); RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
+
+mod acks;
+mod notices;
+mod recovering;
+mod timeouts;
+
+use ackclock_core::cc::CongestionControl;
+use ackclock_core::events::{Established, Sent, Totals};
+use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+
+use super::config::{Config, Recovery};
+use super::governor::Governor;
+use super::marks::Marks;
+use super::paws;
+use super::rack::Rack;
+use super::ranges::Range;
+use super::repair::{Force, Repair};
+use super::rtt::Rtt;
+use super::scoreboard::{Scoreboard, SentSegment};
+use super::segment::BASE_HEADER;
+use super::send_window::SendWindow;
+use super::stream::Stream;
+use super::timers::{Timer, Timers};
+use super::tlp::Tlp;
+use super::undo::Undo;
+use crate::pacing::Pacer;
+use crate::rate::DeliveryRate;
+
+/// A segment to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Output {
+    /// Its positions; empty for a window probe.
+    pub(super) range: Range,
+    /// Whether the last position is a FIN.
+    pub(super) fin: bool,
+    /// Whether it ends what there is to send.
+    pub(super) push: bool,
+    /// Whether it was sent before.
+    pub(super) retransmission: bool,
+    /// Whether it says that the window has been reduced (CWR).
+    pub(super) cwr: bool,
+}
+
+/// What the sender counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    /// Segments with data or FIN sent, retransmissions included.
+    pub(crate) sent: u64,
+    /// Segments sent again.
+    pub(crate) retransmitted: u64,
+    /// Expired retransmission timers.
+    pub(crate) timeouts: u64,
+    /// Tail loss probes.
+    pub(crate) probes: u64,
+    /// Reductions of the window.
+    pub(crate) reductions: u64,
+    /// Reductions taken back.
+    pub(crate) undone: u64,
+    /// Largest congestion window.
+    pub(crate) cwnd_max: Segments,
+}
+
+/// What the sender itself goes by of the [`Config`].
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+struct Settings {
+    prr: bool,
+    tlp: bool,
+    frto: bool,
+    undo: bool,
+    idle_restart: bool,
+    initial_timestamp: u32,
+    delayed_ack: Duration,
+    max_rto: Duration,
+}
+
+/// The sending half of an endpoint. What an end without data looks at comes first, so that it is in few lines of the cache.
+#[derive(Debug)]
+pub(super) struct Sender {
+    window: SendWindow,
+    stream: Stream,
+    repair: Repair,
+    timers: Timers,
+    rate: DeliveryRate,
+    pacer: Pacer,
+    last_sent: Instant,
+    rtt: Rtt,
+    board: Scoreboard,
+    governor: Governor,
+    /// Bytes sent, retransmissions included.
+    sent_bytes: u64,
+    /// Headers of a segment in bytes, with the options that every segment carries.
+    header: u64,
+    /// From which the control draws its random decisions.
+    seed: u64,
+    counters: Counters,
+    settings: Settings,
+    tlp: Tlp,
+    rack: Rack,
+    marks: Marks,
+    undo: Undo,
+    /// What the ACK under way delivers; kept for its memory.
+    delivered: Vec<SentSegment>,
+}
+
+impl Sender {
+    /// A sender before the handshake.
+    pub(super) fn new(config: &Config, control: Box<dyn CongestionControl>) -> Self {
+        Self {
+            window: SendWindow::default(),
+            stream: Stream::new(),
+            repair: Repair::new(config.recovery, config.limited_transmit),
+            timers: Timers::default(),
+            rate: DeliveryRate::default(),
+            pacer: Pacer::default(),
+            last_sent: Instant::ZERO,
+            rtt: Rtt::new(config.rto),
+            board: Scoreboard::default(),
+            governor: Governor::new(config, control),
+            sent_bytes: 0,
+            header: u64::from(BASE_HEADER),
+            seed: 0,
+            counters: Counters::default(),
+            settings: Settings {
+                prr: config.prr,
+                tlp: config.tlp,
+                frto: config.frto,
+                undo: config.undo,
+                idle_restart: config.idle_restart,
+                initial_timestamp: config.initial_timestamp,
+                delayed_ack: config.delayed_ack,
+                max_rto: config.rto.max,
+            },
+            tlp: Tlp::default(),
+            rack: Rack::default(),
+            marks: Marks::default(),
+            undo: Undo::default(),
+            delivered: Vec::new(),
+        }
+    }
+
+    /// The peer's SYN has arrived, with a window of `window` bytes: both ends have agreed on segments of `smss` bytes behind `header`, and
+    /// on whether they use SACK and ECN.
+    pub(super) fn agree(&mut self, smss: u64, header: u64, window: u64, sack: bool, ecn: bool) {
+        self.header = header;
+        self.governor.agree(smss);
+        self.marks.agree(ecn);
+        if !sack {
+            self.repair.do_without_sack();
+        }
+        self.window.offer(window);
+    }
+
+    /// The SYN was acknowledged, after a round trip of `rtt` if that can be told.
+    pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>) {
+        match rtt {
+            Some(rtt) => {
+                self.rtt.end_backoff();
+                self.rtt.measure(rtt);
+                self.tlp.measure();
+            }
+            None => self.rtt.restart_after_lost_syn(),
+        }
+        self.window.establish();
+        self.last_sent = now;
+        self.governor.establish(&Established {
+            lost_syns,
+            rtt: self.rtt.latest(),
+            rwnd: Some(self.governor.segments(self.window.offered())),
+            available: self.stream.amount().map(|bytes| self.governor.segments(bytes)),
+            selective: self.repair.method() != Recovery::NewReno,
+            header: Bytes(self.header),
+            seed: self.seed,
+            ..Established::new(now, Bytes(self.governor.smss()))
+        });
+        self.hold_first_flight();
+    }
+
+    /// Segments are of `smss` bytes from now on. What is outstanding keeps its size; what of it is sent again does not.
+    pub(super) fn change_mss(&mut self, smss: u64) {
+        self.governor.change_mss(smss);
+    }
+
+    /// The stream is written as it can be sent: `bytes` in all, or without end.
+    pub(super) fn pull(&mut self, bytes: Option<u64>) {
+        self.stream.pull(bytes);
+    }
+
+    /// The application hands over `bytes`.
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.stream.write(bytes);
+        self.hold_first_flight();
+    }
+
+    /// What an application has written is what the first flight has to spread.
+    fn hold_first_flight(&mut self) {
+        if self.stream.is_written() {
+            self.governor.hold_first_flight(self.stream.written());
+        }
+    }
+
+    /// The application writes no more.
+    pub(super) fn close(&mut self) {
+        self.stream.close();
+    }
+
+    /// Whether the FIN was sent.
+    pub(super) fn has_sent_fin(&self) -> bool {
+        self.stream.end_of_fin() == Some(self.window.nxt())
+    }
+
+    /// Whether the FIN was acknowledged.
+    #[cfg(test)]
+    pub(super) fn is_fin_acknowledged(&self) -> bool {
+        self.stream.end_of_fin() == Some(self.window.una())
+    }
+
+    /// Bytes written and not yet sent, a FIN included.
+    pub(super) fn unsent(&self) -> u64 {
+        self.window.unsent(&self.stream)
+    }
+
+    /// The send window.
+    pub(super) fn window(&self) -> &SendWindow {
+        &self.window
+    }
+
+    /// The congestion control.
+    pub(super) fn governor(&self) -> &Governor {
+        &self.governor
+    }
+
+    /// Round-trip times and the timeout.
+    pub(super) fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// Whether segments of data are ECN-capable.
+    pub(super) fn uses_ecn(&self) -> bool {
+        self.marks.is_agreed()
+    }
+
+    /// What it counted.
+    pub(super) fn counters(&self) -> Counters {
+        Counters { reductions: self.governor.reductions(), cwnd_max: self.governor.largest(), ..self.counters }
+    }
+
+    /// What is outstanding.
+    #[cfg(test)]
+    pub(super) fn board(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// The state of RACK.
+    #[cfg(test)]
+    pub(super) fn rack(&self) -> &Rack {
+        &self.rack
+    }
+
+    /// The state of recovery.
+    #[cfg(test)]
+    pub(super) fn repair(&self) -> &Repair {
+        &self.repair
+    }
+
+    /// The control draws its random decisions from `seed`.
+    pub(super) fn seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    /// Earlier connections to the peer have arrived at the initial window `learned`.
+    pub(super) fn recall(&mut self, learned: Segments) {
+        self.governor.recall(learned);
+    }
+
+    /// The first flight is over: what the next connection to the peer shall know.
+    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.governor.settle(learned)
+    }
+
+    /// The SYN was not answered in time.
+    pub(super) fn back_off(&mut self) {
+        self.rtt.back_off();
+    }
+
+    /// The next segment to send, if there is one.
+    pub(super) fn next(&mut self, now: Instant) -> Option<Output> {
+        if self.has_nothing_to_do() {
+            self.timers.clear(Timer::Pace);
+            self.rate.note_app_limited(0);
+            return None;
+        }
+        self.restart_after_idle(now);
+        let output = match self.take_forced() {
+            Some(output) => output,
+            None => self.choose(now)?,
+        };
+        self.note_sent(now, &output);
+        Some(output)
+    }
+
+    /// Whether nothing is outstanding and nothing waits: the usual case at the end that receives.
+    fn has_nothing_to_do(&self) -> bool {
+        self.window.is_idle() && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
+    }
+
+    /// What goes whatever the windows say.
+    fn take_forced(&mut self) -> Option<Output> {
+        let range = match self.repair.take_force() {
+            Force::Nothing => return None,
+            Force::Lost => self.fit(self.board.next_lost()?),
+            Force::Last => self.board.last().map(|segment| self.fit((segment.start, segment.end)))?,
+            Force::WindowProbe => {
+                let position = self.window.una() - 1;
+                return Some(Output { range: (position, position), fin: false, push: false, retransmission: false, cwr: false });
+            }
+            Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.governor.smss())),
+            Force::New(count) => {
+                let range = self.next_new()?;
+                if count > 1 {
+                    self.repair.force(Force::New(count - 1));
+                }
+                range
+            }
+        };
+        Some(self.output(range))
+    }
+
+    /// The segment of `range`, which begins at `SND.NXT` if it is new.
+    fn output(&self, range: Range) -> Output {
+        let retransmission = range.0 < self.window.nxt();
+        let (end, written) = (range.1, self.stream.written());
+        Output { range, fin: end > written, push: end >= written, retransmission, cwr: self.marks.cwr() && !retransmission }
+    }
+
+    /// What goes if pacing and the congestion window allow it.
+    fn choose(&mut self, now: Instant) -> Option<Output> {
+        self.timers.clear(Timer::Pace);
+        let wanted = self.next_wanted();
+        if wanted.is_none() && self.unsent() > 0 {
+            // The peer's window holds it back.
+            return None;
+        }
+        let (pipe, cwnd) = (self.repair.pipe(&self.board), self.cwnd());
+        let Some(range) = wanted else {
+            self.note_all_sent(pipe, cwnd);
+            return None;
+        };
+        let written = self.stream.written();
+        let length = range.1.min(written) - range.0.min(written);
+        // RFC 5681 §3.1: a window, however small, lets one segment go.
+        let fits = pipe + length <= cwnd || pipe == 0;
+        let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
+        if !fits || next > now {
+            // RFC 9002 §7.8: a sender that waits for its pacer uses its window.
+            self.governor.note_limited(self.window.nxt());
+            if fits {
+                self.timers.set(Timer::Pace, next);
+            }
+            return None;
+        }
+        Some(self.output(range))
+    }
+
+    /// All data is sent. RFC 9002 §7.8: the window is used if it has no room for a segment more; otherwise the application limits.
+    fn note_all_sent(&mut self, pipe: u64, cwnd: u64) {
+        if pipe + self.governor.smss() > cwnd {
+            self.governor.note_limited(self.window.nxt());
+        } else {
+            self.rate.note_app_limited(self.board.pipe());
+        }
+    }
+
+    /// What is to be sent next: RFC 6675 §4, `NextSeg`.
+    fn next_wanted(&self) -> Option<Range> {
+        if !self.undo.holds_retransmissions()
+            && let Some(lost) = self.board.next_lost()
+        {
+            return Some(self.fit(lost));
+        }
+        self.next_new().or_else(|| self.repair.next_unsacked(&self.board, self.window.una()).map(|range| self.fit(range)))
+    }
+
+    /// As much of what was sent as goes into a segment today.
+    fn fit(&self, range: Range) -> Range {
+        self.stream.fit(range, self.governor.smss())
+    }
+
+    /// The next segment of new data, if the peer's window lets one go that is worth it.
+    fn next_new(&self) -> Option<Range> {
+        self.window.next_new(&self.stream, self.governor.smss())
+    }
+
+    /// The congestion window in force, in bytes.
+    fn cwnd(&self) -> u64 {
+        self.repair.window(self.governor.cwnd(), self.governor.smss())
+    }
+
+    /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
+    fn restart_after_idle(&mut self, now: Instant) {
+        let may_be_idle = self.settings.idle_restart && self.board.flight_size() == 0;
+        if may_be_idle && self.unsent() > 0 && now.since(self.last_sent) > self.rtt.timeout() {
+            self.governor.restart_after_idle();
+            self.last_sent = now;
+        }
+    }
+
+    fn note_sent(&mut self, now: Instant, output: &Output) {
+        let (start, end) = output.range;
+        if start == end {
+            return;
+        }
+        let idle = self.board.flight_size() == 0;
+        let first = start == self.window.una();
+        let (size, app_limited) = (end - start, self.rate.is_app_limited());
+        let snapshot = self.rate.send(now, size, self.board.pipe());
+        self.counters.sent += 1;
+        self.sent_bytes += size;
+        if output.retransmission {
+            self.counters.retransmitted += 1;
+            self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
+            self.repair.send_again(&self.board, output.range);
+            self.board.resend(output.range, snapshot);
+        } else {
+            self.board.send(output.range, snapshot);
+            self.window.advance(end);
+            if output.cwr {
+                self.marks.send_cwr();
+            }
+        }
+        self.last_sent = now;
+        self.repair.send(size);
+        if let Some((rate, burst)) = self.governor.pacing(self.cwnd(), self.rtt.srtt()) {
+            self.pacer.send(now, size + self.header, Some(rate), burst);
+        }
+        self.governor.send(&Sent {
+            now,
+            size,
+            flight_size: self.flight_segments(),
+            inflight: snapshot.inflight,
+            snd_nxt: self.window.nxt(),
+            total: self.total(),
+            retransmission: output.retransmission,
+            app_limited,
+        });
+        // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment starts the timer over.
+        if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
+            self.timers.set(Timer::Rto, now + self.rtt.timeout());
+        }
+        if !output.retransmission {
+            self.schedule_probe(now);
+        }
+    }
+
+    /// Segments of full size that what is outstanding would fill.
+    fn flight_segments(&self) -> u32 {
+        self.board.flight_size().div_ceil(self.governor.smss()) as u32
+    }
+
+    /// The connection so far.
+    fn total(&self) -> Totals {
+        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+    }
+
+    /// The connection is over.
+    pub(super) fn stop(&mut self) {
+        self.timers.stop();
+        self.governor.stop();
+    }
+}

@@ -1,0 +1,74 @@
+//! What sets the sender's timers, and what they do when they expire.
+//!
+//! ## References
+//! RFC 8985 §7.2 and §7.3 (probe); RFC 9293 §3.8.6.1 and §3.8.6.2.1 (persist).
+
+use ackclock_core::units::Instant;
+
+use super::super::config::Recovery;
+use super::super::repair::Force;
+use super::super::timers::Timer;
+use super::super::tlp::Tlp;
+use super::Sender;
+
+impl Sender {
+    /// When [`Sender::handle_timeout`] is due; the end of time: never.
+    pub(in super::super) fn poll_timeout(&self) -> Instant {
+        self.timers.next().min(self.governor.timer())
+    }
+
+    /// Lets every timer that is due expire.
+    pub(in super::super) fn handle_timeout(&mut self, now: Instant) {
+        self.timers.expires(Timer::Pace, now);
+        self.governor.handle_timeout(now);
+        if self.timers.expires(Timer::Reorder, now) {
+            self.detect_losses(now, self.board.unsacked());
+        }
+        if self.timers.expires(Timer::Probe, now) {
+            self.probe_tail(now);
+        }
+        if self.timers.expires(Timer::Rto, now) {
+            self.expire(now);
+        }
+        if self.timers.expires(Timer::Persist, now) {
+            self.timers.back_off_persisting();
+            // RFC 9293 §3.8.6.2.1, case 4, and §3.8.6.1.
+            self.repair.force(if self.window.is_open() { Force::Override } else { Force::WindowProbe });
+        }
+    }
+
+    /// RFC 8985 §7.2: after new data was sent, and after an ACK that delivers something.
+    pub(super) fn schedule_probe(&mut self, now: Instant) {
+        let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
+        let outstanding = self.board.flight_size();
+        if !applies || outstanding == 0 || self.board.sacked_bytes() > 0 || !self.tlp.may_probe() {
+            self.timers.clear(Timer::Probe);
+            return;
+        }
+        let timeout = Tlp::timeout(self.rtt.srtt(), outstanding <= self.governor.smss(), self.settings.delayed_ack);
+        self.timers.set(Timer::Probe, (now + timeout).min(self.timers.due(Timer::Rto)));
+    }
+
+    /// RFC 8985 §7.3: sends a probe, a new segment if there is one and otherwise the last again.
+    fn probe_tail(&mut self, now: Instant) {
+        if self.board.flight_size() == 0 {
+            return;
+        }
+        self.counters.probes += 1;
+        let new = self.next_new();
+        self.repair.force(if new.is_some() { Force::New(1) } else { Force::Last });
+        self.tlp.send(new.map_or(self.window.nxt(), |range| range.1), new.is_none());
+        self.timers.set(Timer::Rto, now + self.rtt.timeout());
+    }
+
+    /// Sets the persist timer while only the peer's window holds back what there is to send, and nothing is outstanding that would
+    /// bring an ACK.
+    pub(in super::super) fn update_persist(&mut self, now: Instant) {
+        let waiting = self.window.una() > 0 && self.window.is_idle() && self.unsent() > 0;
+        if !waiting || self.next_new().is_some() {
+            self.timers.end_persisting();
+        } else if !self.timers.is_set(Timer::Persist) && !self.repair.is_forced() {
+            self.timers.persist(now, self.rtt.timeout(), self.settings.max_rto);
+        }
+    }
+}

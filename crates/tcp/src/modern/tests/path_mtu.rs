@@ -1,0 +1,96 @@
+//! The path takes larger or smaller segments than before.
+
+use super::super::config::Config;
+use super::script::{Script, plain};
+
+#[test]
+fn later_segments_have_the_new_size_and_the_window_keeps_its_bytes() {
+    let mut script = Script::established(&plain());
+    script.play(
+        "0 write 30000
+         0 > data 1:10001
+         50 cwnd 10",
+    );
+    script.endpoint.change_mss(500);
+    script.play(
+        "50 cwnd 20
+         # What is outstanding keeps its size: nothing is sent, and the pipe is what it was.
+         60 pipe 10000
+         # 2000 bytes are four segments now, of which slow start counts two (RFC 3465 §2.2).
+         100 < ack 2001
+         100 cwnd 22
+         100 > data 10001:10501
+         100 > data 10501:11001
+         100 > data 11001:13001",
+    );
+    script.endpoint.change_mss(1000);
+    script.play(
+        "110 cwnd 11
+         200 < ack 10001
+         200 cwnd 13
+         200 > data 13001:14001
+         200 > data 14001:23001",
+    );
+}
+
+#[test]
+fn what_is_sent_again_is_no_larger_than_the_path_takes() {
+    let mut script = Script::established(&Config { tlp: false, ..plain() });
+    script.play(
+        "0 finish 1000
+         0 > data 1:1001 fin",
+    );
+    script.endpoint.change_mss(400);
+    // The timer expires. Then slow start sends the rest, the FIN with the last piece.
+    script.play(
+        "300 > data 1:401
+         300 pipe 400
+         400 < ack 401
+         400 > data 401:801
+         400 > data 801:1001 fin
+         500 < ack 1002
+         500 state FinWait2",
+    );
+}
+
+#[test]
+fn a_lost_segment_is_repaired_in_pieces() {
+    let mut script = Script::established(&Config { tlp: false, prr: false, ..plain() });
+    script.play(
+        "0 write 4000
+         0 > data 1:4001",
+    );
+    script.endpoint.change_mss(600);
+    script.play(
+        "100 < ack 1 sack 1001:2001
+         101 < ack 1 sack 1001:3001
+         102 < ack 1 sack 1001:4001
+         102 > data 1:601
+         102 > data 601:1001
+         202 < ack 601 sack 1001:4001
+         203 < ack 4001
+         203 pipe 0",
+    );
+}
+
+#[test]
+fn the_peers_limit_holds() {
+    let mut script = Script::established(&plain());
+    script.endpoint.change_mss(3000);
+    script.play(
+        "0 write 2000
+         0 > data 1:1001
+         0 > data 1001:2001",
+    );
+}
+
+#[test]
+fn timestamps_are_part_of_what_the_path_takes() {
+    let mut script = Script::established(&Config { timestamps: true, ..plain() });
+    script.endpoint.change_mss(512);
+    script.play(
+        "0 write 1000
+         0 > data 1:501
+         0 > data 501:1001",
+    );
+}
