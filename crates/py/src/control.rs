@@ -15,6 +15,7 @@ use crate::object::{Failure, Method, Object, left};
 
 /// A control whose decisions a Python object takes. After an exception it stands still; the run is then given up.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer of the object")]
 struct PythonControl {
     object: Object,
     window: Window,

@@ -80,7 +80,7 @@ impl Subjects {
             Subject::Pipe(number - self.pipes)
         } else if number < self.applications {
             let timer = number - self.timers;
-            Subject::Timer { flow: timer / 2, side: if timer % 2 == 0 { Side::Sender } else { Side::Receiver } }
+            Subject::Timer { flow: timer / 2, side: if timer.is_multiple_of(2) { Side::Sender } else { Side::Receiver } }
         } else if number < self.notice {
             Subject::Application(number - self.applications)
         } else {

@@ -11,12 +11,12 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::ack::Ack;
-use super::config::{Config, TIMESTAMPS};
+use super::config::Config;
 use super::handshake::{Handshake, Stage};
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
-use super::segment::{BASE_HEADER, Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
+use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use crate::connection::DropNotice;
 use crate::slow_start_exit::SlowStartExit;
@@ -255,8 +255,7 @@ impl Endpoint {
             self.clock.note(now, timestamps.value, true);
         }
         // RFC 7323 §2.2: the window of a SYN is not scaled.
-        let header = BASE_HEADER + if agreed.timestamps { u32::from(TIMESTAMPS) } else { 0 };
-        self.sender.agree(u64::from(agreed.smss), u64::from(header), u64::from(segment.window), agreed.sack, agreed.ecn);
+        self.sender.agree(*agreed, u64::from(segment.window));
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment) {

@@ -23,8 +23,9 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Established, Sent, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 
-use super::config::{Config, Recovery};
+use super::config::{Config, Recovery, TIMESTAMPS};
 use super::governor::Governor;
+use super::handshake::Agreed;
 use super::marks::Marks;
 use super::paws;
 use super::rack::Rack;
@@ -155,13 +156,13 @@ impl Sender {
         }
     }
 
-    /// The peer's SYN has arrived, with a window of `window` bytes: both ends have agreed on segments of `smss` bytes behind `header`, and
-    /// on whether they use SACK and ECN.
-    pub(super) fn agree(&mut self, smss: u64, header: u64, window: u64, sack: bool, ecn: bool) {
-        self.header = header;
-        self.governor.agree(smss);
-        self.marks.agree(ecn);
-        if !sack {
+    /// The peer's SYN has arrived, with a window of `window` bytes: both ends have agreed.
+    pub(super) fn agree(&mut self, agreed: Agreed, window: u64) {
+        let timestamps = if agreed.timestamps { TIMESTAMPS } else { 0 };
+        self.header = u64::from(BASE_HEADER) + u64::from(timestamps);
+        self.governor.agree(u64::from(agreed.smss));
+        self.marks.agree(agreed.ecn);
+        if !agreed.sack {
             self.repair.do_without_sack();
         }
         self.window.offer(window);
