@@ -18,9 +18,10 @@ use crate::slow_start_exit::{ExitReason, SlowStartExit};
 #[derive(Debug)]
 pub(super) struct Governor {
     control: Box<dyn CongestionControl>,
-    /// The window after the last event, and the same in bytes.
+    /// The window after the last event, the same in bytes, and the phase.
     window: Window,
     cwnd: u64,
+    phase: Phase,
     /// Sender maximum segment size in bytes (RFC 5681 §2), options that every segment carries taken off.
     smss: u64,
     /// What was sent below this filled the congestion window.
@@ -48,6 +49,7 @@ impl Governor {
         Self {
             window: control.window(),
             cwnd: 0,
+            phase: control.phase(),
             smss: u64::from(config.mss),
             limited_until: 0,
             paces: control.paces(),
@@ -86,7 +88,7 @@ impl Governor {
 
     /// Reads the outputs.
     fn refresh(&mut self) {
-        self.window = self.control.window();
+        (self.window, self.phase) = (self.control.window(), self.control.phase());
         self.cwnd = ((self.window.cwnd * self.smss as f64) as u64).max(self.smss);
         self.largest = self.largest.max(self.window.cwnd);
         if self.paces {
@@ -157,7 +159,7 @@ impl Governor {
     /// RFC 3465 §2.2 and §2.3: segments for which an ACK of `bytes` counts; in slow start at most L, and one after a timeout.
     pub(super) fn counted(&self, bytes: u64, timed_out: bool) -> Segments {
         let segments = self.segments(bytes);
-        match self.control.phase() {
+        match self.phase {
             Phase::Avoidance => segments,
             Phase::SlowStart if timed_out => segments.min(1.0),
             Phase::SlowStart => segments.min(self.abc_limit),
@@ -169,7 +171,7 @@ impl Governor {
         let before = self.window;
         self.control.on_ack(ack);
         self.refresh();
-        if !self.exit.happened() && self.control.phase() != Phase::SlowStart {
+        if !self.exit.happened() && self.phase != Phase::SlowStart {
             let algorithm = self.window.ssthresh < before.ssthresh;
             let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
             self.exit.note(reason, ack.now, before.cwnd.max(self.window.cwnd));
@@ -298,14 +300,16 @@ impl Governor {
     /// The rate at which segments leave now, with a window of `cwnd` bytes in force, and what may leave at once: the control's own rate, or so
     /// many windows a round trip (RFC 9002 §7.7). `None`: without pacing.
     pub(super) fn pacing(&self, cwnd: u64, srtt: Option<Duration>) -> Option<(Rate, Bytes)> {
-        let own = if self.paces { self.control.pacing_rate() } else { None };
-        let rate = own.or_else(|| self.window_rate(cwnd, srtt))?;
+        if !self.paces {
+            return Some((self.window_rate(cwnd, srtt)?, Bytes(0)));
+        }
+        let rate = self.control.pacing_rate().or_else(|| self.window_rate(cwnd, srtt))?;
         Some((rate, self.control.burst()))
     }
 
     fn window_rate(&self, cwnd: u64, srtt: Option<Duration>) -> Option<Rate> {
         let Pacing::Window { slow_start, avoidance } = self.pacing else { return None };
-        let gain = if self.control.phase() == Phase::SlowStart { slow_start } else { avoidance };
+        let gain = if self.phase == Phase::SlowStart { slow_start } else { avoidance };
         let seconds = srtt?.max(Duration::NANOSECOND).as_secs_f64();
         Rate::from_bits_per_sec((gain * cwnd as f64 * 8.0 / seconds) as u64)
     }
