@@ -5,7 +5,7 @@
 
 use ackclock_core::units::Duration;
 use ackclock_sim::engine::run;
-use ackclock_sim::scenario::Document;
+use ackclock_sim::scenario::{Document, HostSpec};
 
 /// Most flows, and most nodes in a shorthand.
 const MAX_FLOWS: i64 = 50;
@@ -42,7 +42,9 @@ fn exercise(data: &[u8]) {
     }
     scenario.duration = scenario.duration.min(MAX_DURATION);
     for flow in &mut scenario.flows {
-        flow.host.rwnd = flow.host.rwnd.min(MAX_RWND);
+        if let HostSpec::Ns2(host) = &mut flow.host {
+            host.rwnd = host.rwnd.min(MAX_RWND);
+        }
     }
     let mut checks = 0;
     let _ = run(&scenario, &mut || {
