@@ -54,6 +54,7 @@ WORKLOADS = [
 CONTROLS = {
     "reno": 'avoidance = "reno"',
     "cubic": 'avoidance = "cubic"',
+    "bbr": 'congestion_control = "bbr"',
 }
 # Its hosts, with a receiver that never limits.
 HOSTS = {

@@ -12,6 +12,7 @@ mod pacing;
 pub mod profile;
 mod rate;
 mod slow_start_exit;
+pub mod wire;
 
 pub use bulk::Bulk;
 pub use checkpoints::{CHECKPOINTS, Checkpoints};

@@ -7,9 +7,10 @@ use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_tcp::Side;
 use ackclock_tcp::modern::segment::Segment;
+use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, headers};
 
+use super::ns2_wire::Ns2Wire;
 use super::pcapng::{self, Direction, Writer};
-use super::wire::{Endpoint, MOST_HEADERS, Ns2Wire, datagram, headers};
 use super::{Entering, Point};
 use crate::net::packet::{Kept, Packet};
 use crate::scenario::text::unknown;
@@ -148,7 +149,7 @@ impl Capture {
         let start = self.bytes.len();
         let length = match &segment {
             Some(segment) => headers(&mut self.bytes, segment, ends, hops),
-            None => datagram(&mut self.bytes, packet, ends, hops),
+            None => datagram(&mut self.bytes, (packet.size(), packet.ecn()), ends, hops),
         } as u16;
         let (flow, seq) = (packet.flow() as u32, packet.seq);
         self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });

@@ -1,9 +1,9 @@
 //! Recording: what a run writes down as it goes. The recorder is a type parameter of the engine, so recording nothing costs nothing.
 
 mod capture;
+mod ns2_wire;
 mod pcapng;
 mod recording;
-mod wire;
 
 pub use capture::Capture;
 pub(crate) use recording::Recording;

@@ -1,29 +1,20 @@
 //! Packets as bytes: IPv4 and TCP or UDP headers, with the checksums of a payload of zeros.
 //!
-//! A `modern` host's segment has all it needs. The `ns2` host counts packets and sends in one direction, so its headers are made up, in the
-//! one way that a reader of captures understands: packet n has the sequence number 1 + (n − 1) × payload, both ends begin at 0, packet 0
-//! is the SYN, and the ACK of a SYN is a SYN as well.
-//!
 //! ## References
 //! RFC 791 §3.1 (IPv4 header); RFC 768 (UDP); RFC 6864 §4.1 (identification of packets that are not fragmented); RFC 9293 §3.1 (TCP header, checksum);
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
 
 use ackclock_core::qdisc::Ecn;
+use ackclock_core::units::Bytes;
 
-use ackclock_tcp::HEADER;
-use ackclock_tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
-use ackclock_tcp::ns2::{Config as Ns2Host, SackBlocks};
-
-use crate::net::packet::Packet;
+use crate::modern::segment::{Options, Segment};
 
 /// Most bytes of IPv4 and TCP headers.
-pub(super) const MOST_HEADERS: u32 = 80;
+pub const MOST_HEADERS: u32 = 80;
 /// Bytes of an IPv4 header without options.
 const IP_HEADER: usize = 20;
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;
-/// Largest shift of the window (RFC 7323 §2.3).
-const LARGEST_SHIFT: u8 = 14;
 /// Time to live of a packet that leaves its host.
 const TTL: u16 = 64;
 /// Don't fragment: without fragments the identification has no use and is zero (RFC 6864 §4.1).
@@ -33,101 +24,23 @@ const UDP: u8 = 17;
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Endpoint {
-    pub(super) address: [u8; 4],
-    pub(super) port: u16,
+pub struct Endpoint {
+    /// IPv4 address.
+    pub address: [u8; 4],
+    /// TCP or UDP port.
+    pub port: u16,
 }
 
 impl Endpoint {
     /// The end of a flow at `node`: address 10.a.b.c, where a.b.c is the node's index plus one.
-    pub(super) fn new(node: usize, port: u16) -> Self {
+    pub fn new(node: usize, port: u16) -> Self {
         let [_, a, b, c] = (node as u32 + 1).to_be_bytes();
         Self { address: [10, a, b, c], port }
     }
 }
 
-/// What makes packets of an `ns2` host into segments.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ns2Wire {
-    /// Bytes of data in a packet.
-    payload: u32,
-    sack: bool,
-    /// Receiver's window in bytes.
-    window: u64,
-    /// Shift of the window field.
-    shift: u8,
-}
-
-impl Ns2Wire {
-    /// Of packets of `host`; `None`: they are too small for headers and a byte of data.
-    pub(super) fn new(host: &Ns2Host) -> Option<Self> {
-        let payload = u32::from(host.wire_size()).checked_sub(u32::from(HEADER)).filter(|bytes| *bytes > 0)?;
-        let window = u64::from(host.rwnd) * u64::from(payload);
-        let shift = (0..LARGEST_SHIFT).find(|shift| u16::try_from(window >> shift).is_ok()).unwrap_or(LARGEST_SHIFT);
-        Some(Self { payload, sack: host.recovery.uses_sack(), window, shift })
-    }
-
-    /// The sequence number of packet `number`.
-    const fn sequence(&self, number: u32) -> u32 {
-        if number == 0 { 0 } else { (number - 1).wrapping_mul(self.payload).wrapping_add(1) }
-    }
-
-    fn window_field(&self, shift: u8) -> u16 {
-        self.window.div_ceil(1 << shift).min(u64::from(u16::MAX)) as u16
-    }
-
-    fn syn_options(&self, shift: u8) -> Options {
-        Options {
-            mss: Some(self.payload as u16),
-            // Both ends must name a shift for either to count (RFC 7323 §2.2).
-            window_scale: (self.shift > 0).then_some(shift),
-            sack_permitted: self.sack,
-            ..Options::default()
-        }
-    }
-
-    /// A packet of the sender. Its own window is of no use; it says the largest that needs no scale.
-    pub(super) fn data(&self, packet: &Packet) -> Segment {
-        let syn = packet.seq == 0;
-        let flags = if syn {
-            // A SYN that asks for ECN sets both bits (RFC 3168 §6.1.1).
-            Flags::SYN.with(Flags::ECE | Flags::CWR, packet.echo())
-        } else {
-            Flags::ACK.with(Flags::CWR, packet.echo())
-        };
-        Segment {
-            seq: self.sequence(packet.seq),
-            ack: u32::from(!syn),
-            flags,
-            window: u16::MAX,
-            options: if syn { self.syn_options(0) } else { Options::default() },
-            payload: if syn { 0 } else { self.payload },
-            ecn: packet.ecn(),
-        }
-    }
-
-    /// A packet of the receiver; `syn`: it acknowledges the SYN and nothing else.
-    pub(super) fn ack(&self, packet: &Packet, sack: &SackBlocks, syn: bool) -> Segment {
-        let mut blocks = WireBlocks::default();
-        for &(start, end) in sack.as_slice() {
-            blocks.push((self.sequence(start), self.sequence(end)));
-        }
-        let options = if syn { self.syn_options(self.shift) } else { Options { sack: blocks, ..Options::default() } };
-        Segment {
-            seq: u32::from(!syn),
-            ack: self.sequence(packet.seq),
-            flags: Flags::ACK.with(Flags::SYN, syn).with(Flags::ECE, packet.echo()),
-            // The window of a SYN is never scaled (RFC 7323 §2.2).
-            window: self.window_field(if syn { 0 } else { self.shift }),
-            options,
-            payload: 0,
-            ecn: packet.ecn(),
-        }
-    }
-}
-
 /// Appends the headers of `segment`, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
-pub(super) fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
     let options = segment.options.size();
     let begin = bytes.len();
     let length = segment.wire_size();
@@ -144,11 +57,11 @@ pub(super) fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, E
     length
 }
 
-/// Appends the headers of a datagram, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
-pub(super) fn datagram(bytes: &mut Vec<u8>, packet: &Packet, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
+/// Appends the headers of a UDP datagram of `size` bytes in all, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
+pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint, Endpoint), hops: u16) -> u32 {
     let begin = bytes.len();
-    let length = packet.size().0 as u32;
-    internet_header(bytes, (UDP, length), packet.ecn(), ends, hops);
+    let length = size.0 as u32;
+    internet_header(bytes, (UDP, length), ecn, ends, hops);
     bytes.extend([ends.0.port, ends.1.port, length as u16 - IP_HEADER as u16, 0].into_iter().flat_map(u16::to_be_bytes));
     write_checksum(bytes, begin, (UDP, length), 6);
     length
