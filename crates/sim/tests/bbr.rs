@@ -229,7 +229,15 @@ fn ten_times_the_bandwidth_is_found_in_a_few_rounds() {
 
 #[test]
 fn random_losses_of_one_percent_cost_little() {
-    let lossy = |flow: &str| simulate(&path(50.0, "'1 BDP', loss = '1 %'", 30.0, &[flow])).rate_from(2.0) / (50.0 * DATA);
+    // Which segments are lost decides much: a probe that loses 2 % ends. So the mean of five draws.
+    let lossy = |flow: &str| {
+        let used = (1..=5).map(|seed| {
+            let mut scenario = path(50.0, "'1 BDP', loss = '1 %'", 30.0, &[flow]);
+            scenario.seed = seed;
+            simulate(&scenario).rate_from(2.0) / (50.0 * DATA)
+        });
+        used.sum::<f64>() / 5.0
+    };
     let (bbr, cubic) = (lossy(BBR), lossy("profile = 'modern'\npacket_size = '1448 B'\navoidance = 'cubic'"));
     // Each round of losses takes the share lost and the pacing margin, until the next probe.
     assert!(bbr >= 0.75, "{bbr}");
