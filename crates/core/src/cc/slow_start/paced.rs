@@ -6,11 +6,9 @@
 //! Aggarwal, Savage & Anderson, *Understanding the performance of TCP pacing*, 2000; RFC 9002 §7.7.
 //! ## Differs from the document
 //! Aggarwal et al. spread one window over one round trip (`gain` 1), which holds growth below a doubling. RFC 9002 recommends 1.25 for a whole
-//! connection. The rate counts the window's data and is used up by data and headers.
+//! connection. The rate counts headers, as a host's pacer does, so that the window's data leaves in the time said.
 //! ## Parameters
 //! `gain`: 2 windows a round trip, the smallest whole number that lets the window double; Linux has the same in slow start.
-//!
-//! Its quantity in traces is `pacing_rate`, in bit/s.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
@@ -30,7 +28,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         doc: "windows that the rate sends in a round trip (RFC 9002 §7.7: N)",
     }],
     quantities: &[quantity("pacing_rate", "bit/s", "rate at which it paces").on("rate")],
-    build: |params| Ok(Box::new(Paced { gain: params.number("gain"), smss: Bytes(0), rtt: None, rate: None })),
+    build: |params| Ok(Box::new(Paced { gain: params.number("gain"), smss: Bytes(0), header: Bytes(0), rtt: None, rate: None })),
 };
 
 /// Slow start that sends at a rate.
@@ -38,6 +36,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 pub struct Paced {
     gain: f64,
     smss: Bytes,
+    header: Bytes,
     /// The smoothed round-trip time; that of the handshake before there is one.
     rtt: Option<Duration>,
     /// The rate at the last ACK, for traces.
@@ -46,7 +45,7 @@ pub struct Paced {
 
 impl SlowStart for Paced {
     fn on_established(&mut self, event: &Established, _window: &Window) {
-        (self.smss, self.rtt) = (event.smss, event.rtt);
+        (self.smss, self.header, self.rtt) = (event.smss, event.header, event.rtt);
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
@@ -65,8 +64,8 @@ impl SlowStart for Paced {
 
     fn pacing_rate(&self, window: &Window) -> Option<Rate> {
         let seconds = self.rtt?.max(Duration::NANOSECOND).as_secs_f64();
-        // RFC 9002 §7.7: rate = N · congestion_window / smoothed_rtt.
-        Rate::from_bits_per_sec((self.gain * window.cwnd * self.smss.0 as f64 * 8.0 / seconds) as u64)
+        // RFC 9002 §7.7: rate = N · congestion_window / smoothed_rtt. The host's pacer counts headers too.
+        Rate::from_bits_per_sec((self.gain * window.cwnd * (self.smss.0 + self.header.0) as f64 * 8.0 / seconds) as u64)
     }
 
     fn on_mss(&mut self, smss: Bytes) {
