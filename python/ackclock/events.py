@@ -386,6 +386,16 @@ class Established(Protocol):
         """Whether the receiver reports what arrived out of order (SACK)."""
         ...
 
+    @property
+    def header(self) -> int:
+        """Headers of every segment in bytes: a pacing rate counts them, a window does not."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """From which to draw random decisions: another number for each connection of a run, and for each run."""
+        ...
+
 
 class FirstWindow(Protocol):
     """What became of the initial window."""

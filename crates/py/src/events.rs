@@ -145,6 +145,8 @@ event! {
     available -> Option<Segments> = |it| it.available,
     learned -> Option<Segments> = |it| it.learned,
     selective -> bool = |it| it.selective,
+    header -> u64 = |it| it.header.0,
+    seed -> u64 = |it| it.seed,
 }
 
 event! {
