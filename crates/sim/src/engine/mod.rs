@@ -13,8 +13,6 @@ mod notifying;
 mod prepared;
 mod result;
 mod routing;
-#[cfg(test)]
-mod shaping_tests;
 mod simulation;
 mod stream;
 mod tables;

@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Moment, Segments};
-#[cfg(test)]
-use ackclock_core::{qdisc::Scheduler, rng::Generator};
 use ackclock_tcp::{DropNotice, Side, Transmission};
 
 use super::driven::Driven;
@@ -26,8 +24,6 @@ use crate::net::link::{Link, Queue};
 use crate::net::packet::{Kept, Packet};
 use crate::net::port::{Entering, LinkCounters, Loss};
 use crate::net::route::{Routes, Then};
-#[cfg(test)]
-use crate::net::scheduled::Scheduled;
 use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
@@ -119,13 +115,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             simulation.arm_application(Instant::ZERO, application);
         }
         Ok(simulation)
-    }
-
-    /// Puts a queue before a link, in place of the scenario's.
-    #[cfg(test)]
-    pub(super) fn set_scheduler(&mut self, link: usize, scheduler: Box<dyn Scheduler>) {
-        let random = Generator::derived(self.scenario.seed, "test");
-        self.links[link].queue = Queue::Scheduled(Box::new(Scheduled::new(scheduler, random)));
     }
 
     /// Lets everything happen that happens before `until`, and before the end of the run.
