@@ -210,7 +210,7 @@ impl Governor {
         self.note_exit(event);
         if let Some(first) = &mut self.first {
             // What is marked has arrived, and the ACK that says so acknowledges it.
-            if event.cause == Cause::EcnCe { first.hear_of_own_congestion() } else { first.hear_of_congestion(una) }
+            if event.cause == Cause::EcnCe { first.on_own_congestion() } else { first.on_congestion(una) }
         }
         self.control.on_congestion(event);
         self.refresh();
@@ -232,9 +232,9 @@ impl Governor {
     }
 
     /// A loss that a probe repaired is known to have hit the first flight, if that is not over.
-    pub(super) fn hear_of_own_congestion(&mut self) {
+    pub(super) fn on_own_congestion(&mut self) {
         if let Some(first) = &mut self.first {
-            first.hear_of_own_congestion();
+            first.on_own_congestion();
         }
     }
 
@@ -315,9 +315,9 @@ impl Governor {
     }
 
     /// What lies before `end` has been written: what the first flight has to spread.
-    pub(super) fn hold_first_flight(&mut self, end: u64) {
+    pub(super) fn supply_first_flight(&mut self, end: u64) {
         if let Some(first) = &mut self.first {
-            first.hold(end);
+            first.supply(end);
         }
     }
 
