@@ -66,7 +66,7 @@ pub enum Transmission {
     Ack,
 }
 
-/// A notice to the sender that a queue dropped a data packet. Header and timestamp of the packet identify the segment and the transmission.
+/// A notice to the sender that a queue dropped a packet. As in the packet's header and timestamp, it identifies segment and transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct DropNotice {
     /// The number that [`Connection::noticed`] returned for the packet.

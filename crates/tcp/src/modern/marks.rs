@@ -10,7 +10,7 @@ pub(super) struct Marks {
     agreed: bool,
     /// A reduction covers the data sent below this position.
     answered: u64,
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment carries CWR.
     cwr: bool,
 }
 
@@ -46,7 +46,7 @@ impl Marks {
         una > self.answered
     }
 
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment carries CWR.
     pub(super) fn cwr(&self) -> bool {
         self.cwr
     }

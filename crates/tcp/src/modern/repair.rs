@@ -122,7 +122,7 @@ impl Repair {
     /// Whether duplicate ACKs alone indicate the loss of the first outstanding segment, at `una` (RFC 6675 §5 step 1; RFC 6582 §3.2 step
     /// 2).
     pub(super) fn is_loss_by_duplicates(&self, una: u64) -> bool {
-        // NewReno: a segment sent before the last recovery starts no other.
+        // NewReno: a segment sent before the last recovery starts no new one.
         let beyond = self.method != Recovery::NewReno || self.point == 0 || una > self.point;
         self.phase == Phase::Open && self.method != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond
     }

@@ -9,7 +9,7 @@ use super::ranges::Range;
 enum Supply {
     /// An application writes data, and may write more.
     Written,
-    /// Data is always available: up to this many bytes in all, or unlimited.
+    /// A bulk transfer keeps the stream filled: this many bytes in all, or unlimited.
     Pulled(Option<u64>),
 }
 
@@ -29,7 +29,7 @@ impl Stream {
         Self { written: 1, closed: false, supply: Supply::Written }
     }
 
-    /// Makes data always available: `bytes` in all, or unlimited.
+    /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
     pub(super) fn pull(&mut self, bytes: Option<u64>) {
         self.supply = Supply::Pulled(bytes);
     }

@@ -335,7 +335,7 @@ struct Segment {
     size: u16,
     sent: Instant,
     ecn: Ecn,
-    /// Whether the window has been reduced (CWR); on the SYN, whether it asks for ECN.
+    /// Whether the window has been reduced (CWR); on the SYN, whether it requests ECN.
     cwr: bool,
 }
 

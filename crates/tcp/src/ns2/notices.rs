@@ -1,9 +1,9 @@
 //! Drop notices: a queue has dropped a segment, and a retransmission timer expires at once.
 //!
-//! The rules of RFC 6298 §5 and RFC 5681 §3.1 for an expired timer apply: `ssthresh` is half the flight size, the window one segment, and
-//! the timeout doubles. This happens once per congestion episode: a dropped segment that was sent before the episode was detected is only
-//! retransmitted. A dropped retransmission counts as a repeated timeout (RFC 5681 §3.1): the window is one segment, the timeout doubles,
-//! `ssthresh` stays.
+//! The rules of RFC 6298 §5 and RFC 5681 §3.1 for an expired timer apply: `ssthresh` is half the window in force, the window one segment,
+//! and the timeout doubles. This happens once per congestion episode: a dropped segment that was sent before the episode was detected is
+//! only retransmitted. A dropped retransmission counts as a repeated timeout (RFC 5681 §3.1): the window is one segment, the timeout
+//! doubles, `ssthresh` stays.
 
 use ackclock_core::events::Cause;
 use ackclock_core::qdisc::Notice;

@@ -1,8 +1,8 @@
 //! NewReno.
 //!
 //! ## What it does
-//! Fast recovery as in Reno, but until all data outstanding at the loss is acknowledged. Each partial ACK retransmits the next missing
-//! segment and deflates the window by the segments that have left the network.
+//! Fast recovery as in Reno that lasts until all data outstanding at the loss is acknowledged. Each partial ACK retransmits the next
+//! missing segment and deflates the window by the segments that have left the network.
 //!
 //! ## References
 //! RFC 6582; ns-2.35's Newreno agent, inferred from its runs.
