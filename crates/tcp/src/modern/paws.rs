@@ -14,8 +14,9 @@ const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
 /// The value of a clock that began at `initial`.
 pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
     // Rounded to the nanosecond, so that a time that was written as a decimal is not in the tick before it.
-    let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + 0.5) as u64;
-    initial.wrapping_add((nanos / TICK_NANOS) as u32)
+    // Signed, since that conversion is one instruction; a time is never negative.
+    let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + 0.5) as i64;
+    initial.wrapping_add((nanos.cast_unsigned() / TICK_NANOS) as u32)
 }
 
 /// The time since `echo` was the value of the clock, a tick at least; `None`: it lies in the future.
