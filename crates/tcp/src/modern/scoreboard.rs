@@ -215,6 +215,9 @@ impl Scoreboard {
         }
         self.sacked.remove_below(ack);
         self.lost_below = self.lost_below.max(ack);
+        while self.by_time.front().is_some_and(|transmission| transmission.range.1 <= ack) {
+            self.by_time.pop_front();
+        }
         if self.segments.is_empty() {
             // From the start of their memory again, which is in the cache.
             self.segments.clear();

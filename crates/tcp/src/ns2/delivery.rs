@@ -36,7 +36,7 @@ impl Sampling {
     }
 
     /// Processes an ACK of all segments below `una` that delivers `bytes`.
-    fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
+    pub(super) fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
         let count = una.saturating_sub(self.first).min(self.snapshots.len() as u32);
         let newest = self.snapshots.drain(..count as usize).max_by_key(|it| (it.delivered, it.sent_at));
         self.first += count;
@@ -52,7 +52,6 @@ impl Sampling {
 /// The facts of one ACK.
 pub(super) struct Delivery {
     pub(super) bytes: u64,
-    pub(super) sample: Option<RateSample>,
     /// Bytes lost since the last ACK.
     pub(super) lost: u64,
 }
@@ -86,8 +85,15 @@ impl State {
         }
         let again = seq < self.snd_max;
         self.data_resent += u64::from(again);
-        let (start, size, inflight, total) = (self.position(seq), self.smss.0, self.inflight(), self.total());
+        if self.sampling.is_some() {
+            self.sample_sending(now, seq, again);
+        }
         self.data_sent += 1;
+    }
+
+    /// Takes the snapshot of segment `seq`. A retransmission (`again`) counts its previous transmission as lost.
+    fn sample_sending(&mut self, now: Instant, seq: u32, again: bool) {
+        let (start, size, inflight, total) = (self.position(seq), self.smss.0, self.inflight(), self.total());
         let Some(sampling) = &mut self.sampling else { return };
         if again && let Some(&packet) = sampling.snapshots.get((seq - sampling.first) as usize) {
             sampling.rate.count_lost(size);
@@ -99,17 +105,15 @@ impl State {
 
     /// Counts the delivery of an ACK of `acked` segments (`handshake`: including the SYN), or of a duplicate ACK if `acked` is zero.
     /// `snd_una` has already moved.
-    pub(super) fn deliver(&mut self, now: Instant, acked: u32, handshake: bool) -> Delivery {
+    pub(super) fn deliver(&mut self, acked: u32, handshake: bool) -> Delivery {
         let data = acked - u32::from(handshake);
         let outstanding = self.snd_max - self.snd_una;
         let before = self.early;
         self.early = if acked > 0 { before.saturating_sub(acked - 1) } else { before + 1 }.min(outstanding);
         let segments = if acked > 0 { data.saturating_sub(before).max(data.min(1)) } else { self.early - before.min(outstanding) };
         let bytes = u64::from(segments) * self.smss.0;
-        let (una, min_rtt) = (self.snd_una, self.min_rtt);
-        let sample = self.sampling.as_mut().and_then(|sampling| sampling.deliver(now, una, bytes, min_rtt));
         let newly_lost = self.data_resent - std::mem::replace(&mut self.lost_at_ack, self.data_resent);
-        Delivery { bytes, sample, lost: newly_lost * self.smss.0 }
+        Delivery { bytes, lost: newly_lost * self.smss.0 }
     }
 
     /// No segment counts as in flight any more.

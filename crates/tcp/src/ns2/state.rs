@@ -155,7 +155,6 @@ impl State {
         } else {
             self.grow(now, acked, ack);
         }
-        self.read_window();
     }
 
     /// Lets the window grow, unless the ACK echoes a mark.
@@ -174,9 +173,9 @@ impl State {
     /// Notifies the control of an ACK of `acked` segments, after the move of `snd_una`. `may_grow`: whether the window may grow.
     fn notify_ack(&mut self, now: Instant, acked: u32, ack: &Ack<'_>, may_grow: bool) {
         let handshake = acked > 0 && ack.seq == acked;
-        let delivery = self.deliver(now, acked, handshake);
+        let delivery = self.deliver(acked, handshake);
         let inflight = self.inflight();
-        self.control.on_ack(&AckEvent {
+        let mut event = AckEvent {
             now,
             acked,
             counted: 1.0,
@@ -191,14 +190,19 @@ impl State {
             snd_una: self.position(self.snd_una),
             snd_nxt: self.position(self.snd_max),
             total: self.total(),
-            sample: delivery.sample,
+            sample: None,
             rtt: ack.rtt,
             srtt: self.rto.srtt(),
             min_rtt: self.min_rtt,
             round: self.round,
             ecn_echo: ack.ecn_echo,
             handshake,
-        });
+        };
+        if let Some(sampling) = &mut self.sampling {
+            event.sample = sampling.deliver(now, self.snd_una, delivery.bytes, self.min_rtt);
+            event.total = self.total();
+        }
+        self.control.on_ack(&event);
         if self.sampling.is_some() && self.control.holds_back() {
             self.note_app_limited();
         }
