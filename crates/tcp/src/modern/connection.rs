@@ -1,5 +1,4 @@
-//! A connection of two `modern` ends: with a bulk transfer in one direction, or with whatever an application
-//! writes at either end.
+//! A connection of two `modern` ends: with a bulk transfer in one direction, or with an application's data in both directions.
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, CongestionEvent, Established};
@@ -14,10 +13,10 @@ use crate::checkpoints::Checkpoints;
 use crate::connection::{self, Datagram, DropNotice, Side, Tally, Transmission};
 use crate::slow_start_exit::SlowStartExit;
 
-/// Segments that the application keeps ready, so that a window always finds full ones.
+/// Unsent segments that a bulk transfer keeps in the stream, so that the window always finds full segments.
 const AHEAD: u64 = 4;
 
-/// The control of an end that sends nothing but its FIN.
+/// The control of an end that sends only its FIN.
 #[derive(Clone, Debug)]
 struct OneSegment;
 
@@ -33,23 +32,23 @@ impl CongestionControl for OneSegment {
     }
 }
 
-/// Both ends of a flow: data goes from the first to the second, requests of an application the other way.
+/// Both ends of a flow: data flows from the first end to the second, an application's requests flow back.
 #[derive(Debug)]
 pub struct Connection {
     ends: [Endpoint; 2],
-    /// What the first end sends by itself; `None`: an application opens the connection, from its second end, and writes.
+    /// The bulk transfer of the first end; `None`: an application opens the connection at the second end, and writes.
     bulk: Option<Bulk>,
-    /// Data in a full segment.
+    /// Bytes of data in a full segment.
     segment: u64,
     initial_sequence: u32,
     started: bool,
-    /// Segments handed over.
+    /// Segments that the bulk transfer has written.
     written: u64,
-    /// Bytes delivered in order at the first end: requests.
+    /// Bytes of requests delivered in order at the first end.
     heard_bytes: u64,
-    /// Bytes of data delivered in order at the second.
+    /// Bytes of data delivered in order at the second end.
     delivered_bytes: u64,
-    /// When the last of them were.
+    /// When data was last delivered in order at the second end.
     delivered_at: Instant,
     checkpoints: Checkpoints,
     /// One past the highest position sent.
@@ -65,14 +64,14 @@ impl Connection {
         Self::new(ends, Some(bulk), host, seed)
     }
 
-    /// A connection that its second end will open, with the controls of both ends.
+    /// A connection that its second end opens later, with the controls of both ends.
     pub fn dormant(host: &Config, [sender, receiver]: [Box<dyn CongestionControl>; 2], seed: u64) -> Self {
         let ends = [Endpoint::listen(host, sender), Endpoint::open(host, receiver)];
         Self::new(ends, None, host, seed)
     }
 
     fn new(mut ends: [Endpoint; 2], bulk: Option<Bulk>, host: &Config, seed: u64) -> Self {
-        // Each end's control draws its random decisions from a seed of its own.
+        // Each end's control has its own seed.
         for (end, number) in ends.iter_mut().zip(0..) {
             end.seed(seed ^ number);
         }
@@ -92,12 +91,12 @@ impl Connection {
         }
     }
 
-    /// The number of the segment that begins at `position`: the SYN has 0, the first with data 1, as with the `ns2` host.
+    /// The number of the segment that begins at `position`. As with `ns2` hosts, the SYN is 0 and the first data segment 1.
     fn number(&self, position: u64) -> u32 {
         if position == 0 { 0 } else { ((position - 1).div_ceil(self.segment) + 1) as u32 }
     }
 
-    /// The application hands over as much as keeps the sender busy, and closes after the last.
+    /// The bulk transfer writes enough to keep the sender busy, and closes after its last segment.
     fn hand_over(&mut self, bulk: Bulk, now: Instant) {
         while self.ends[0].unsent() < AHEAD * self.segment && bulk.offers(self.written as u32 + 1, now) {
             self.ends[0].write(self.segment);
@@ -122,7 +121,7 @@ impl connection::Connection for Connection {
 
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Segment>) -> bool {
         let Some(segment) = &arrived.payload else { return false };
-        // A queue marks the packet, not what the profile has put into it.
+        // A queue marks the packet, not the profile's payload.
         let marked;
         let segment = if segment.ecn == arrived.ecn {
             segment
@@ -152,7 +151,7 @@ impl connection::Connection for Connection {
         }
         match self.bulk {
             Some(bulk) if side == Side::Sender => self.hand_over(bulk, now),
-            // Who hears that the other end writes no more has nothing more to say either.
+            // When the peer has closed, this end closes too.
             _ if self.ends[side.index()].has_heard_fin() => self.end(side).close(),
             _ => {}
         }

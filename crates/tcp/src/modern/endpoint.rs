@@ -1,10 +1,10 @@
-//! One end of a connection: segments and timeouts in, segments out.
+//! One end of a connection: segments and timeouts go in, segments come out.
 //!
-//! Data is counted, not carried: the application writes and reads numbers of bytes, and a position in the stream says which they are.
-//! A connection that has been closed from both sides has no timers; it answers a repeated FIN, so that TIME-WAIT needs no time.
+//! Segments carry no data: the application writes and reads numbers of bytes, and a stream position identifies each byte. A connection
+//! closed from both ends has no timers. It still acknowledges a repeated FIN, so that no TIME-WAIT period is needed.
 //!
 //! ## References
-//! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in a connection).
+//! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in an established connection).
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
@@ -39,27 +39,29 @@ pub enum State {
     Closed,
 }
 
-/// One end of a connection. What every segment that arrives needs lies side by side: with a thousand connections it is never in the cache.
+/// One end of a connection. The fields that every arriving segment needs are adjacent: with a thousand connections they are never in the
+/// cache.
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) handshake: Handshake,
     clock: PeerClock,
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
-    /// The segment size that it announces, and its timestamp clock at the start.
+    /// The segment size that the end announces.
     mss: u16,
+    /// Value of the timestamp clock at the start of the run.
     initial_timestamp: u32,
-    /// Whether the peer's FIN had arrived when the own was sent.
+    /// Whether the peer's FIN had arrived before this end sent its own.
     answers_fin: bool,
 }
 
 impl Endpoint {
-    /// An end that opens the connection, with its congestion control.
+    /// An end that opens the connection.
     pub fn open(config: &Config, control: Box<dyn CongestionControl>) -> Self {
         Self::new(config, control, true)
     }
 
-    /// An end that waits for the other to open the connection.
+    /// An end that waits for the peer to open the connection.
     pub fn listen(config: &Config, control: Box<dyn CongestionControl>) -> Self {
         Self::new(config, control, false)
     }
@@ -81,14 +83,13 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
-    /// The application writes no more.
+    /// The application closes the stream.
     pub fn close(&mut self) {
         self.sender.close();
     }
 
-    /// The path takes larger or smaller segments than before (RFC 8201, RFC 8899): of `mss` bytes, without headers, and never more than the
-    /// peer has announced. Later segments have the new size, and retransmissions no more than it; what is outstanding keeps its own. The
-    /// congestion control is told.
+    /// Sets the path's segment size to `mss` bytes without headers, limited by the peer's MSS (RFC 8201, RFC 8899). New segments have this
+    /// size, and retransmissions do not exceed it; outstanding segments keep theirs. The congestion control is notified.
     pub fn change_mss(&mut self, mss: u16) {
         self.handshake.change_mss(mss);
         if self.handshake.stage == Stage::Established {
@@ -96,44 +97,45 @@ impl Endpoint {
         }
     }
 
-    /// The stream is written as it can be sent: `bytes` in all, or without end.
+    /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
     pub(super) fn pull(&mut self, bytes: Option<u64>) {
         self.sender.pull(bytes);
     }
 
-    /// The control draws its random decisions from `seed`.
+    /// Seeds the control's random decisions.
     pub(super) fn seed(&mut self, seed: u64) {
         self.sender.seed(seed);
     }
 
-    /// Earlier connections to the peer have arrived at the initial window `learned`.
+    /// Sets the initial window that earlier connections to the peer have `learned`.
     pub(super) fn recall(&mut self, learned: Segments) {
         self.sender.recall(learned);
     }
 
-    /// Whether the first flight is over and not told of.
+    /// Whether the first flight is over, so that [`Endpoint::settle`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.sender.governor().is_first_flight_over()
     }
 
-    /// Tells the control of the first flight; gives what the next connection to the peer shall know. `learned`: what it knows by now.
+    /// The initial window for the next connection to the peer, if the first flight changes it. `learned`: the window stored for the peer so
+    /// far.
     pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
         self.sender.settle(learned)
     }
 
-    /// Bytes that the application can read.
+    /// Bytes available to the application.
     #[cfg(test)]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
-    /// The application reads up to `most` bytes: gives their positions in the stream, of which the first byte has 1. Afterwards
-    /// [`Endpoint::poll_transmit`] may tell the peer that there is room.
+    /// The application reads up to `most` bytes. Returns their range in the stream, whose first byte has position 1.
+    /// [`Endpoint::poll_transmit`] may then return a window update.
     pub fn read(&mut self, now: Instant, most: u64) -> Range {
         self.receiver.read(now, most)
     }
 
-    /// The state.
+    /// The state of the connection.
     #[cfg(test)]
     pub fn state(&self) -> State {
         match self.handshake.stage {
@@ -161,18 +163,18 @@ impl Endpoint {
         self.sender.governor().window()
     }
 
-    /// The congestion control, for its own quantities.
+    /// The congestion control, which gives its own quantities.
     pub fn control(&self) -> &dyn CongestionControl {
         self.sender.governor().control()
     }
 
-    /// What the sender counted, SYNs included.
+    /// The sender's counters, including SYNs.
     pub(crate) fn counters(&self) -> Counters {
         let (counters, syns) = (self.sender.counters(), u64::from(self.handshake.syns()));
         Counters { sent: counters.sent + syns, retransmitted: counters.retransmitted + syns.saturating_sub(1), ..counters }
     }
 
-    /// Smoothed and smallest round-trip time, and the retransmission timeout.
+    /// Smoothed and minimum round-trip time, and the retransmission timeout.
     pub fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
         let rtt = self.sender.rtt();
         (rtt.srtt(), rtt.min(), rtt.timeout())
@@ -183,7 +185,7 @@ impl Endpoint {
         self.sender.governor().exit()
     }
 
-    /// The last round-trip time measured.
+    /// The latest round-trip time sample.
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.sender.rtt().latest()
     }
@@ -193,12 +195,12 @@ impl Endpoint {
         self.sender.unsent()
     }
 
-    /// Whether the peer's FIN has arrived, and all before it.
+    /// Whether the peer's FIN and all data before it have arrived.
     pub fn has_heard_fin(&self) -> bool {
         self.receiver.is_finished()
     }
 
-    /// Takes a segment. Then [`Endpoint::poll_transmit`] gives what to send.
+    /// Receives a segment. [`Endpoint::poll_transmit`] then returns the segments to send.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         match self.handshake.stage {
             Stage::Reset => {}
@@ -238,12 +240,12 @@ impl Endpoint {
             self.establish(now, segment);
             self.receiver.demand_ack();
         } else {
-            // Both sides open at the same time.
+            // Both ends open the connection at the same time.
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
         }
     }
 
-    /// Takes what the peer's SYN says.
+    /// Processes the peer's SYN: options and window.
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.handshake.agree(segment);
         let agreed = &self.handshake.agreed;
@@ -275,7 +277,7 @@ impl Endpoint {
             return;
         }
         let timestamps = segment.options.timestamps.filter(|_| self.handshake.agreed.timestamps);
-        // RFC 7323 §5.3 rule R1. What is empty is not answered: two ends would answer each other's reordered ACKs for ever.
+        // RFC 7323 §5.3 rule R1. An empty segment causes no ACK: otherwise two ends could acknowledge each other's reordered ACKs for ever.
         if timestamps.is_some_and(|it| !self.clock.accepts(now, it.value)) && !flags.has(Flags::RST) {
             if start < end {
                 self.receiver.demand_ack();
@@ -317,7 +319,7 @@ impl Endpoint {
         }
     }
 
-    /// The connection is no more.
+    /// Resets the connection.
     fn reset(&mut self) {
         self.handshake.reset();
         self.sender.stop();
@@ -331,7 +333,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes the acknowledgement of a segment at position `start`; tells whether it can be.
+    /// Processes the acknowledgement of a segment at position `start`; returns whether it is acceptable.
     fn take_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let iss = self.handshake.iss;
         let Some(ack) = to_position(segment.ack, iss, self.sender.window().una()) else { return true };
@@ -367,7 +369,7 @@ impl Endpoint {
         )
     }
 
-    /// A timer may have expired. Then [`Endpoint::poll_transmit`] gives what to send.
+    /// Handles expired timers. [`Endpoint::poll_transmit`] then returns the segments to send.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.handshake.handle_timeout(now) {
             // RFC 6298 §5.5.
@@ -377,7 +379,7 @@ impl Endpoint {
         self.sender.handle_timeout(now);
     }
 
-    /// A queue has dropped a segment. Then [`Endpoint::poll_transmit`] gives what to send.
+    /// A queue has dropped a segment. [`Endpoint::poll_transmit`] then returns the segments to send.
     pub(crate) fn handle_notice(&mut self, now: Instant, dropped: &DropNotice) {
         let near = self.sender.window().una();
         let Some(position) = to_position(dropped.key, self.handshake.iss, near) else { return };
@@ -399,14 +401,14 @@ impl Endpoint {
         (first < Instant::MAX).then_some(first)
     }
 
-    /// The next segment to send, if there is one.
+    /// The next segment to send, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         match self.handshake.stage {
             Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
             Stage::Listen | Stage::Reset | Stage::SynSent => return None,
             Stage::SynReceived | Stage::Established => {}
         }
-        // Blocks go with an ACK of their own, so that data segments have one size.
+        // SACK blocks travel in a pure ACK, so that data segments have one size.
         if self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks() {
             return Some(self.pure_ack(now));
         }
@@ -433,7 +435,7 @@ impl Endpoint {
 
     fn pure_ack(&mut self, now: Instant) -> Segment {
         let agreed = &self.handshake.agreed;
-        // RFC 2018 §3: with timestamps there is room for three blocks.
+        // RFC 2018 §3: with timestamps only three blocks fit.
         let most = if agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
         let mut options = Options::default();
         if agreed.sack && self.receiver.has_sack_blocks() {
@@ -456,7 +458,7 @@ impl Endpoint {
         self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
     }
 
-    /// Fills in what every segment has: numbers, window, timestamps, echo of marks.
+    /// Sets the fields that every segment has: numbers, window, timestamps, echo of marks.
     fn segment(&mut self, now: Instant, (start, _): Range, mut segment: Segment) -> Segment {
         let Handshake { iss, irs, agreed, .. } = &self.handshake;
         let syn = segment.flags.has(Flags::SYN);
@@ -475,7 +477,7 @@ impl Endpoint {
     }
 }
 
-/// A segment of nothing.
+/// An empty segment.
 const EMPTY: Segment = Segment {
     seq: 0,
     ack: 0,

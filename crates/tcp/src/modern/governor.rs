@@ -169,7 +169,7 @@ impl Governor {
     }
 
     /// An ACK has arrived.
-    pub(super) fn hear(&mut self, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
         let before = self.window;
         self.control.on_ack(ack);
         self.refresh();
@@ -201,7 +201,7 @@ impl Governor {
     }
 
     /// A segment counts as lost.
-    pub(super) fn lose(&mut self, lost: &Lost) {
+    pub(super) fn on_lost(&mut self, lost: &Lost) {
         self.control.on_lost(lost);
         self.refresh();
     }

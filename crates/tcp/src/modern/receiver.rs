@@ -1,4 +1,4 @@
-//! The receiving half: puts the stream together, and decides when an ACK goes and which SACK blocks it carries.
+//! The receiving half: reassembles the stream, and decides when to send an ACK and with which SACK blocks.
 //!
 //! ## References
 //! RFC 9293 §3.10.7.4 (acceptability); RFC 5681 §4.2 (delayed ACKs); RFC 2018 §4 (SACK blocks); RFC 2883 §4 (D-SACK); RFC 3168 §6.1.3.
@@ -12,58 +12,57 @@ use super::config::Config;
 use super::ranges::{Range, RangeSet};
 use super::window::ReceiveWindow;
 
-/// Blocks of which the order of arrival is remembered: those that reports can be needed of, and a few more.
+/// Number of blocks whose order of arrival is stored: those that an ACK can report, and a few more.
 const REMEMBERED: usize = 8;
 
-/// What arrives.
+/// An arriving segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// First position and one past the last, a FIN included.
+    /// First position and one past the last, including a FIN.
     pub(super) range: Range,
     /// Whether the last position is a FIN.
     pub(super) fin: bool,
     /// ECN field of the packet.
     pub(super) ecn: Ecn,
-    /// Whether the sender says that it has reduced its window (CWR).
+    /// Whether the segment carries CWR: the sender has reduced its window.
     pub(super) cwr: bool,
 }
 
 /// The receiving half of an endpoint.
 #[derive(Debug)]
 pub(super) struct Receiver {
-    /// Next position expected.
+    /// Next expected position.
     rcv_nxt: u64,
-    /// What has arrived above.
+    /// Ranges received above `rcv_nxt`.
     above: RangeSet,
-    /// What of the last segment was new; kept for its memory.
+    /// The new parts of the last segment; stored to reuse the memory.
     fresh: Vec<Range>,
-    /// A position in each of the blocks that changed last, the last first.
+    /// A position in each of the most recently changed blocks, the latest first.
     recent: VecDeque<u64>,
     dsack: Option<Range>,
     /// Position of the FIN.
     fin: Option<u64>,
-    /// Next position the application will read.
+    /// Next position that the application reads.
     read: u64,
-    /// The window.
     pub(super) window: ReceiveWindow,
-    /// Whether an ACK has to go now.
+    /// Whether an ACK must be sent now.
     ack_now: bool,
-    /// When a delayed ACK has to go.
+    /// When a delayed ACK must be sent.
     delayed: Option<Instant>,
-    /// Bytes that arrived since the last ACK.
+    /// Bytes received since the last ACK.
     unacked: u64,
-    /// Largest payload so far: what counts as a full segment.
+    /// Largest payload so far; it counts as a full segment.
     largest: u64,
     quick_acks: u32,
     delay: Duration,
-    /// A mark has arrived and the sender has not said that it has reduced its window.
+    /// A mark has arrived, and no CWR since.
     ecn_echo: bool,
-    /// Next position expected when the last ACK was sent.
+    /// Position that the last ACK acknowledged.
     last_ack: u64,
 }
 
 impl Receiver {
-    /// A receiver of a stream whose SYN has position 0.
+    /// A receiver before the peer's SYN, which has position 0.
     pub(super) fn new(config: &Config) -> Self {
         Self {
             rcv_nxt: 0,
@@ -90,28 +89,28 @@ impl Receiver {
         self.rcv_nxt = 1;
     }
 
-    /// Next position expected.
+    /// Next expected position.
     pub(super) fn rcv_nxt(&self) -> u64 {
         self.rcv_nxt
     }
 
-    /// Next position expected when the last ACK was sent.
+    /// Position that the last ACK acknowledged.
     pub(super) fn last_ack(&self) -> u64 {
         self.last_ack
     }
 
-    /// Whether the FIN has arrived, and all before it.
+    /// Whether the FIN and all data before it have arrived.
     pub(super) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
-    /// RFC 9293 §3.10.7.4, table 6: whether a segment has something in the window, or what an empty one may have.
+    /// RFC 9293 §3.10.7.4, table 6: whether the range of a segment, or the position of an empty one, lies in the window.
     pub(super) fn is_acceptable(&self, (start, end): Range) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
         if start == end { start == self.rcv_nxt || start > self.rcv_nxt && start < edge } else { end > self.rcv_nxt && start < edge }
     }
 
-    /// Takes data or a FIN.
+    /// Receives data or a FIN.
     pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival) {
         self.note_marks(arrival);
         let (start, end) = arrival.range;
@@ -123,13 +122,14 @@ impl Receiver {
         if arrival.fin {
             self.fin = Some(end - 1);
         }
-        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4).
+        // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
         self.insert((start, end.min(self.window.edge())));
         let in_order = start == before && self.above.is_empty() && self.rcv_nxt == end;
         if in_order && !arrival.fin {
             self.acknowledge_in_order(now, end - start);
         } else {
-            // RFC 5681 §4.2: at once for what is out of order, or fills a gap. A duplicate and a FIN want an answer as well.
+            // RFC 5681 §4.2: an ACK at once for a segment out of order or one that fills a gap. A duplicate and a FIN are acknowledged at
+            // once too.
             self.ack_now = true;
         }
         if self.rcv_nxt > before {
@@ -137,7 +137,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 5681 §4.2: for every second full segment, or after the delay.
+    /// RFC 5681 §4.2: acknowledges every second full segment, or after the delay.
     fn acknowledge_in_order(&mut self, now: Instant, bytes: u64) {
         self.unacked += bytes;
         if self.quick_acks > 0 {
@@ -150,15 +150,14 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168 §6.1.3: echoes a mark on every ACK until the sender says that it has reduced its window. A packet may say so and be
-    /// marked again itself.
+    /// RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
     fn note_marks(&mut self, arrival: &Arrival) {
         self.ecn_echo = arrival.ecn == Ecn::Marked || self.ecn_echo && !arrival.cwr;
     }
 
     fn insert(&mut self, (start, end): Range) {
         if start == self.rcv_nxt && start < end && self.above.is_empty() {
-            // In order and nothing above it: the usual case.
+            // The usual case: in order, with no range above.
             self.rcv_nxt = end;
             return;
         }
@@ -177,7 +176,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 2883 §4: the first part of what has arrived that had arrived before.
+    /// RFC 2883 §4: the first part of a segment that had already arrived.
     fn duplicate(&self, (start, end): Range) -> Option<Range> {
         let below = (start < self.rcv_nxt).then(|| (start, end.min(self.rcv_nxt)));
         below.or(match self.fresh[..] {
@@ -189,55 +188,55 @@ impl Receiver {
         })
     }
 
-    /// The SACK blocks of the next ACK, at most `most`: a D-SACK block, which is reported once (RFC 2883 §4), the block that the last
-    /// segment belongs to, and those reported last (RFC 2018 §4).
+    /// The SACK blocks of the next ACK, at most `most`. A D-SACK block comes first and is reported once (RFC 2883 §4). The block of the
+    /// last segment and the most recently reported blocks follow (RFC 2018 §4).
     pub(super) fn take_sack_blocks(&mut self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let blocks = self.recent.iter().filter_map(|&position| self.above.containing(position));
         self.dsack.take().into_iter().chain(blocks).take(most)
     }
 
-    /// Whether the next ACK has SACK blocks to carry.
+    /// Whether the next ACK carries SACK blocks.
     pub(super) fn has_sack_blocks(&self) -> bool {
         self.dsack.is_some() || !self.above.is_empty()
     }
 
-    /// Asks for an ACK at once.
+    /// Requests an ACK at once.
     pub(super) fn demand_ack(&mut self) {
         self.ack_now = true;
     }
 
-    /// Whether an ACK has to go now.
+    /// Whether an ACK must be sent now.
     pub(super) fn owes_ack(&self) -> bool {
         self.ack_now
     }
 
-    /// When a delayed ACK has to go.
+    /// When a delayed ACK must be sent.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.delayed
     }
 
-    /// No delayed ACK will go.
+    /// Cancels a delayed ACK.
     pub(super) fn stop_timer(&mut self) {
         self.delayed = None;
     }
 
-    /// The delay of an ACK may be over.
+    /// Requests the delayed ACK if its delay is over.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.ack_now |= self.delayed.take_if(|deadline| *deadline <= now).is_some();
     }
 
-    /// A segment with an acknowledgement is sent: gives its window field and whether it echoes a mark.
+    /// A segment with an acknowledgement is about to be sent: returns its window field and whether it echoes a mark.
     pub(super) fn acknowledge(&mut self, syn: bool) -> (u16, bool) {
         (self.ack_now, self.delayed, self.unacked, self.last_ack) = (false, None, 0, self.rcv_nxt);
         (self.window.offer(self.rcv_nxt, self.read, syn), self.ecn_echo)
     }
 
-    /// Bytes that the application can read.
+    /// Bytes available to the application.
     pub(super) fn readable(&self) -> u64 {
         self.fin.map_or(self.rcv_nxt, |fin| fin.min(self.rcv_nxt)).saturating_sub(self.read)
     }
 
-    /// The application reads up to `most` bytes: gives the range of the stream, whose first byte has position 1.
+    /// The application reads up to `most` bytes. Returns their range in the stream, whose first byte has position 1.
     pub(super) fn read(&mut self, now: Instant, most: u64) -> Range {
         let start = self.read;
         self.read += self.readable().min(most);
@@ -253,7 +252,7 @@ impl Receiver {
 mod tests {
     use super::*;
 
-    /// A receiver that expects position `first` and acknowledges in order.
+    /// A receiver that expects position `first` and sends no quick ACKs.
     fn receiver(first: u64) -> Receiver {
         let mut receiver = Receiver::new(&Config { quick_acks: 0, ..Config::default() });
         receiver.begin();
@@ -263,7 +262,7 @@ mod tests {
         receiver
     }
 
-    /// Takes `[start, end)`; gives the cumulative ACK and the SACK blocks of the ACK.
+    /// Receives `[start, end)`; returns the cumulative ACK and the SACK blocks.
     fn receive(receiver: &mut Receiver, start: u64, end: u64) -> (u64, Vec<Range>) {
         let arrival = Arrival { range: (start, end), fin: false, ecn: Ecn::Incapable, cwr: false };
         receiver.receive(Instant::ZERO, &arrival);
@@ -285,14 +284,14 @@ mod tests {
         assert_eq!(receive(&mut third, 6000, 6500), (5500, vec![(6000, 6500)]));
         assert_eq!(receive(&mut third, 7000, 7500), (5500, vec![(7000, 7500), (6000, 6500)]));
         assert_eq!(receive(&mut third, 8000, 8500), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
-        // Then the fourth arrives, and the second.
+        // Then the fourth and the second arrive.
         assert_eq!(receive(&mut third, 6500, 7000), (5500, vec![(6000, 7500), (8000, 8500)]));
         assert_eq!(receive(&mut third, 5500, 6000), (7500, vec![(8000, 8500)]));
     }
 
     #[test]
     fn rfc_2883_section_4_1() {
-        // Example 1: a duplicate of what is acknowledged.
+        // Example 1: a duplicate of acknowledged data.
         let mut first = receiver(3000);
         receive(&mut first, 3000, 3500);
         receive(&mut first, 3500, 4000);
@@ -307,12 +306,12 @@ mod tests {
         receive(&mut third, 4000, 4500);
         assert_eq!(receive(&mut third, 4500, 5000), (3500, vec![(4000, 5000)]));
         assert_eq!(receive(&mut third, 4000, 4500), (3500, vec![(4000, 4500), (4000, 5000)]));
-        assert_eq!(receive(&mut third, 5000, 5500), (3500, vec![(4000, 5500)]), "it is reported once");
+        assert_eq!(receive(&mut third, 5000, 5500), (3500, vec![(4000, 5500)]), "the D-SACK is reported once");
     }
 
     #[test]
     fn rfc_2883_section_4_2() {
-        // Partial duplicates: a part below the cumulative ACK, and of two separate parts the first.
+        // Partial duplicates: a part below the cumulative ACK; the first of two separate parts.
         let mut below = receiver(500);
         receive(&mut below, 500, 1000);
         receive(&mut below, 1500, 2000);

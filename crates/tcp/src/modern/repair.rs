@@ -80,7 +80,7 @@ impl Repair {
     }
 
     /// Switches to NewReno, because the peer sends no SACK blocks.
-    pub(super) fn do_without_sack(&mut self) {
+    pub(super) fn disable_sack(&mut self) {
         self.method = Recovery::NewReno;
     }
 

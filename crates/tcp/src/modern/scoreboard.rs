@@ -1,10 +1,10 @@
-//! The sender's scoreboard: every segment that is not yet acknowledged cumulatively, with what is known about it.
+//! The sender's scoreboard: all segments above the cumulative ACK, with their state.
 //!
-//! Five sums follow every change, so that `pipe` costs nothing. Segments are also kept in the order of their last transmission, for
-//! RACK, and those to be sent again in the order of the stream.
+//! Five sums are updated at every change, so that `pipe` needs no scan. A second list has the segments in the order of their last
+//! transmission, for RACK; a third has the segments to retransmit, in stream order.
 //!
 //! ## References
-//! RFC 2018 §5; RFC 6675 §3 and §4 (scoreboard, pipe, `IsLost`); RFC 8985 §5 (what is kept per segment).
+//! RFC 2018 §5; RFC 6675 §3 and §4 (scoreboard, pipe, `IsLost`); RFC 8985 §5 (state per segment).
 
 use std::collections::VecDeque;
 
@@ -18,48 +18,48 @@ mod tests;
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "marks that are set and cleared one by one")]
+#[allow(clippy::struct_excessive_bools, reason = "independent marks")]
 pub(super) struct SentSegment {
     /// First position.
     pub(super) start: u64,
     /// One past the last position.
     pub(super) end: u64,
-    /// The connection when it was last sent.
+    /// Snapshot of the connection at the segment's last transmission.
     pub(super) snapshot: Snapshot,
-    /// Whether it was ever sent again.
+    /// Whether the segment was ever retransmitted.
     pub(super) retransmitted: bool,
-    /// Number of its last transmission.
+    /// Number of the segment's last transmission.
     number: u64,
     sacked: bool,
-    /// Whether its first transmission is thought to be lost.
+    /// Whether the first transmission counts as lost.
     lost: bool,
     /// Whether a retransmission is outstanding.
     copied: bool,
 }
 
 impl SentSegment {
-    /// When it was last sent.
+    /// When the segment was last sent.
     pub(super) fn sent_at(&self) -> Instant {
         self.snapshot.sent_at
     }
 
-    /// Bytes, a FIN counted as one.
+    /// Length in bytes; a FIN counts as one.
     pub(super) fn len(&self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether it may still arrive.
+    /// Whether a transmission of the segment may still arrive.
     pub(super) fn is_awaited(&self) -> bool {
         !self.sacked && !self.waits()
     }
 
-    /// Whether it is thought to be lost and has not been sent again.
+    /// Whether the segment counts as lost and waits for its retransmission.
     fn waits(&self) -> bool {
         self.lost && !self.copied
     }
 }
 
-/// A transmission, outdated as soon as the segment is sent again or delivered.
+/// A transmission; outdated once its segment is retransmitted or delivered.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
     number: u64,
@@ -77,41 +77,41 @@ pub(super) struct Scoreboard {
     sacked_segments: u32,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
-    /// What of the last block was new; kept for its memory.
+    /// The new parts of the last block; stored to reuse the memory.
     fresh: Vec<Range>,
-    /// Starts of the segments that wait to be sent again, rising.
+    /// Starts of the segments that wait for their retransmission, in ascending order.
     waiting: VecDeque<u64>,
-    /// In the order of transmission.
+    /// Transmissions in the order of sending.
     by_time: VecDeque<Transmission>,
     last_number: u64,
-    /// Below this all that is not SACKed was marked as lost once.
+    /// All segments below this position were SACKed or marked as lost once.
     lost_below: u64,
-    /// What was marked as lost and not yet told of.
-    untold: VecDeque<SentSegment>,
+    /// Segments marked as lost and not yet reported.
+    unreported: VecDeque<SentSegment>,
 }
 
 impl Scoreboard {
-    /// Bytes thought to be in the network (RFC 6675 §4, `SetPipe`): not SACKed and not lost, and retransmissions.
+    /// Estimated bytes in the network (RFC 6675 §4, `SetPipe`): neither SACKed nor lost, plus retransmissions.
     pub(super) fn pipe(&self) -> u64 {
         self.flight - self.sacked_bytes - self.lost_bytes + self.copied_bytes
     }
 
-    /// Bytes sent and not acknowledged cumulatively (RFC 5681 §2).
+    /// Bytes sent and not cumulatively acknowledged (RFC 5681 §2).
     pub(super) fn flight_size(&self) -> u64 {
         self.flight
     }
 
-    /// Bytes of them that are not SACKed.
+    /// Bytes of the flight that are not SACKed.
     pub(super) fn unsacked(&self) -> u64 {
         self.flight - self.sacked_bytes
     }
 
-    /// Bytes above the cumulative ACK that have arrived.
+    /// SACKed bytes above the cumulative ACK.
     pub(super) fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
     }
 
-    /// Segments above the cumulative ACK that have arrived.
+    /// SACKed segments above the cumulative ACK.
     pub(super) fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
@@ -131,14 +131,14 @@ impl Scoreboard {
         self.segments.get(self.index_of(position))
     }
 
-    /// The first segment that waits to be sent again.
+    /// The first segment that waits for its retransmission.
     pub(super) fn next_lost(&self) -> Option<Range> {
         let start = *self.waiting.front()?;
         self.segment_at(start).map(|segment| (segment.start, segment.end))
     }
 
-    /// The first segment at or above `from` that is below the highest SACKed one, not SACKed, and not sent again (RFC 6675 §4,
-    /// `NextSeg` rule 3).
+    /// The first segment from `from` on that lies below the highest SACKed one, is not SACKed, and has no outstanding retransmission (RFC
+    /// 6675 §4, `NextSeg` rule 3).
     pub(super) fn next_unsacked(&self, from: u64) -> Option<Range> {
         let highest = self.sacked.highest()?;
         let candidates = self.segments.range(self.index_of(from)..).take_while(|segment| segment.end <= highest);
@@ -151,7 +151,7 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.sacked).map(|segment| (segment.start, segment.end))
     }
 
-    /// Notes that new data was sent.
+    /// Records the transmission of new data.
     pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot) {
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false };
@@ -159,7 +159,7 @@ impl Scoreboard {
         self.flight += end - start;
     }
 
-    /// Notes that a segment was sent again, or a part of it.
+    /// Records the retransmission of a segment or a part of it.
     pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot) {
         if self.segment_at(start).is_some_and(|segment| (segment.start, segment.end) != (start, end)) {
             self.split(start);
@@ -181,7 +181,7 @@ impl Scoreboard {
         self.stop_waiting(start);
     }
 
-    /// The segment at `start` waits to be sent again.
+    /// Adds the segment at `start` to those that wait for their retransmission.
     fn wait(&mut self, start: u64) {
         if self.waiting.back().is_none_or(|&last| last < start) {
             self.waiting.push_back(start);
@@ -190,7 +190,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segment at `start` does not wait any longer, if it did.
+    /// Removes the segment at `start` from those that wait.
     fn stop_waiting(&mut self, start: u64) {
         if self.waiting.front() == Some(&start) {
             self.waiting.pop_front();
@@ -205,10 +205,11 @@ impl Scoreboard {
         self.last_number
     }
 
-    /// Takes a cumulative ACK; adds what it newly delivers to `delivered`, rising. Gives the number of segments it covers.
+    /// Processes a cumulative ACK: appends the newly delivered segments to `delivered`, in ascending order. Returns the number of segments
+    /// that the ACK covers.
     pub(super) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
         let mut count = self.remove_below(ack, delivered);
-        // What the ACK covers in part is now the first segment.
+        // The first segment may be covered in part.
         if self.segments.front().is_some_and(|segment| segment.start < ack) {
             self.split(ack);
             count += self.remove_below(ack, delivered);
@@ -219,14 +220,14 @@ impl Scoreboard {
             self.by_time.pop_front();
         }
         if self.segments.is_empty() {
-            // From the start of their memory again, which is in the cache.
+            // Starts again at the beginning of the buffers, which is in the cache.
             self.segments.clear();
             self.by_time.clear();
         }
         count
     }
 
-    /// Removes the segments that end at or below `ack`; gives their number.
+    /// Removes the segments that end at or below `ack`; returns their number.
     fn remove_below(&mut self, ack: u64, delivered: &mut Vec<SentSegment>) -> u32 {
         let mut count = 0;
         while let Some(segment) = self.segments.pop_front_below(ack) {
@@ -240,7 +241,7 @@ impl Scoreboard {
         count
     }
 
-    /// Takes a SACK block; adds what it newly delivers to `delivered`, rising.
+    /// Processes a SACK block: appends the newly delivered segments to `delivered`, in ascending order.
     pub(super) fn sack(&mut self, block: Range, delivered: &mut Vec<SentSegment>) {
         let mut fresh = std::mem::take(&mut self.fresh);
         self.sacked.insert(block, &mut fresh);
@@ -264,7 +265,7 @@ impl Scoreboard {
         self.fresh = fresh;
     }
 
-    /// Takes a segment out of the sums.
+    /// Subtracts a segment from the sums.
     fn forget(&mut self, segment: &SentSegment) {
         let count = |condition| if condition { segment.len() } else { 0 };
         self.sacked_bytes -= count(segment.sacked);
@@ -276,7 +277,7 @@ impl Scoreboard {
         }
     }
 
-    /// Makes a segment begin at `position`, if it lies within one.
+    /// Splits the segment that contains `position`, so that one begins there.
     fn split(&mut self, position: u64) {
         let index = self.index_of(position);
         let Some(&segment) = self.segments.get(index) else { return };
@@ -299,7 +300,7 @@ impl Scoreboard {
         self.segments.partition_point(|segment| segment.end <= position)
     }
 
-    /// Marks what is not SACKed below `position` as lost, each segment once (RFC 6675 §4, `IsLost`); tells whether there was any.
+    /// Marks the segments below `position` that are not SACKed as lost, each once (RFC 6675 §4, `IsLost`). Returns whether any was marked.
     pub(super) fn mark_lost_below(&mut self, position: u64) -> bool {
         let mut marked = false;
         let first = self.index_of(self.lost_below);
@@ -315,25 +316,25 @@ impl Scoreboard {
         marked
     }
 
-    /// Marks the first unacknowledged segment as lost, or as lost again; tells whether that was news.
+    /// Marks the last transmission of the first unacknowledged segment as lost; returns whether the mark is new.
     pub(super) fn mark_first_lost(&mut self) -> bool {
         !self.segments.is_empty() && self.mark(0)
     }
 
-    /// Marks the segment at `position` as lost, or as lost again; tells whether that was news.
+    /// Marks the last transmission of the segment at `position` as lost; returns whether the mark is new.
     pub(super) fn mark_lost_at(&mut self, position: u64) -> bool {
         let index = self.index_of(position);
         index < self.segments.len() && self.mark(index)
     }
 
-    /// Marks all that is not SACKed as lost, retransmissions included.
+    /// Marks all segments that are not SACKed as lost, including retransmissions.
     pub(super) fn mark_all_lost(&mut self) {
         for index in 0..self.segments.len() {
             self.mark(index);
         }
     }
 
-    /// Believes the last transmission of a segment to be lost.
+    /// Marks the last transmission of a segment as lost; returns whether the mark is new.
     fn mark(&mut self, index: usize) -> bool {
         let segment = &mut self.segments[index];
         if segment.sacked || segment.waits() {
@@ -349,20 +350,20 @@ impl Scoreboard {
         }
         let segment = *segment;
         self.wait(segment.start);
-        self.untold.push_back(segment);
+        self.unreported.push_back(segment);
         true
     }
 
-    /// The next segment that was marked as lost since the last was asked for.
-    pub(super) fn next_untold(&mut self) -> Option<SentSegment> {
-        self.untold.pop_front()
+    /// Removes and returns the next segment marked as lost and not yet reported.
+    pub(super) fn next_unreported(&mut self) -> Option<SentSegment> {
+        self.unreported.pop_front()
     }
 
-    /// Takes back all marks of loss. Retransmissions stay in the pipe beside what they repeat.
+    /// Removes all marks of loss. Both original and retransmission then count in the pipe.
     pub(super) fn unmark_lost(&mut self) {
         for segment in &mut self.segments {
             if segment.waits() {
-                // Its transmission was given up; now it is awaited again.
+                // The transmission counted as lost; now it may arrive again.
                 let range = (segment.start, segment.end);
                 self.by_time.push_back(Transmission { number: segment.number, sent_at: segment.sent_at(), range });
             }
@@ -373,8 +374,8 @@ impl Scoreboard {
         self.waiting.clear();
     }
 
-    /// Marks as lost, in the order of transmission, what was sent before `newest` (its time and end) and is `expired`; tells whether
-    /// there was any. Then the time of the last transmission before `newest` that is still awaited.
+    /// Marks the `expired` transmissions before `newest` (time and end) as lost, in the order of sending. Returns whether any was marked,
+    /// and the time of the last transmission before `newest` that may still arrive.
     pub(super) fn expire(&mut self, newest: (Instant, u64), expired: impl Fn(Instant) -> bool) -> (bool, Option<Instant>) {
         let (mut marked, mut index) = (false, 0);
         while let Some(&Transmission { sent_at, .. }) = self.by_time.get(index).filter(|it| it.sent_at <= newest.0) {
@@ -386,7 +387,7 @@ impl Scoreboard {
                 }
                 marked |= self.mark_transmission(index);
             }
-            // What was sent at the same time as the newest, but lies above it, stays.
+            // A segment sent at the same time as the newest, but above it, stays.
             if awaited && !before {
                 index += 1;
             } else {
@@ -410,7 +411,7 @@ impl Scoreboard {
         (transmission.sent_at, transmission.range.1) < newest
     }
 
-    /// The segments, or pieces, that transmission `index` sent, whatever has become of them since.
+    /// The segments, or pieces, that transmission `index` sent, regardless of their present state.
     fn pieces(&self, index: usize) -> std::ops::Range<usize> {
         let (start, end) = self.by_time[index].range;
         let first = self.index_of(start);
@@ -418,19 +419,19 @@ impl Scoreboard {
         first..first + count
     }
 
-    /// Whether it is transmission `index` that segment `piece` is awaited from: it is neither delivered, nor given up, nor sent again.
+    /// Whether segment `piece` may still arrive by transmission `index`: it is neither delivered, nor lost, nor retransmitted since.
     fn awaits(&self, piece: usize, index: usize) -> bool {
         let segment = &self.segments[piece];
         segment.number == self.by_time[index].number && segment.is_awaited()
     }
 
     fn is_awaited(&self, index: usize) -> bool {
-        // Acknowledged cumulatively: the usual case.
+        // The usual case: the transmission is cumulatively acknowledged.
         let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
         self.by_time[index].range.1 > first && self.pieces(index).any(|piece| self.awaits(piece, index))
     }
 
-    /// Marks the segments of a transmission.
+    /// Marks the segments of a transmission as lost; returns whether any mark is new.
     fn mark_transmission(&mut self, index: usize) -> bool {
         let mut marked = false;
         for piece in self.pieces(index) {
@@ -439,8 +440,8 @@ impl Scoreboard {
         marked
     }
 
-    /// RFC 6675 §4: below this, what is not SACKed is lost: `dup_thresh` separate ranges, or more than `dup_thresh` − 1 segments of
-    /// `smss` bytes, have been SACKed above it.
+    /// RFC 6675 §4: the position below which a segment counts as lost unless it is SACKed. Above it lie `dup_thresh` separate SACKed
+    /// ranges, or more than `dup_thresh` − 1 SACKed segments of `smss` bytes.
     pub(super) fn loss_edge(&self, dup_thresh: u32, smss: u64) -> Option<u64> {
         let mut bytes = 0;
         for (count, (start, end)) in (1..).zip(self.sacked.iter().rev()) {
@@ -452,7 +453,7 @@ impl Scoreboard {
         None
     }
 
-    /// Whether the sums are what the segments say.
+    /// Whether the sums agree with the segments.
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
         let sum = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).map(SentSegment::len).sum::<u64>();
@@ -472,7 +473,7 @@ impl Scoreboard {
     }
 }
 
-/// Taking segments from the left edge.
+/// Removal of segments at the left edge.
 trait PopBelow {
     fn pop_front_below(&mut self, ack: u64) -> Option<SentSegment>;
 }

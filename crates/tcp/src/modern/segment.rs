@@ -1,4 +1,4 @@
-//! Segments as they are on the wire: 32-bit sequence numbers, flags, a 16-bit window, options, and a count of bytes instead of a payload.
+//! Segments on the wire: 32-bit sequence numbers, flags, a 16-bit window, options, and a number of bytes instead of a payload.
 //!
 //! ## References
 //! RFC 9293 §3.1 (header), §3.2 (MSS); RFC 7323 §2 (window scale), §3 (timestamps); RFC 2018 §2, §3 (SACK); RFC 3168 §6.1 (ECE, CWR).
@@ -7,9 +7,9 @@ use std::ops::BitOr;
 
 use ackclock_core::qdisc::Ecn;
 
-/// Bytes of the IPv4 and TCP headers without options.
+/// Size of the IPv4 and TCP headers without options, in bytes.
 pub const BASE_HEADER: u32 = 40;
-/// Most SACK blocks that fit beside no other option (RFC 2018 §3).
+/// Maximum number of SACK blocks if the segment has no other option (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// Control bits of the TCP header.
@@ -17,7 +17,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 pub struct Flags(u8);
 
 impl Flags {
-    /// None.
+    /// No flag.
     pub const NONE: Self = Self(0);
     /// No more data from the sender.
     pub const FIN: Self = Self(1);
@@ -25,9 +25,9 @@ impl Flags {
     pub const SYN: Self = Self(1 << 1);
     /// Reset the connection.
     pub const RST: Self = Self(1 << 2);
-    /// The sender has nothing more to send at the moment.
+    /// Push: the sender has no more data at present.
     pub const PSH: Self = Self(1 << 3);
-    /// The acknowledgement field counts.
+    /// The acknowledgement field is valid.
     pub const ACK: Self = Self(1 << 4);
     /// ECN echo.
     pub const ECE: Self = Self(1 << 6);
@@ -39,12 +39,12 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// The bits as they are in the header.
+    /// The flags as header bits.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// These flags, and `other` where `condition` holds.
+    /// These flags, plus `other` if `condition` holds.
     #[must_use]
     pub const fn with(self, other: Self, condition: bool) -> Self {
         if condition { Self(self.0 | other.0) } else { self }
@@ -63,11 +63,11 @@ impl BitOr for Flags {
 pub struct Timestamps {
     /// `TSval`: the sender's clock.
     pub value: u32,
-    /// `TSecr`: the clock of the peer, echoed.
+    /// `TSecr`: the echoed clock of the peer.
     pub echo: u32,
 }
 
-/// SACK blocks on the wire: `[left, right)` each (RFC 2018 §3).
+/// SACK blocks `[left, right)` on the wire (RFC 2018 §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u32, u32); MAX_SACK_BLOCKS],
@@ -75,15 +75,15 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// None.
+    /// No block.
     pub const EMPTY: Self = Self { blocks: [(0, 0); MAX_SACK_BLOCKS], len: 0 };
 
-    /// The blocks in their order.
+    /// The blocks in order.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Adds a block at the end, if there is room.
+    /// Appends a block, if the list has room.
     pub fn push(&mut self, block: (u32, u32)) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = block;
@@ -108,7 +108,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Bytes of the options, padded to a multiple of four (RFC 9293 §3.1).
+    /// Size of the options in bytes, padded to a multiple of four (RFC 9293 §3.1).
     pub fn size(&self) -> u32 {
         let blocks = self.sack.as_slice().len() as u32;
         let mss = if self.mss.is_some() { 4 } else { 0 };
@@ -123,13 +123,13 @@ impl Options {
 /// A segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of its first byte, or of SYN or FIN.
+    /// Sequence number of the first byte, or of SYN or FIN.
     pub seq: u32,
-    /// Next sequence number expected, if [`Flags::ACK`] is set.
+    /// Next expected sequence number, if [`Flags::ACK`] is set.
     pub ack: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Window field, not yet scaled.
+    /// Window field, unscaled.
     pub window: u16,
     /// Options.
     pub options: Options,
@@ -140,28 +140,28 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Size on the wire with IPv4 and TCP headers.
+    /// Size on the wire in bytes, with IPv4 and TCP headers.
     pub fn wire_size(&self) -> u32 {
         BASE_HEADER + self.options.size() + self.payload
     }
 
-    /// Sequence numbers it takes: data, SYN and FIN (RFC 9293 §3.4, SEG.LEN).
+    /// Number of sequence numbers that the segment occupies: data, SYN and FIN (RFC 9293 §3.4, SEG.LEN).
     pub fn len(&self) -> u32 {
         self.payload + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
-    /// Whether it takes no sequence number: an ACK and nothing else, or a window probe.
+    /// Whether the segment occupies no sequence number: a pure ACK or a window probe.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The sequence number on the wire of a position in the stream, in a connection that began with `initial` (which the SYN has).
+/// The sequence number on the wire of a stream position; `initial`: sequence number of the SYN.
 pub fn to_wire(position: u64, initial: u32) -> u32 {
     initial.wrapping_add(position as u32)
 }
 
-/// The position nearest to `near` that has the sequence number `wire` (RFC 9293 §3.4); `None`: it lies before the stream.
+/// The position nearest to `near` with the sequence number `wire` (RFC 9293 §3.4); `None`: it lies before the stream.
 pub fn to_position(wire: u32, initial: u32, near: u64) -> Option<u64> {
     let difference = wire.wrapping_sub(to_wire(near, initial)).cast_signed();
     near.checked_add_signed(i64::from(difference))
@@ -186,11 +186,11 @@ mod tests {
         for _ in 0..3 {
             sack.push((1, 2));
         }
-        // RFC 2018 §3: with timestamps three blocks fit into the 40 bytes there are.
+        // RFC 2018 §3: with timestamps three blocks fit into the 40 bytes of options.
         assert_eq!(Options { timestamps, sack, ..Options::default() }.size(), 36);
         sack.push((1, 2));
         sack.push((9, 10));
-        assert_eq!(sack.as_slice().len(), 4, "there is no room for a fifth");
+        assert_eq!(sack.as_slice().len(), 4, "no room for a fifth block");
         assert_eq!(Options { sack, ..Options::default() }.size(), 36);
     }
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn syn_and_fin_take_a_sequence_number() {
+    fn syn_and_fin_occupy_a_sequence_number() {
         let with = |flags| Segment { flags, ..segment(Options::default(), 10) }.len();
         assert_eq!([Flags::ACK, Flags::SYN, Flags::FIN | Flags::ACK].map(with), [10, 11, 11]);
     }

@@ -19,7 +19,7 @@ pub(super) struct SendWindow {
     /// Largest window that the peer has advertised.
     largest: u64,
     /// Sequence and ACK numbers of the last window update (`SND.WL1`, `SND.WL2`).
-    told: (u64, u64),
+    last_update: (u64, u64),
 }
 
 impl SendWindow {
@@ -76,10 +76,10 @@ impl SendWindow {
 
     /// RFC 9293 §3.10.7.4: stores the window of the newest segment; returns whether its edge has moved.
     pub(super) fn update(&mut self, ack: &Ack<'_>) -> bool {
-        if self.told > (ack.seq, ack.number) {
+        if self.last_update > (ack.seq, ack.number) {
             return false;
         }
-        self.told = (ack.seq, ack.number);
+        self.last_update = (ack.seq, ack.number);
         self.largest = self.largest.max(ack.window);
         let edge = ack.number + ack.window;
         // The rounding of the scale may shrink a window (RFC 7323 §2.4), but not below the data already sent.

@@ -19,9 +19,9 @@ struct Probe {
 
 /// The facts of an ACK that concern a probe.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct ProbeAck {
     /// The cumulative ACK.
-    pub(super) ack: u64,
+    pub(super) number: u64,
     /// End of the D-SACK block, if the ACK has one.
     pub(super) dsack_end: Option<u64>,
     /// Whether the ACK is a duplicate without SACK blocks.
@@ -69,10 +69,10 @@ impl Tlp {
     }
 
     /// RFC 8985 §7.4.2: processes an ACK; returns whether the probe has repaired a loss, to which the congestion control must respond.
-    pub(super) fn hear(&mut self, heard: Heard) -> bool {
-        let Some(Probe { end, is_retrans }) = self.probe.filter(|probe| heard.ack >= probe.end) else { return false };
-        let (redundant, beyond) = (heard.dsack_end == Some(end), heard.ack > end);
-        if !is_retrans || redundant || beyond || heard.plain_duplicate {
+    pub(super) fn handle_ack(&mut self, ack: ProbeAck) -> bool {
+        let Some(Probe { end, is_retrans }) = self.probe.filter(|probe| ack.number >= probe.end) else { return false };
+        let (redundant, beyond) = (ack.dsack_end == Some(end), ack.number > end);
+        if !is_retrans || redundant || beyond || ack.plain_duplicate {
             self.probe = None;
         }
         is_retrans && !redundant && beyond
@@ -83,7 +83,7 @@ impl Tlp {
 mod tests {
     use super::*;
 
-    const HEARD: Heard = Heard { ack: 10, dsack_end: None, plain_duplicate: false };
+    const ACK: ProbeAck = ProbeAck { number: 10, dsack_end: None, plain_duplicate: false };
 
     fn probed(is_retrans: bool) -> Tlp {
         let mut tlp = Tlp::default();
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn a_probe_with_new_data_detects_no_loss() {
         let mut tlp = probed(false);
-        assert!(!tlp.hear(Heard { ack: 9, ..HEARD }));
+        assert!(!tlp.handle_ack(ProbeAck { number: 9, ..ACK }));
         assert!(tlp.probe.is_some());
-        assert!(!tlp.hear(HEARD));
+        assert!(!tlp.handle_ack(ACK));
         assert!(tlp.probe.is_none());
     }
 
@@ -124,9 +124,9 @@ mod tests {
     fn a_redundant_probe_is_reported_by_d_sack() {
         // RFC 8985 §7.4.1, case 1: original and probe arrived.
         let mut tlp = probed(true);
-        assert!(!tlp.hear(HEARD), "the ACK of the original, or of the probe");
+        assert!(!tlp.handle_ack(ACK), "the ACK of the original, or of the probe");
         assert!(tlp.probe.is_some());
-        assert!(!tlp.hear(Heard { dsack_end: Some(10), ..HEARD }));
+        assert!(!tlp.handle_ack(ProbeAck { dsack_end: Some(10), ..ACK }));
         assert!(tlp.probe.is_none());
     }
 
@@ -134,8 +134,8 @@ mod tests {
     fn later_data_acknowledged_without_d_sack_means_a_loss() {
         // RFC 8985 §7.4.1, case 2: the original was lost.
         let mut tlp = probed(true);
-        assert!(!tlp.hear(HEARD));
-        assert!(tlp.hear(Heard { ack: 11, ..HEARD }));
+        assert!(!tlp.handle_ack(ACK));
+        assert!(tlp.handle_ack(ProbeAck { number: 11, ..ACK }));
         assert!(tlp.probe.is_none());
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn a_duplicate_without_sack_means_that_both_arrived() {
         // RFC 8985 §7.4.1, case 3: the receiver sends no D-SACK.
         let mut tlp = probed(true);
-        assert!(!tlp.hear(Heard { plain_duplicate: true, ..HEARD }));
+        assert!(!tlp.handle_ack(ProbeAck { plain_duplicate: true, ..ACK }));
         assert!(tlp.probe.is_none());
     }
 }

@@ -88,9 +88,9 @@ fn each_lost_transmission_is_reported_once() {
     board.mark_first_lost();
     board.resend((0, 100), sent(20));
     board.mark_all_lost();
-    let told = std::iter::from_fn(|| board.next_untold()).map(|segment| (segment.start, segment.sent_at()));
+    let reported = std::iter::from_fn(|| board.next_unreported()).map(|segment| (segment.start, segment.sent_at()));
     let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
-    assert!(told.eq(expected));
+    assert!(reported.eq(expected));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! What the sender makes of an ACK.
+//! Processing of ACKs.
 //!
 //! ## References
-//! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (measuring).
+//! RFC 9293 §3.10.7.4; RFC 5681 §2 (duplicate ACK); RFC 6675 §2; RFC 6298 §3 and RFC 7323 §4.1 (round-trip time).
 
 use ackclock_core::events::{Ack as AckEvent, RateSample};
 use ackclock_core::units::{Duration, Instant};
@@ -14,11 +14,11 @@ use super::super::ranges::Range;
 use super::super::repair::{Force, Phase};
 use super::super::scoreboard::SentSegment;
 use super::super::timers::Timer;
-use super::super::tlp::Heard;
+use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
-/// What an ACK changes.
+/// The changes by an ACK.
 struct Change {
     /// Bytes newly acknowledged cumulatively.
     acked: u64,
@@ -29,19 +29,20 @@ struct Change {
     duplicate: bool,
     /// The D-SACK block.
     dsack: Option<Range>,
-    /// Outstanding and not SACKed before.
+    /// Outstanding bytes not SACKed before the ACK.
     outstanding: u64,
-    /// First unacknowledged position before.
+    /// First unacknowledged position before the ACK.
     una: u64,
     rtt: Option<Duration>,
     sample: Option<RateSample>,
-    /// In flight before, and lost so far before.
+    /// Bytes in flight before the ACK.
     inflight: u64,
+    /// Bytes lost before the ACK.
     lost: u64,
 }
 
 impl Sender {
-    /// Takes an ACK. Tells whether it can be: an ACK of what was never sent cannot (RFC 9293 §3.10.7.4).
+    /// Processes an ACK; returns whether it is acceptable. An ACK of data never sent is not (RFC 9293 §3.10.7.4).
     pub(in super::super) fn handle_ack(&mut self, now: Instant, ack: &Ack<'_>) -> bool {
         if ack.number > self.window.nxt() {
             return false;
@@ -58,8 +59,8 @@ impl Sender {
         let mut change = self.update_scoreboard(ack, &mut delivered);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
-        let repaired = self.tlp.hear(Heard {
-            ack: ack.number,
+        let repaired = self.tlp.handle_ack(ProbeAck {
+            number: ack.number,
             dsack_end: change.dsack.map(|block| block.1),
             plain_duplicate: change.duplicate && ack.sack.is_empty(),
         });
@@ -73,7 +74,7 @@ impl Sender {
         if ack.ece && self.marks.is_agreed() {
             self.handle_mark(now);
         }
-        self.tell_control(now, ack, &change, before);
+        self.notify_control(now, ack, &change, before);
         self.repair.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
@@ -81,7 +82,7 @@ impl Sender {
         true
     }
 
-    /// Whether nothing is in flight of which an ACK could tell something: the usual case at the end that receives.
+    /// Whether no data is in flight and the ACK repeats the last one: the usual case at the end that receives data.
     fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
         let idle = self.window.is_idle() && self.repair.is_open();
         idle && ack.number == self.window.una() && ack.sack.is_empty() && !ack.ece
@@ -101,22 +102,22 @@ impl Sender {
             self.board.sack((start.max(ack.number), end.min(self.window.nxt())), delivered);
         }
         let arrived = delivered.iter().map(SentSegment::len).sum();
-        // RFC 5681 §2; with SACK, RFC 6675 §2: one that tells of something new.
-        let tells = if without_sack { ack.bare && !window_moved } else { arrived > 0 };
-        let duplicate = acked == 0 && flight > 0 && tells;
+        // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.
+        let reports = if without_sack { ack.bare && !window_moved } else { arrived > 0 };
+        let duplicate = acked == 0 && flight > 0 && reports;
         self.repair.count_duplicates(acked > 0, duplicate);
         Change { acked, segments, delivered: arrived, duplicate, dsack, outstanding, una, rtt: None, sample: None, inflight, lost }
     }
 
-    /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and what RACK needs.
+    /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and the state of RACK.
     fn measure(&mut self, now: Instant, ack: &Ack<'_>, delivered: &[SentSegment], change: &mut Change) {
-        // RFC 6298 §3 (Karn): not if something was sent again; the rest may have waited for it. The first segment's time includes the
-        // delay of the ACK (RFC 7323 §4.1), the last one's is that of the segment that caused it.
+        // RFC 6298 §3 (Karn): no sample if a segment was retransmitted, because the others may have waited for it. The first segment's time
+        // includes the delay of the ACK (RFC 7323 §4.1); the last segment caused the ACK.
         let clear = delivered.iter().all(|segment| !segment.retransmitted);
         let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
         let first = time(delivered.first());
         change.rtt = time(delivered.last());
-        // An ACK with a D-SACK answers a duplicate, whose timestamp is not echoed (RFC 7323 §4.3): its echo is as old as the original.
+        // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if let Some(sample) = sample {
@@ -134,7 +135,7 @@ impl Sender {
         }
         let min_rtt = self.rtt.min();
         for segment in delivered {
-            // Of a segment out of order the timestamp is not echoed (RFC 7323 §4.3): of one that was SACKed the echo tells nothing.
+            // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
             let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
             let original = segment.retransmitted && segment.end <= ack.number && ack.echo.is_some_and(is_older);
@@ -143,7 +144,7 @@ impl Sender {
         self.rack.see_dsack(self.window.una(), self.window.nxt(), change.dsack.is_some());
     }
 
-    /// Takes back a recovery that turns out to be spurious.
+    /// Undoes a recovery that the ACK shows as spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
         if self.repair.is_open() {
             return;
@@ -161,8 +162,8 @@ impl Sender {
         }
     }
 
-    /// Tells the control of the ACK: the window may grow outside fast recovery, and not on an echoed mark (RFC 3168 §6.1.2).
-    fn tell_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, before: Phase) {
+    /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not on an echoed mark (RFC 3168 §6.1.2).
+    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, before: Phase) {
         if change.delivered == 0 && change.acked == 0 && !change.duplicate {
             return;
         }
@@ -170,7 +171,7 @@ impl Sender {
         let phase = self.repair.phase();
         let recovering = before == Phase::Fast || phase == Phase::Fast;
         let inflight = self.board.pipe();
-        self.governor.hear(&AckEvent {
+        self.governor.on_ack(&AckEvent {
             now,
             acked: change.segments,
             counted: self.governor.counted(change.acked, phase == Phase::Timeout),

@@ -1,15 +1,13 @@
-//! The sending half: what there is to send, and whether it may go.
+//! The sending half: decides what to send and when.
 //!
-//! The sender owns no state that rules anything: it asks its owners for facts and tells them what happened. Each of its fields is a room
-//! whose fields nobody else can change: the stream, the send window, the scoreboard, recovery, the congestion control, and so on.
-//!
-//! | file | what happens |
+//! The sender itself decides little: it queries the owners of the state and notifies them of events. Each owner has private fields: the
+//! stream, the send window, the scoreboard, recovery, the congestion control, and so on. | file | events |
 //! |---|---|
 //! | `mod` | the application writes; a segment is sent |
 //! | `acks` | an ACK arrives |
-//! | `recovering` | losses are found; recovery begins and ends; the timer expires |
-//! | `timeouts` | a timer is set, or due |
-//! | `notices` | a queue tells of a drop |
+//! | `recovering` | losses are detected; recovery begins and ends; the timer expires |
+//! | `timeouts` | a timer is set or expires |
+//! | `notices` | a queue notifies the sender of a drop |
 //!
 //! ## References
 //! RFC 5681 §4.1 (restart after idle); RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
@@ -44,26 +42,26 @@ use crate::rate::DeliveryRate;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Output {
-    /// Its positions; empty for a window probe.
+    /// The segment's positions; empty for a window probe.
     pub(super) range: Range,
     /// Whether the last position is a FIN.
     pub(super) fin: bool,
-    /// Whether it ends what there is to send.
+    /// Whether the segment ends the data to send.
     pub(super) push: bool,
-    /// Whether it was sent before.
+    /// Whether the segment is a retransmission.
     pub(super) retransmission: bool,
-    /// Whether it says that the window has been reduced (CWR).
+    /// Whether the segment carries CWR: the window has been reduced.
     pub(super) cwr: bool,
 }
 
-/// What the sender counts.
+/// The sender's counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
-    /// Segments with data or FIN sent, retransmissions included.
+    /// Segments sent with data or FIN, including retransmissions.
     pub(crate) sent: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub(crate) retransmitted: u64,
     /// Expired retransmission timers.
     pub(crate) timeouts: u64,
@@ -71,15 +69,15 @@ pub(crate) struct Counters {
     pub(crate) probes: u64,
     /// Reductions of the window.
     pub(crate) reductions: u64,
-    /// Reductions taken back.
+    /// Undone reductions.
     pub(crate) undone: u64,
     /// Largest congestion window.
     pub(crate) cwnd_max: Segments,
 }
 
-/// What the sender itself goes by of the [`Config`].
+/// The settings of [`Config`] that the sender itself uses.
 #[derive(Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 struct Settings {
     prr: bool,
     tlp: bool,
@@ -91,7 +89,7 @@ struct Settings {
     max_rto: Duration,
 }
 
-/// The sending half of an endpoint. What an end without data looks at comes first, so that it is in few lines of the cache.
+/// The sending half of an endpoint. The fields that an end without data needs come first, so that they fill few cache lines.
 #[derive(Debug)]
 pub(super) struct Sender {
     window: SendWindow,
@@ -104,11 +102,11 @@ pub(super) struct Sender {
     rtt: Rtt,
     board: Scoreboard,
     governor: Governor,
-    /// Bytes sent, retransmissions included.
+    /// Bytes sent, including retransmissions.
     sent_bytes: u64,
-    /// Headers of a segment in bytes, with the options that every segment carries.
+    /// Size of a segment's headers in bytes, with the options that every segment carries.
     header: u64,
-    /// From which the control draws its random decisions.
+    /// Seeds the control's random decisions.
     seed: u64,
     counters: Counters,
     settings: Settings,
@@ -116,7 +114,7 @@ pub(super) struct Sender {
     rack: Rack,
     marks: Marks,
     undo: Undo,
-    /// What the ACK under way delivers; kept for its memory.
+    /// The segments that the current ACK delivers; stored to reuse the memory.
     delivered: Vec<SentSegment>,
 }
 
@@ -156,19 +154,19 @@ impl Sender {
         }
     }
 
-    /// The peer's SYN has arrived, with a window of `window` bytes: both ends have agreed.
+    /// The peer's SYN has arrived and advertises `window` bytes: the options are negotiated.
     pub(super) fn agree(&mut self, agreed: Agreed, window: u64) {
         let timestamps = if agreed.timestamps { TIMESTAMPS } else { 0 };
         self.header = u64::from(BASE_HEADER) + u64::from(timestamps);
         self.governor.agree(u64::from(agreed.smss));
         self.marks.agree(agreed.ecn);
         if !agreed.sack {
-            self.repair.do_without_sack();
+            self.repair.disable_sack();
         }
         self.window.offer(window);
     }
 
-    /// The SYN was acknowledged, after a round trip of `rtt` if that can be told.
+    /// The SYN was acknowledged; `rtt`: its round-trip time, if measured.
     pub(super) fn establish(&mut self, now: Instant, lost_syns: u32, rtt: Option<Duration>) {
         match rtt {
             Some(rtt) => {
@@ -193,30 +191,30 @@ impl Sender {
         self.supply_first_flight();
     }
 
-    /// Segments are of `smss` bytes from now on. What is outstanding keeps its size; what of it is sent again does not.
+    /// Sets the segment size to `smss` bytes. Outstanding segments keep their size; their retransmissions do not.
     pub(super) fn change_mss(&mut self, smss: u64) {
         self.governor.change_mss(smss);
     }
 
-    /// The stream is written as it can be sent: `bytes` in all, or without end.
+    /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
     pub(super) fn pull(&mut self, bytes: Option<u64>) {
         self.stream.pull(bytes);
     }
 
-    /// The application hands over `bytes`.
+    /// The application writes `bytes`.
     pub(super) fn write(&mut self, bytes: u64) {
         self.stream.write(bytes);
         self.supply_first_flight();
     }
 
-    /// What an application has written is what the first flight has to spread.
+    /// Spreads the data that an application has written over the first flight.
     fn supply_first_flight(&mut self) {
         if self.stream.is_written() {
             self.governor.supply_first_flight(self.stream.written());
         }
     }
 
-    /// The application writes no more.
+    /// The application closes the stream.
     pub(super) fn close(&mut self) {
         self.stream.close();
     }
@@ -232,7 +230,7 @@ impl Sender {
         self.stream.end_of_fin() == Some(self.window.una())
     }
 
-    /// Bytes written and not yet sent, a FIN included.
+    /// Bytes written and not yet sent, including a FIN.
     pub(super) fn unsent(&self) -> u64 {
         self.window.unsent(&self.stream)
     }
@@ -247,22 +245,22 @@ impl Sender {
         &self.governor
     }
 
-    /// Round-trip times and the timeout.
+    /// Round-trip times and the retransmission timeout.
     pub(super) fn rtt(&self) -> &Rtt {
         &self.rtt
     }
 
-    /// Whether segments of data are ECN-capable.
+    /// Whether data segments are ECN-capable.
     pub(super) fn uses_ecn(&self) -> bool {
         self.marks.is_agreed()
     }
 
-    /// What it counted.
+    /// The counters.
     pub(super) fn counters(&self) -> Counters {
         Counters { reductions: self.governor.reductions(), cwnd_max: self.governor.largest(), ..self.counters }
     }
 
-    /// What is outstanding.
+    /// The outstanding segments.
     #[cfg(test)]
     pub(super) fn board(&self) -> &Scoreboard {
         &self.board
@@ -280,27 +278,27 @@ impl Sender {
         &self.repair
     }
 
-    /// The control draws its random decisions from `seed`.
+    /// Seeds the control's random decisions.
     pub(super) fn seed(&mut self, seed: u64) {
         self.seed = seed;
     }
 
-    /// Earlier connections to the peer have arrived at the initial window `learned`.
+    /// Sets the initial window that earlier connections to the peer have `learned`.
     pub(super) fn recall(&mut self, learned: Segments) {
         self.governor.recall(learned);
     }
 
-    /// The first flight is over: what the next connection to the peer shall know.
+    /// The initial window for the next connection to the peer, if the first flight changes it.
     pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
         self.governor.settle(learned)
     }
 
-    /// The SYN was not answered in time.
+    /// Backs off the timeout, because the SYN was not acknowledged in time.
     pub(super) fn back_off(&mut self) {
         self.rtt.back_off();
     }
 
-    /// The next segment to send, if there is one.
+    /// The next segment to send, if any.
     pub(super) fn next(&mut self, now: Instant) -> Option<Output> {
         if self.has_nothing_to_do() {
             self.timers.clear(Timer::Pace);
@@ -316,12 +314,12 @@ impl Sender {
         Some(output)
     }
 
-    /// Whether nothing is outstanding and nothing waits: the usual case at the end that receives.
+    /// Whether no segment is outstanding or waiting: the usual case at the end that receives data.
     fn has_nothing_to_do(&self) -> bool {
         self.window.is_idle() && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
     }
 
-    /// What goes whatever the windows say.
+    /// The transmission that ignores the windows, if one is pending.
     fn take_forced(&mut self) -> Option<Output> {
         let range = match self.repair.take_force() {
             Force::Nothing => return None,
@@ -350,12 +348,12 @@ impl Sender {
         Output { range, fin: end > written, push: end >= written, retransmission, cwr: self.marks.cwr() && !retransmission }
     }
 
-    /// What goes if pacing and the congestion window allow it.
+    /// The next segment, if pacing and the congestion window allow it.
     fn choose(&mut self, now: Instant) -> Option<Output> {
         self.timers.clear(Timer::Pace);
         let wanted = self.next_wanted();
         if wanted.is_none() && self.unsent() > 0 {
-            // The peer's window holds it back.
+            // The peer's window is the limit.
             return None;
         }
         let (pipe, cwnd) = (self.repair.pipe(&self.board), self.cwnd());
@@ -365,11 +363,11 @@ impl Sender {
         };
         let written = self.stream.written();
         let length = range.1.min(written) - range.0.min(written);
-        // RFC 5681 §3.1: a window, however small, lets one segment go.
+        // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
         let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
         if !fits || next > now {
-            // RFC 9002 §7.8: a sender that waits for its pacer uses its window.
+            // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
             self.governor.note_limited(self.window.nxt());
             if fits {
                 self.timers.set(Timer::Pace, next);
@@ -379,7 +377,8 @@ impl Sender {
         Some(self.output(range))
     }
 
-    /// All data is sent. RFC 9002 §7.8: the window is used if it has no room for a segment more; otherwise the application limits.
+    /// All data is sent. RFC 9002 §7.8: the window counts as used if it has no room for another segment; otherwise the application is the
+    /// limit.
     fn note_all_sent(&mut self, pipe: u64, cwnd: u64) {
         if pipe + self.governor.smss() > cwnd {
             self.governor.note_limited(self.window.nxt());
@@ -388,7 +387,7 @@ impl Sender {
         }
     }
 
-    /// What is to be sent next: RFC 6675 §4, `NextSeg`.
+    /// The next range to send: RFC 6675 §4, `NextSeg`.
     fn next_wanted(&self) -> Option<Range> {
         if !self.undo.holds_retransmissions()
             && let Some(lost) = self.board.next_lost()
@@ -398,12 +397,12 @@ impl Sender {
         self.next_new().or_else(|| self.repair.next_unsacked(&self.board, self.window.una()).map(|range| self.fit(range)))
     }
 
-    /// As much of what was sent as goes into a segment today.
+    /// The part of a range already sent that fits into a segment of the present size.
     fn fit(&self, range: Range) -> Range {
         self.stream.fit(range, self.governor.smss())
     }
 
-    /// The next segment of new data, if the peer's window lets one go that is worth it.
+    /// The next segment of new data, if the peer's window has room for a segment worth sending.
     fn next_new(&self) -> Option<Range> {
         self.window.next_new(&self.stream, self.governor.smss())
     }
@@ -460,7 +459,7 @@ impl Sender {
             retransmission: output.retransmission,
             app_limited,
         });
-        // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment starts the timer over.
+        // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
         if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
             self.timers.set(Timer::Rto, now + self.rtt.timeout());
         }
@@ -469,17 +468,17 @@ impl Sender {
         }
     }
 
-    /// Segments of full size that what is outstanding would fill.
+    /// The flight size in full segments, rounded up.
     fn flight_segments(&self) -> u32 {
         self.board.flight_size().div_ceil(self.governor.smss()) as u32
     }
 
-    /// The connection so far.
+    /// Totals of the connection so far.
     fn total(&self) -> Totals {
         Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
     }
 
-    /// The connection is over.
+    /// Stops all timers at the end of the connection.
     pub(super) fn stop(&mut self) {
         self.timers.stop();
         self.governor.stop();

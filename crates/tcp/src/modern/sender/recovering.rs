@@ -1,4 +1,4 @@
-//! Finding losses, and going into recovery and out of it.
+//! Loss detection, and the beginning and end of recovery.
 //!
 //! ## References
 //! RFC 8985 §6 (RACK); RFC 6675 §5 (SACK); RFC 6582 §3.2 (NewReno); RFC 6298 §5 and RFC 5682 §3.1 (timeouts); RFC 3168 §6.1.2 (marks);
@@ -19,8 +19,8 @@ impl Sender {
         Conditions { min_rtt: self.rtt.min(), srtt: self.rtt.srtt(), recovering: !self.repair.is_open() }
     }
 
-    /// Marks what is thought to be lost, and begins fast recovery if there is something; `outstanding` was not SACKed before the ACK
-    /// under way. Tells whether there was any.
+    /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.
+    /// Returns whether a segment was marked.
     pub(super) fn detect_losses(&mut self, now: Instant, outstanding: u64) -> bool {
         let mut marked = match self.repair.method() {
             Recovery::Rack => {
@@ -37,31 +37,31 @@ impl Sender {
         };
         if self.repair.is_loss_by_duplicates(self.window.una()) {
             if self.is_repair_under_way() {
-                self.tell_losses(now);
+                self.notify_losses(now);
                 self.enter_recovery(now, outstanding);
                 self.undo.rule_out();
             } else {
                 marked |= self.board.mark_first_lost();
             }
         }
-        self.tell_losses(now);
-        // What was found to be lost in the last recovery and is not repaired begins another.
+        self.notify_losses(now);
+        // A loss detected in the last recovery and not yet retransmitted begins another recovery.
         if self.repair.is_open() && self.board.next_lost().is_some() {
             self.enter_recovery(now, outstanding);
         }
         marked
     }
 
-    /// Whether the first outstanding segment was lost and sent again before the last recovery ended. It was first sent in that recovery,
-    /// so that its loss is one of another window (RFC 5681 §4.3); but RFC 6675 §5 step 4.3 would send it a third time, while the second
-    /// is under way.
+    /// Whether the first outstanding segment was lost and retransmitted before the last recovery ended. It was first sent in that recovery,
+    /// so its loss belongs to another window (RFC 5681 §4.3). But RFC 6675 §5 step 4.3 would send it a third time while its retransmission
+    /// is outstanding.
     fn is_repair_under_way(&self) -> bool {
         let first = self.board.segment_at(self.window.una());
         self.repair.method() == Recovery::Sack && first.is_some_and(|segment| segment.retransmitted)
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
-        // RFC 3168 §6.1.2: one reduction for a window of data, whether by marks or by losses.
+        // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
         if !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
@@ -71,31 +71,31 @@ impl Sender {
         self.timers.clear(Timer::Probe);
         let smss = self.governor.smss();
         if self.repair.method() == Recovery::NewReno {
-            // RFC 6582 §3.2 step 2: retransmit, and inflate by the segments that have left the network.
+            // RFC 6582 §3.2 step 2: retransmits, and inflates the window by the segments that have left the network.
             self.inflate(u64::from(DUP_THRESH) * smss);
             self.repair.force(Force::Lost);
         } else if self.settings.prr && !self.governor.owns_recovery() {
             let mut prr = Prr::new(self.governor.cwnd(), outstanding, smss);
-            // For a recovery that no ACK began.
+            // Sets the window of a recovery that did not begin with an ACK.
             prr.deliver(Progress { delivered: 0, pipe: self.board.pipe(), safe: false });
             self.repair.reduce_by(prr);
         } else {
-            // RFC 6675 §5 step 4.3: the first retransmission does not wait for the pipe to drain.
+            // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
             self.repair.force(Force::Lost);
         }
     }
 
-    /// Tells the control of each segment that has been marked as lost.
-    pub(super) fn tell_losses(&mut self, now: Instant) {
-        while let Some(segment) = self.board.next_untold() {
+    /// Notifies the control of each segment newly marked as lost.
+    pub(super) fn notify_losses(&mut self, now: Instant) {
+        while let Some(segment) = self.board.next_unreported() {
             self.rate.count_lost(segment.len());
             let (start, end, packet) = (segment.start, segment.end, segment.snapshot);
             let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
-            self.governor.lose(&lost);
+            self.governor.on_lost(&lost);
         }
     }
 
-    /// Tells the control of congestion.
+    /// Notifies the control of congestion.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause) {
         let una = self.window.una();
         let rwnd = self.governor.segments(self.window.offered());
@@ -116,7 +116,7 @@ impl Sender {
         self.marks.reduce(self.window.nxt());
     }
 
-    /// Ends recovery if all that was outstanding when it began is acknowledged.
+    /// Ends recovery if all data outstanding at its start is acknowledged.
     pub(super) fn leave_recovery(&mut self, now: Instant) {
         if !self.repair.is_complete(self.window.una()) {
             return;
@@ -127,7 +127,7 @@ impl Sender {
             return;
         }
         if fast && self.repair.method() == Recovery::NewReno {
-            // RFC 6582 §3.2 step 3, full ACK, option 1: no more than what is in flight, and a segment.
+            // RFC 6582 §3.2 step 3, full ACK, option 1: the window is at most the flight size plus one segment.
             let smss = self.governor.smss();
             let flight = self.board.flight_size().max(smss) + smss;
             self.governor.deflate_to(self.governor.segments(flight));
@@ -142,7 +142,7 @@ impl Sender {
         self.undo.begin();
     }
 
-    /// RFC 4015: the recovery was spurious; everything is as it was before.
+    /// RFC 4015: the recovery was spurious; restores the state before it.
     pub(super) fn restore(&mut self, now: Instant) {
         self.counters.undone += 1;
         self.board.unmark_lost();
@@ -151,7 +151,7 @@ impl Sender {
         self.governor.restore(now);
     }
 
-    /// A tail loss probe has repaired a loss: the control responds as to any other (RFC 8985 §7.4.2).
+    /// A tail loss probe has repaired a loss: the control responds as to any other loss (RFC 8985 §7.4.2).
     pub(super) fn respond_to_repaired_tail(&mut self, now: Instant) {
         if self.repair.is_open() && !self.marks.has_answered(self.window.una()) {
             self.governor.on_own_congestion();
@@ -160,15 +160,15 @@ impl Sender {
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data.
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data.
     pub(super) fn handle_mark(&mut self, now: Instant) {
         if self.repair.is_open() && self.marks.is_news(self.window.una()) {
             self.reduce(now, Cause::EcnCe);
         }
     }
 
-    /// NewReno: a duplicate ACK in recovery inflates the window; a partial one deflates it by what has left the network and sends the
-    /// next segment (RFC 6582 §3.2 steps 2 and 3).
+    /// NewReno: a duplicate ACK in recovery inflates the window. A partial ACK deflates it by the data that has left the network and
+    /// retransmits the next segment (RFC 6582 §3.2 steps 2 and 3).
     pub(super) fn recover_without_sack(&mut self, now: Instant, acked: u64, duplicate: bool) {
         if self.repair.phase() != Phase::Fast || self.repair.method() != Recovery::NewReno {
             return;
@@ -185,12 +185,12 @@ impl Sender {
                 self.inflate(smss);
             }
             self.board.mark_first_lost();
-            self.tell_losses(now);
+            self.notify_losses(now);
             self.repair.force(Force::Lost);
         }
     }
 
-    /// Lets duplicate ACKs inflate the window, unless the control has rules of its own for recovery.
+    /// Lets duplicate ACKs inflate the window, unless the control's own rules replace the host's during recovery.
     fn inflate(&mut self, bytes: u64) {
         if !self.governor.owns_recovery() {
             self.repair.inflate(bytes);
@@ -206,9 +206,9 @@ impl Sender {
         self.expire_timer(now);
     }
 
-    /// What an expired timer brings, whatever made it expire.
+    /// The consequences of an expired timer, whether by time or by a notice.
     pub(super) fn expire_timer(&mut self, now: Instant) {
-        // RFC 5681 §3.1, equation 4: what was sent again by the timer does not reduce ssthresh a second time.
+        // RFC 5681 §3.1, equation 4: a segment that the timer has already retransmitted does not reduce ssthresh again.
         let again = self.repair.has_timed_out_at(self.window.una());
         let was_open = self.repair.is_open();
         let method = self.repair.method();
@@ -218,20 +218,20 @@ impl Sender {
         } else {
             self.board.mark_all_lost();
         }
-        self.tell_losses(now);
+        self.notify_losses(now);
         if !again {
             self.reduce(now, Cause::Timeout);
             self.undo.begin();
         }
         self.undo.end_frto();
         self.start_over(now);
-        // RFC 5682 §3.1 step 1: not if recovery was under way.
+        // RFC 5682 §3.1 step 1: not if the timer expires in recovery.
         if was_open && self.settings.frto && method != Recovery::NewReno {
             self.undo.begin_frto(self.window.nxt());
         }
     }
 
-    /// Begins to recover from an expired timer, with the timeout backed off.
+    /// Begins recovery from an expired timer, and backs off the timeout.
     pub(super) fn start_over(&mut self, now: Instant) {
         self.repair.begin_timeout(self.window.una(), self.window.nxt());
         self.tlp.reset();

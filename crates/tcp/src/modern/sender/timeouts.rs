@@ -1,4 +1,4 @@
-//! What sets the sender's timers, and what they do when they expire.
+//! Setting and expiry of the sender's timers.
 //!
 //! ## References
 //! RFC 8985 §7.2 and §7.3 (probe); RFC 9293 §3.8.6.1 and §3.8.6.2.1 (persist).
@@ -12,12 +12,12 @@ use super::super::tlp::Tlp;
 use super::Sender;
 
 impl Sender {
-    /// When [`Sender::handle_timeout`] is due; the end of time: never.
+    /// When [`Sender::handle_timeout`] is due; `Instant::MAX`: never.
     pub(in super::super) fn poll_timeout(&self) -> Instant {
         self.timers.next().min(self.governor.timer())
     }
 
-    /// Lets every timer that is due expire.
+    /// Handles all expired timers.
     pub(in super::super) fn handle_timeout(&mut self, now: Instant) {
         self.timers.expires(Timer::Pace, now);
         self.governor.handle_timeout(now);
@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 §7.2: after new data was sent, and after an ACK that delivers something.
+    /// RFC 8985 §7.2: sets the probe timer after the transmission of new data and after an ACK that delivers data.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
         let outstanding = self.board.flight_size();
@@ -49,7 +49,7 @@ impl Sender {
         self.timers.set(Timer::Probe, (now + timeout).min(self.timers.due(Timer::Rto)));
     }
 
-    /// RFC 8985 §7.3: sends a probe, a new segment if there is one and otherwise the last again.
+    /// RFC 8985 §7.3: sends a probe: a new segment if available, otherwise the last segment again.
     fn probe_tail(&mut self, now: Instant) {
         if self.board.flight_size() == 0 {
             return;
@@ -61,8 +61,7 @@ impl Sender {
         self.timers.set(Timer::Rto, now + self.rtt.timeout());
     }
 
-    /// Sets the persist timer while only the peer's window holds back what there is to send, and nothing is outstanding that would
-    /// bring an ACK.
+    /// Runs the persist timer while the peer's window alone blocks the unsent data and no outstanding segment would cause an ACK.
     pub(in super::super) fn update_persist(&mut self, now: Instant) {
         let waiting = self.window.una() > 0 && self.window.is_idle() && self.unsent() > 0;
         if !waiting || self.next_new().is_some() {
