@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn more_may_be_offered() {
+    fn an_application_may_add_packets() {
         let mut bulk = Bulk { start: Instant::ZERO, stop: None, packets: Some(0), grows: true };
         assert!(!bulk.offers(1, SECOND));
         bulk.offer(2);

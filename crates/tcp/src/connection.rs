@@ -154,7 +154,7 @@ pub trait Connection: Debug + Send {
 
     /// An application writes nothing more at an end.
     fn close(&mut self, _side: Side) {
-        debug_assert!(false, "this connection has no end");
+        debug_assert!(false, "this connection does not close");
     }
 
     /// An application adds `packets` to the data of a sender that counts packets.
@@ -187,7 +187,7 @@ pub trait Connection: Debug + Send {
         None
     }
 
-    /// The sender's congestion control, which gives its own quantities.
+    /// The sender's congestion control; traces record its quantities.
     fn control(&self) -> Option<&dyn CongestionControl> {
         None
     }

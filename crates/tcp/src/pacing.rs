@@ -41,7 +41,7 @@ mod tests {
     const NONE: Bytes = Bytes(0);
 
     #[test]
-    fn a_burst_leaves_at_once_and_is_waited_for() {
+    fn a_burst_leaves_at_once_and_delays_the_next_segment() {
         let (mut pacer, rate) = (Pacer::default(), Rate::from_bits_per_sec(8_000_000));
         let at = |micros: u64| Instant::from_nanos(micros * 1000);
         let mut send = |micros| {

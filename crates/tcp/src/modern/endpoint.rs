@@ -163,7 +163,7 @@ impl Endpoint {
         self.sender.governor().window()
     }
 
-    /// The congestion control, which gives its own quantities.
+    /// The congestion control; traces record its quantities.
     pub fn control(&self) -> &dyn CongestionControl {
         self.sender.governor().control()
     }

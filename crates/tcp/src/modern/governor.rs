@@ -98,7 +98,7 @@ impl Governor {
         }
     }
 
-    /// The control, which gives its own quantities.
+    /// The control; traces record its quantities.
     pub(super) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }

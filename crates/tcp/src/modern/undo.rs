@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_retransmission_has_to_be_reported() {
+    fn every_retransmission_must_be_reported() {
         let mut undo = Undo::default();
         undo.retransmit(1);
         undo.retransmit(1);

@@ -297,7 +297,7 @@ impl Sender {
         self.state.window
     }
 
-    /// The congestion control, which gives its own quantities.
+    /// The congestion control; traces record its quantities.
     fn control(&self) -> &dyn CongestionControl {
         &*self.state.control
     }

@@ -78,7 +78,7 @@ fn a_lost_syn_ack_is_retransmitted() {
 }
 
 #[test]
-fn both_sides_open_at_once() {
+fn both_ends_open_at_once() {
     let mut script = Script::new(&plain(), true);
     script.play(
         "0 > syn

@@ -392,7 +392,7 @@ fn a_spurious_timeout_is_undone() {
 }
 
 #[test]
-fn a_genuine_timeout_goes_on() {
+fn a_genuine_timeout_is_not_undone() {
     for recovery in [Recovery::Rack, Recovery::Sack] {
         let mut script = Script::established(&with(recovery, true));
         script.play(

@@ -175,7 +175,7 @@ impl Script {
             }
             let wanted = self.wanted(words, &segment, next)?;
             if wanted != segment {
-                return Err(format!("sent {found}\nwanted {}", describe(&wanted, self.initial)));
+                return Err(format!("sent {found}\nexpected {}", describe(&wanted, self.initial)));
             }
             next = next.map(|start| start + u64::from(segment.payload));
             if range.is_none_or(|range| next >= Some(range.1)) {
