@@ -1,20 +1,20 @@
-//! A bulk transfer: data that the sender takes as it can.
+//! A bulk transfer: data that the sender sends as soon as its window allows.
 
 use ackclock_core::units::Instant;
 
-/// Segment numbers end here; a run would need 4·10⁹ packets of one flow to get so far.
+/// Upper bound of segment numbers; a flow would need 4·10⁹ packets to reach it.
 const LAST_SEQ: u32 = u32::MAX - 2;
 
-/// Data without end, or up to an amount, between a start and an optional stop.
+/// Unlimited data, or a fixed amount, between a start and an optional stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulk {
     /// When the sender starts.
     pub start: Instant,
-    /// When it stops handing over data.
+    /// When the application stops supplying data.
     pub stop: Option<Instant>,
-    /// Data packets in all; `None`: without end.
+    /// Number of data packets; `None`: unlimited.
     pub packets: Option<u64>,
-    /// Whether another application may offer more, so that the connection stays open.
+    /// Whether an application may still add packets, so that the connection stays open.
     pub grows: bool,
 }
 
@@ -24,17 +24,17 @@ impl Bulk {
         seq < LAST_SEQ && self.packets.is_none_or(|packets| u64::from(seq) <= packets) && self.stop.is_none_or(|stop| now < stop)
     }
 
-    /// Offers so many packets more.
+    /// Adds `packets` to the amount.
     pub fn offer(&mut self, packets: u64) {
         self.packets = self.packets.map(|before| before.saturating_add(packets));
     }
 
-    /// How many packets there are in all, where that is certain.
+    /// The final number of packets, if it is known.
     pub fn amount(&self) -> Option<u64> {
         self.packets.filter(|_| !self.grows)
     }
 
-    /// Whether `written` packets are all there will be.
+    /// Whether `written` packets are the whole transfer.
     pub fn is_done(&self, written: u64) -> bool {
         !self.grows && self.packets == Some(written)
     }
@@ -62,6 +62,6 @@ mod tests {
         assert!(!bulk.offers(1, SECOND));
         bulk.offer(2);
         assert!(bulk.offers(2, SECOND) && !bulk.offers(3, SECOND) && !bulk.is_done(2));
-        assert_eq!(bulk.amount(), None, "there may be more to come");
+        assert_eq!(bulk.amount(), None, "an application may add packets");
     }
 }

@@ -1,8 +1,8 @@
-//! What had been delivered some seconds after the start of a flow.
+//! Bytes delivered by fixed times after the start of a flow.
 
 use ackclock_core::units::{Duration, Instant};
 
-/// Seconds after the start at which the delivered bytes are noted.
+/// Seconds after the start at which the delivered bytes are recorded.
 pub const CHECKPOINTS: [u64; 4] = [1, 2, 5, 10];
 
 /// The delivered bytes at each checkpoint.
@@ -12,12 +12,12 @@ pub struct Checkpoints {
     /// Bytes delivered up to each checkpoint that has passed.
     bytes: [u64; CHECKPOINTS.len()],
     passed: usize,
-    /// When the next checkpoint comes.
+    /// Time of the next checkpoint.
     next: Instant,
 }
 
 impl Checkpoints {
-    /// For a flow that starts at `start`.
+    /// Checkpoints of a flow that starts at `start`.
     pub fn new(start: Instant) -> Self {
         let mut checkpoints = Self { start, bytes: [0; CHECKPOINTS.len()], passed: 0, next: Instant::MAX };
         checkpoints.next = checkpoints.upcoming();
@@ -29,7 +29,7 @@ impl Checkpoints {
         seconds.map_or(Instant::MAX, |&seconds| self.start + Duration::from_millis(seconds * 1000))
     }
 
-    /// Notes that `delivered` bytes had been delivered before `now`.
+    /// Records `delivered`, the bytes delivered before `now`, for each checkpoint up to `now`.
     pub fn pass(&mut self, now: Instant, delivered: u64) {
         while now >= self.next && self.passed < CHECKPOINTS.len() {
             self.bytes[self.passed] = delivered;
@@ -38,7 +38,7 @@ impl Checkpoints {
         }
     }
 
-    /// Bytes delivered up to each checkpoint that had passed at `end`, with `delivered` bytes by then.
+    /// Bytes delivered by each checkpoint that has passed at `end`; `delivered`: bytes delivered by `end`.
     pub fn finish(&mut self, end: Instant, delivered: u64) -> [Option<u64>; CHECKPOINTS.len()] {
         self.pass(end, delivered);
         std::array::from_fn(|index| (index < self.passed).then_some(self.bytes[index]))

@@ -1,4 +1,4 @@
-//! The interface of all host profiles: both ends of a connection, and what goes between them.
+//! The interface of all host profiles: both ends of a connection, and the packets between them.
 
 use std::fmt::Debug;
 
@@ -9,17 +9,17 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use crate::checkpoints::CHECKPOINTS;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
-/// An end of a connection. Data goes from the sender to the receiver; requests of an application go the other way.
+/// An end of a connection. Data flows from the sender to the receiver; an application's requests flow back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Sends data: the server of an exchange of requests and responses.
     Sender,
-    /// Receives it: the client.
+    /// Receives data: the client.
     Receiver,
 }
 
 impl Side {
-    /// Both.
+    /// Both ends.
     pub const ALL: [Self; 2] = [Self::Sender, Self::Receiver];
 
     /// 0 for the sender, 1 for the receiver.
@@ -37,53 +37,52 @@ impl Side {
     }
 }
 
-/// A packet, as an end sends it and as the network delivers it. `P` is what a profile puts into it beyond what all have.
+/// A packet as an end sends it and as the network delivers it. `P` holds the profile's own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<P> {
-    /// Number of the segment; of an ACK, of the next one expected. The SYN has 0, the first with data 1.
+    /// Number of the segment; on an ACK, of the next expected segment. The SYN is 0, the first data segment 1.
     pub number: u32,
-    /// Bytes with all headers.
+    /// Size in bytes, with all headers.
     pub size: u16,
-    /// When it was sent; on an ACK that echoes a time, that time.
+    /// Time of sending; on an ACK that echoes a time, the echoed time.
     pub sent: Instant,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// On data whether the window has been reduced (CWR), on an ACK whether a mark is echoed (ECE), where the fields of the profile do not
-    /// say it (RFC 3168 §6.1).
+    /// On data: the window has been reduced (CWR). On an ACK: a mark is echoed (ECE). Unused if the profile's payload carries these flags
+    /// (RFC 3168 §6.1).
     pub echo: bool,
-    /// What the profile adds.
+    /// The profile's own fields.
     pub payload: Option<P>,
 }
 
-/// What kind of transmission a packet is.
+/// Kind of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmission {
-    /// SYN, data or FIN for the first time.
+    /// First transmission of a SYN, of data or of a FIN.
     New,
-    /// The same again.
+    /// Retransmission of a SYN, of data or of a FIN.
     Again,
-    /// An ACK and nothing else.
+    /// A pure ACK.
     Ack,
 }
 
-/// What a sender is told of a data packet that a queue dropped: which transmission of which segment it was, as the header and the timestamp
-/// of a packet show it, and which timer is to expire.
+/// A notice to the sender that a queue dropped a packet. As in the packet's header and timestamp, it identifies segment and transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct DropNotice {
-    /// What [`Connection::noticed`] said of the packet.
+    /// The number that [`Connection::noticed`] returned for the packet.
     pub key: u32,
-    /// When it was sent.
+    /// When the packet was sent.
     pub sent: Instant,
-    /// Which timer is to expire.
+    /// The timer that the notice lets expire.
     pub notice: Notice,
 }
 
-/// What a sender counts.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
-    /// Packets sent, the SYN and retransmissions included.
+    /// Packets sent, including the SYN and retransmissions.
     pub sent: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmitted: u64,
     /// Expired retransmission timers.
     pub timeouts: u64,
@@ -93,12 +92,12 @@ pub struct Counters {
     pub cwnd_max: Segments,
 }
 
-/// What a connection has done, at the end of a run.
+/// Results of a connection at the end of a run.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// What the sender counted.
+    /// The sender's counters.
     pub counters: Counters,
-    /// The last window; `None`: there is no congestion control.
+    /// The final window; `None` without congestion control.
     pub window: Option<Window>,
     /// Bytes delivered in order at the receiver, as the profile counts them.
     pub delivered_bytes: u64,
@@ -106,108 +105,108 @@ pub struct Tally {
     pub delivered_packets: u64,
     /// Bytes of data delivered in order, without headers.
     pub payload: u64,
-    /// When the last of them were.
+    /// When data was last delivered in order.
     pub delivered_at: Instant,
-    /// Delivered bytes at each checkpoint that had passed.
+    /// Delivered bytes at each checkpoint that has passed.
     pub delivered_after: [Option<u64>; CHECKPOINTS.len()],
-    /// Why and when the first slow start ended, and the window at which it did.
+    /// Reason, time and window at which the first slow start ended.
     pub slow_start_exit: Option<(ExitReason, Instant, Segments)>,
     /// Smallest round-trip time measured.
     pub min_rtt: Option<Duration>,
 }
 
-/// Both ends of a flow. Whoever drives it hands in what happens to an end, asks that end for packets until there are none, and calls it when
-/// its timer is due.
+/// Both ends of a flow. The driver passes each event to an end, polls that end for packets until none is left, and calls it when its timer
+/// is due.
 pub trait Connection: Debug + Send {
-    /// What a packet carries beyond what all packets have.
+    /// The fields that a packet carries in addition to those of [`Datagram`].
     type Payload;
 
-    /// Takes a packet at an end; tells whether data was delivered to the application there.
+    /// Receives a packet at an end; returns whether data was delivered to the application there.
     fn handle(&mut self, now: Instant, side: Side, arrived: &Datagram<Self::Payload>) -> bool;
 
-    /// The next packet that an end sends, if it sends one now.
+    /// The next packet that an end sends now, if any.
     fn poll_transmit(&mut self, now: Instant, side: Side) -> Option<(Datagram<Self::Payload>, Transmission)>;
 
-    /// When an end wants [`Connection::handle_timeout`] to be called.
+    /// When an end needs a call of [`Connection::handle_timeout`].
     fn poll_timeout(&self, side: Side) -> Option<Instant>;
 
-    /// The time that an end asked for has come: its start, or a timer's.
+    /// The time from [`Connection::poll_timeout`] has come: the start of the flow or the expiry of a timer.
     fn handle_timeout(&mut self, now: Instant, side: Side);
 
-    /// By which number a notice tells of a lost packet that `side` had sent; `None`: of this one it cannot, since no retransmission timer
-    /// waits for it.
+    /// The number that identifies a packet of `side` in a [`DropNotice`]; `None` if no retransmission timer covers the packet, so that its
+    /// drop causes no notice.
     fn noticed(&self, _number: u32, _side: Side, _payload: Option<&Self::Payload>) -> Option<u32> {
         None
     }
 
-    /// A queue has dropped a packet that `side` had sent.
+    /// A queue has dropped a packet of `side`.
     fn handle_notice(&mut self, _now: Instant, _side: Side, _dropped: &DropNotice) {}
 
-    /// An application opens the connection, from its receiver.
+    /// An application opens the connection at the receiver.
     fn open(&mut self, _now: Instant) {
         debug_assert!(false, "this connection starts by itself");
     }
 
-    /// An application writes at an end.
+    /// An application writes `bytes` at an end.
     fn write(&mut self, _side: Side, _bytes: u64) {
         debug_assert!(false, "this connection counts packets");
     }
 
-    /// An application writes no more at an end.
+    /// An application writes nothing more at an end.
     fn close(&mut self, _side: Side) {
         debug_assert!(false, "this connection has no end");
     }
 
-    /// An application has so many packets more for a sender that counts packets.
+    /// An application adds `packets` to the data of a sender that counts packets.
     fn offer(&mut self, _packets: u64) {
         debug_assert!(false, "this connection does not count packets");
     }
 
-    /// Earlier connections to the peer have arrived at the initial window `learned`. Nothing changes once the SYN is sent.
+    /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
     fn recall(&mut self, _learned: Segments) {}
 
-    /// Whether [`Connection::settle`] has something to tell.
+    /// Whether the first flight is over, so that [`Connection::settle`] can be called.
     fn is_first_flight_over(&self) -> bool {
         false
     }
 
-    /// The first flight is over: what the next connection to the peer shall know, if it shall know something new. `learned`: what it knows
-    /// by now. To be asked once.
+    /// The initial window for the next connection to the peer, if the first flight changes it; called once, after that flight. `learned`:
+    /// the window stored for the peer so far.
     fn settle(&mut self, _learned: Option<Segments>) -> Option<Segments> {
         None
     }
 
-    /// Bytes of data delivered in order at an end, as its application counts them.
+    /// Bytes of data delivered in order to the application at an end.
     fn delivered(&self, side: Side) -> u64;
 
     /// Bytes delivered in order at the receiver, as the profile counts them.
     fn delivered_bytes(&self) -> u64;
 
-    /// The congestion window and threshold of the sender, if it has a congestion control.
+    /// The sender's congestion window and threshold, if the sender has a congestion control.
     fn window(&self) -> Option<Window> {
         None
     }
 
-    /// The congestion control of the sender, for its own quantities.
+    /// The sender's congestion control, which gives its own quantities.
     fn control(&self) -> Option<&dyn CongestionControl> {
         None
     }
 
-    /// Smoothed round-trip time, and the retransmission timeout.
+    /// Smoothed round-trip time and retransmission timeout.
     fn timing(&self) -> (Option<Duration>, Duration) {
         (None, Duration::ZERO)
     }
 
-    /// The last round-trip time measured.
+    /// The latest round-trip time sample.
     fn latest_rtt(&self) -> Option<Duration> {
         None
     }
 
-    /// How the first slow start ended, if there is a congestion control.
+    /// How the first slow start ended, if the sender has a congestion control.
     fn slow_start_exit(&self) -> Option<&SlowStartExit> {
         None
     }
 
-    /// What was done up to the end of the run.
+    /// The results up to the end of the run.
     fn tally(&mut self, end: Instant) -> Tally;
 }

@@ -1,40 +1,45 @@
-//! The first flight of a connection: what goes out in the initial window, how it is spread over the first round trip, and what became of
-//! it. Positions are the host's own: segment numbers of `ns2`, bytes of `modern`.
+//! The first flight of a connection: its segments, their pacing over the first round trip, and its outcome. Positions are the host's units:
+//! segment numbers in `ns2`, bytes in `modern`.
 //!
 //! ## References
-//! Allman, *Removing TCP's initial congestion window*, 2015 (even pacing over the first round trip); RFC 9040 §4 (what connections learn).
+//! Allman, *Removing TCP's initial congestion window*, 2015 (even pacing over the first round trip); RFC 9040 §4 (state shared between
+//! connections).
 
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Established, FirstWindow};
 use ackclock_core::units::{Duration, Instant, Segments};
 
-/// The first flight, from the end of the handshake until it is acknowledged or congestion is noticed.
+/// The first flight, from the end of the handshake until it is acknowledged or the sender detects congestion.
 #[derive(Debug)]
 pub(crate) struct FirstFlight {
     /// The initial window.
     window: Segments,
-    /// Segments that are sent in it: as many as the receiver takes and the application has.
+    /// Segments in the flight: limited by the initial window, the receiver's window and the application's data.
     segments: u64,
-    /// Its first position, one past the last that was sent of it, and one past its last.
+    /// First position of the flight.
     start: u64,
+    /// One past the last position sent.
     sent: u64,
+    /// One past the last position of the flight.
     end: u64,
-    /// Positions in a segment.
+    /// Positions per segment.
     size: u64,
-    /// The round trip over which it is spread, and the time between two of its segments while it is.
+    /// The round trip over which the flight is spread; `None` without pacing.
     spread: Option<Duration>,
+    /// The time between two segments while the flight is being paced.
     gap: Option<Duration>,
-    /// Whether it is an application that hands data over, so that the window may never be used up.
-    held: bool,
-    /// When the next of them may leave.
+    /// Whether an application supplies the data, so that the flight may never fill the window.
+    supplied: bool,
+    /// When the next segment may leave; `None`: at once.
     next: Option<Instant>,
-    /// Whether it is over, and if so, whether there was congestion.
+    /// Whether the flight met congestion; `None` until the flight is over.
     congested: Option<bool>,
 }
 
 impl FirstFlight {
-    /// The first flight after `event`, which has let `control` open its initial window; segments have `size` positions, and the first is
-    /// at `start`. `spread`: over the round trip, whatever the window. There is none after a lost SYN, when the window is not the policy's.
+    /// The first flight after `event`, with which `control` has opened its initial window. Segments have `size` positions; the first begins
+    /// at `start`. `spread` paces the flight with any initial window. After a lost SYN there is no first flight, because its window does
+    /// not follow the initial-window policy.
     pub(crate) fn new(event: &Established, control: &dyn CongestionControl, (start, size): (u64, u64), spread: bool) -> Option<Self> {
         if event.syn_lost() {
             return None;
@@ -46,13 +51,13 @@ impl FirstFlight {
         let segments = most.min(offered.ceil()).max(1.0) as u64;
         let spread = event.rtt.filter(|_| spread || control.paces_initial_window());
         let gap = gap(spread, segments);
-        Some(Self { window, segments, start, sent: start, end, size, spread, gap, held: false, next: None, congested: None })
+        Some(Self { window, segments, start, sent: start, end, size, spread, gap, supplied: false, next: None, congested: None })
     }
 
-    /// An application has handed over what lies before `end`, and may hand over more: so much of it is spread over the round trip, unless
-    /// some of it has gone.
-    pub(crate) fn hold(&mut self, end: u64) {
-        self.held = true;
+    /// An application has supplied the data below `end`, and may supply more. That data is spread over the round trip, unless the flight
+    /// has already begun.
+    pub(crate) fn supply(&mut self, end: u64) {
+        self.supplied = true;
         if self.sent == self.start && end > self.start {
             self.gap = gap(self.spread, (end.min(self.end) - self.start).div_ceil(self.size));
         }
@@ -64,16 +69,16 @@ impl FirstFlight {
     }
 
     /// Whether the next segment has to wait.
-    pub(crate) fn holds(&self, now: Instant) -> bool {
+    pub(crate) fn must_wait(&self, now: Instant) -> bool {
         self.next.is_some_and(|next| next > now)
     }
 
-    /// The time at which the next segment may leave has come.
+    /// Ends the wait of the next segment, if its time has come.
     pub(crate) fn release(&mut self, now: Instant) {
         self.next = self.next.filter(|next| *next > now);
     }
 
-    /// A new segment was sent; what follows begins at `position`.
+    /// A new segment was sent; the next one begins at `position`.
     pub(crate) fn send(&mut self, now: Instant, position: u64) {
         self.sent = position.min(self.end);
         self.gap = self.gap.filter(|_| position < self.end);
@@ -85,12 +90,12 @@ impl FirstFlight {
         if self.is_over() {
             return;
         }
-        if position > self.start && self.held {
+        if position > self.start && self.supplied {
             // The first round trip is over: from here on ACKs clock the sender.
             (self.gap, self.next) = (None, None);
         }
         if position > self.start && self.sent < self.end && self.gap.is_none() {
-            // The application had less to send than was known: that was the first flight.
+            // The application sent less than the flight could hold: the flight ends here.
             (self.segments, self.end) = (0, self.sent);
         }
         if position >= self.end {
@@ -98,13 +103,13 @@ impl FirstFlight {
         }
     }
 
-    /// Congestion was noticed, with everything below `position` acknowledged: the rest is no longer paced.
-    pub(crate) fn hear_of_congestion(&mut self, position: u64) {
+    /// The sender detected congestion after all data below `position` was acknowledged. Pacing ends.
+    pub(crate) fn on_congestion(&mut self, position: u64) {
         self.finish(position < self.end);
     }
 
-    /// Congestion was noticed that is known to have hit the first flight, though all of it may be acknowledged by now.
-    pub(crate) fn hear_of_own_congestion(&mut self) {
+    /// The sender detected congestion that has hit the first flight, even if all of the flight is acknowledged.
+    pub(crate) fn on_own_congestion(&mut self) {
         self.finish(true);
     }
 
@@ -113,19 +118,19 @@ impl FirstFlight {
         self.congested.get_or_insert(congested);
     }
 
-    /// Whether it is over.
+    /// Whether the flight is over.
     pub(crate) fn is_over(&self) -> bool {
         self.congested.is_some()
     }
 
-    /// What became of it; `learned`: by other connections to the same peer.
+    /// The outcome of the flight; `learned`: the initial window that other connections to the peer have learned.
     pub(crate) fn outcome(&self, learned: Option<Segments>) -> FirstWindow {
         let filled = self.segments as f64 >= self.window.floor();
         FirstWindow { window: self.window, filled, congested: self.congested == Some(true), learned }
     }
 }
 
-/// Time between two of `segments` that are spread over a round trip.
+/// Time between two of `segments` segments spread over a round trip.
 fn gap(spread: Option<Duration>, segments: u64) -> Option<Duration> {
     spread.filter(|_| segments > 1).map(|rtt| rtt / segments as f64)
 }
@@ -170,17 +175,17 @@ mod tests {
     #[test]
     fn segments_leave_evenly_over_the_round_trip() {
         let mut flight = flight(&handshake(), 4.7, true);
-        assert!(!flight.holds(at(0)), "the first leaves at once");
+        assert!(!flight.must_wait(at(0)), "the first segment leaves at once");
         // Four whole segments in 40 ms: one in 10 ms.
         for sent in 1..4_u64 {
             let now = at(10_000 * (sent - 1));
             flight.send(now, 1 + 1000 * sent);
             assert_eq!(flight.next(), Some(at(10_000 * sent)));
-            assert!(flight.holds(at(10_000 * sent - 1)) && !flight.holds(at(10_000 * sent)));
+            assert!(flight.must_wait(at(10_000 * sent - 1)) && !flight.must_wait(at(10_000 * sent)));
             flight.release(at(10_000 * sent));
         }
         flight.send(at(30_000), 4001);
-        assert_eq!(flight.next(), None, "the last of the flight holds nothing back");
+        assert_eq!(flight.next(), None, "no wait after the last segment of the flight");
     }
 
     #[test]
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_when_acknowledged_or_congested() {
+    fn the_flight_ends_when_acknowledged_or_congested() {
         let known = Established { rwnd: Some(8.0), available: Some(2.5), ..handshake() };
         let mut short = flight(&known, 4.0, true);
         short.send(at(0), 1001);
@@ -205,27 +210,27 @@ mod tests {
         assert_eq!(short.outcome(Some(9.0)), outcome);
         let mut lossy = flight(&handshake(), 4.0, true);
         lossy.send(at(0), 1001);
-        lossy.hear_of_congestion(4000);
+        lossy.on_congestion(4000);
         assert_eq!((lossy.next(), lossy.is_over()), (None, true));
         lossy.acknowledge(4001);
         assert_eq!(lossy.outcome(None), FirstWindow { window: 4.0, filled: true, congested: true, learned: None });
         let mut later = flight(&handshake(), 4.0, true);
-        later.hear_of_congestion(4001);
-        assert!(!later.outcome(None).congested, "what was lost was sent after it");
+        later.on_congestion(4001);
+        assert!(!later.outcome(None).congested, "the lost segment was sent after the flight");
         let mut tail = flight(&handshake(), 4.0, true);
-        tail.hear_of_own_congestion();
+        tail.on_own_congestion();
         assert!(tail.outcome(None).congested);
     }
 
     #[test]
-    fn the_receiver_bounds_it() {
+    fn the_receiver_window_limits_the_flight() {
         let flight = flight(&Established { rwnd: Some(2.9), ..handshake() }, 4.0, true);
         assert_eq!((flight.segments, flight.end, flight.gap), (2, 2001, Some(Duration::from_millis(20))));
         assert!(!flight.outcome(None).filled);
     }
 
     #[test]
-    fn what_the_application_sends_before_the_first_ack_is_all_of_it() {
+    fn data_sent_before_the_first_ack_is_the_whole_flight() {
         let mut flight = flight(&handshake(), 4.0, false);
         flight.acknowledge(1);
         flight.send(at(0), 1001);
@@ -239,28 +244,24 @@ mod tests {
     }
 
     #[test]
-    fn what_an_application_hands_over_is_spread_whatever_the_window() {
+    fn data_that_an_application_supplies_is_spread_with_any_window() {
         let mut flight = flight(&handshake(), 8.0, true);
-        flight.hold(1);
-        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "nothing yet: the window");
-        flight.hold(3501);
+        flight.supply(1);
+        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "no data yet: the whole window");
+        flight.supply(3501);
         assert_eq!(flight.gap, Some(Duration::from_millis(10)), "four segments");
-        flight.hold(99_999);
+        flight.supply(99_999);
         assert_eq!(flight.gap, Some(Duration::from_millis(5)), "no more than the window");
         flight.send(at(0), 1001);
-        flight.hold(3501);
-        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "it is under way");
+        flight.supply(3501);
+        assert_eq!(flight.gap, Some(Duration::from_millis(5)), "the flight has begun");
         flight.acknowledge(1001);
         flight.send(at(50_000), 2001);
-        assert_eq!(
-            (flight.next(), flight.is_over()),
-            (None, true),
-            "the first round trip is over, and all that was sent in it has arrived"
-        );
+        assert_eq!((flight.next(), flight.is_over()), (None, true), "the first round trip is over, and all its segments have arrived");
     }
 
     #[test]
-    fn there_is_none_after_a_lost_syn() {
+    fn a_lost_syn_leaves_no_first_flight() {
         let event = Established { lost_syns: 1, ..handshake() };
         assert!(FirstFlight::new(&event, &Fixed(1.0), (1, 1000), true).is_none());
     }

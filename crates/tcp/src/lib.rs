@@ -1,6 +1,6 @@
-//! TCP end hosts, sans-IO: packets, timeouts and an application's verbs in, packets out. No clock, no I/O, no threads.
+//! TCP end hosts, sans-IO: packets, timeouts and an application's calls go in, packets come out. No clock, no I/O, no threads.
 //!
-//! A host profile is a type that implements [`Connection`]: both ends of a flow, driven by whatever carries packets between them.
+//! A host profile is a type that implements [`Connection`]: both ends of a flow. Its driver carries the packets between them.
 
 mod bulk;
 mod checkpoints;
@@ -19,5 +19,5 @@ pub use checkpoints::{CHECKPOINTS, Checkpoints};
 pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
 pub use slow_start_exit::{ExitReason, SlowStartExit};
 
-/// Bytes of IP and TCP headers without options; an ACK without options is nothing else (ns-2: `tcpip_base_hdr_size_`).
+/// Bytes of IP and TCP headers without options: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).
 pub const HEADER: u16 = 40;

@@ -1,4 +1,4 @@
-//! Spreads sending over time, at a rate.
+//! Pacing: spreads segments over time at a given rate.
 //!
 //! ## References
 //! Aggarwal, Savage & Anderson, *Understanding the performance of TCP pacing*, 2000.
@@ -9,7 +9,7 @@ use ackclock_core::units::{Bytes, Instant, Rate};
 #[derive(Debug, Default)]
 pub(crate) struct Pacer {
     next: Instant,
-    /// When the rate has caught up with what has left.
+    /// When all bytes sent so far would have left at the pacing rate.
     due: Instant,
     /// Bytes that may still leave at once.
     burst: u64,
@@ -21,7 +21,8 @@ impl Pacer {
         self.next
     }
 
-    /// A segment of `size` bytes was sent at `rate`; `burst` may leave at once before the rate has to catch up.
+    /// A segment of `size` bytes was sent at `rate`. Up to `burst` bytes may leave back to back before the pacer waits for the rate to
+    /// catch up.
     pub(crate) fn send(&mut self, now: Instant, size: u64, rate: Option<Rate>, burst: Bytes) {
         let Some(rate) = rate else { return };
         if self.burst < size || self.due <= now {
@@ -61,7 +62,7 @@ mod tests {
         pacer.send(at(1500), 500, rate, NONE);
         assert_eq!(next(&pacer), 2000);
         pacer.send(at(9000), 1000, rate, NONE);
-        assert_eq!(next(&pacer), 10_000, "nothing is saved up");
+        assert_eq!(next(&pacer), 10_000, "idle time earns no credit");
         pacer.send(at(10_000), 1000, None, NONE);
         assert_eq!(next(&pacer), 10_000);
     }

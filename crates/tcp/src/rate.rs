@@ -1,28 +1,28 @@
-//! The delivery rate, and rounds counted by deliveries.
+//! Delivery-rate samples, and round trips counted by deliveries.
 //!
 //! ## References
-//! draft-ietf-ccwg-bbr, "Delivery Rate Samples" (first draft-cheng-iccrg-delivery-rate-estimation-02 §3); the same, "Round Trip Counting".
+//! draft-ietf-ccwg-bbr, "Delivery Rate Samples" (earlier: draft-cheng-iccrg-delivery-rate-estimation-02 §3) and "Round Trip Counting".
 
 use ackclock_core::events::{RateSample, Snapshot};
 use ackclock_core::units::{Duration, Instant, Rate};
 
-/// The estimator.
+/// The delivery-rate estimator.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_at: Instant,
-    /// When the segment was sent whose delivery was noticed last, or the first of the flight.
+    /// Sending time of the segment that was last seen delivered, or of the first segment of the flight.
     first_sent: Instant,
     lost: u64,
     round: u64,
-    /// Delivered bytes at which the round ends: a segment sent after so many had been delivered is of the next one.
+    /// Delivered bytes at which the round ends: a segment sent after that point belongs to the next round.
     round_end: u64,
-    /// Samples of what was sent before so many bytes had been delivered are limited by the application; zero: none is.
+    /// Segments sent before this many bytes were delivered give application-limited samples; zero: no segment does.
     app_limited_until: u64,
 }
 
 impl DeliveryRate {
-    /// The snapshot of a segment of `size` bytes that is sent now with `inflight` bytes in flight before it.
+    /// The snapshot of a segment of `size` bytes that is sent now; `inflight`: bytes in flight before it.
     pub(crate) fn send(&mut self, now: Instant, size: u64, inflight: u64) -> Snapshot {
         if inflight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -38,27 +38,27 @@ impl DeliveryRate {
         }
     }
 
-    /// The application has nothing to send, though the window would let it; `inflight` bytes are in flight.
+    /// The application has no data to send, although the window has room; `inflight`: bytes in flight.
     pub(crate) fn note_app_limited(&mut self, inflight: u64) {
         self.app_limited_until = (self.delivered + inflight).max(1);
     }
 
-    /// Whether the application has had too little to send in the flight that is under way.
+    /// Whether the application has limited the current flight.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
 
-    /// So many bytes are thought to be lost.
-    pub(crate) fn lose(&mut self, bytes: u64) {
+    /// Counts `bytes` as lost.
+    pub(crate) fn count_lost(&mut self, bytes: u64) {
         self.lost += bytes;
     }
 
-    /// So many bytes were delivered, of which nothing more is known.
-    pub(crate) fn count(&mut self, bytes: u64) {
+    /// Counts `bytes` as delivered if the segment's snapshot is unknown.
+    pub(crate) fn count_delivered(&mut self, bytes: u64) {
         self.delivered += bytes;
     }
 
-    /// An ACK delivers so many bytes; `newest` is the snapshot of the segment among them that was sent last.
+    /// An ACK delivers `bytes`; `newest` is the snapshot of the delivered segment that was sent last.
     pub(crate) fn deliver(&mut self, now: Instant, bytes: u64, newest: &Snapshot, min_rtt: Option<Duration>) -> RateSample {
         self.delivered += bytes;
         self.delivered_at = now;
@@ -70,12 +70,12 @@ impl DeliveryRate {
             self.round += 1;
             self.round_end = self.delivered;
         }
-        // The slower of the rates of sending and of acknowledging, so that compressed ACKs cannot raise it.
+        // The longer interval gives the slower of the sending and the ACK rate: compressed ACKs cannot raise the sample.
         let sending = newest.sent_at.since(newest.first_sent);
         let acknowledging = now.since(newest.delivered_at);
         let interval = sending.max(acknowledging);
         let delivered = self.delivered - newest.delivered;
-        // What took less than any round trip is no sample.
+        // An interval shorter than the minimum round trip gives no rate.
         let short = interval < Duration::NANOSECOND || min_rtt.is_some_and(|min| interval + Duration::NANOSECOND < min);
         let rate = if short { None } else { Rate::from_bits_per_sec((8.0 * delivered as f64 / interval.as_secs_f64()).round() as u64) };
         RateSample { packet: *newest, delivered, interval, rate }
@@ -107,7 +107,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// A sender of segments of 1000 bytes and its estimator.
+    /// A sender of 1000-byte segments and its estimator.
     #[derive(Default)]
     struct Flight {
         rate: DeliveryRate,
@@ -120,14 +120,14 @@ mod tests {
             self.segments.push_back(self.rate.send(at(millis), 1000, inflight));
         }
 
-        /// Takes an ACK of the first segment.
+        /// Receives an ACK of the first segment.
         fn deliver(&mut self, millis: u64, min_rtt: Option<Duration>) -> RateSample {
             let newest = self.segments.pop_front().unwrap();
             self.rate.deliver(at(millis), 1000, &newest, min_rtt)
         }
     }
 
-    /// Segments sent back to back every `gap` ms and acknowledged `rtt` ms later: the rates in bit/s.
+    /// The rate samples, in bit/s, of segments sent every `gap` ms and acknowledged `rtt` ms later.
     fn rates(gap: u64, rtt: u64, count: u64) -> Vec<u64> {
         let (mut flight, mut rates) = (Flight::default(), Vec::new());
         for now in 0..=(gap * count + rtt) {
@@ -147,7 +147,7 @@ mod tests {
         // 1000 B every 2 ms are 4 Mbit/s.
         let rates = rates(2, 20, 50);
         assert_eq!(rates.len(), 50);
-        // The first flight leaves idle, so that its first segments are measured over little data; from the second on it is exact.
+        // The first flight starts from idle, so its first samples cover little data. From the second flight on the rate is exact.
         assert!(rates[20..].iter().all(|&rate| rate == 4_000_000), "{rates:?}");
         assert!(rates[..20].iter().all(|&rate| rate <= 4_000_000), "{rates:?}");
     }
@@ -177,29 +177,25 @@ mod tests {
         }
         // All ten ACKs arrive at once, half a round trip late.
         let samples: Vec<RateSample> = (0..10).map(|_| flight.deliver(40, None)).collect();
-        assert_eq!(
-            samples[9].rate.map(Rate::as_bits_per_sec),
-            Some(4_000_000),
-            "10 segments in the 20 ms since the first was acknowledged"
-        );
+        assert_eq!(samples[9].rate.map(Rate::as_bits_per_sec), Some(4_000_000), "10 segments in the 20 ms after the first ACK");
         assert!(samples.iter().all(|sample| sample.interval >= at(20).since(at(0))));
     }
 
     #[test]
-    fn samples_know_that_the_application_was_idle() {
+    fn samples_record_that_the_application_was_idle() {
         let mut flight = Flight::default();
         flight.send(0);
         flight.send(0);
-        // Nothing more to send with two in flight; then two more after a pause.
+        // The application has no more data with two segments in flight, and two more after a pause.
         flight.rate.note_app_limited(2000);
         flight.send(5);
         let limited = |sample: RateSample| sample.packet.app_limited;
-        assert!(!limited(flight.deliver(20, None)) && !limited(flight.deliver(21, None)), "sent before");
+        assert!(!limited(flight.deliver(20, None)) && !limited(flight.deliver(21, None)), "sent before the pause");
         flight.send(22);
-        assert!(limited(flight.deliver(25, None)), "sent while there was room");
-        assert!(limited(flight.deliver(42, None)), "sent before anything beyond the gap was delivered");
+        assert!(limited(flight.deliver(25, None)), "sent while the window had room");
+        assert!(limited(flight.deliver(42, None)), "sent before any data after the pause was delivered");
         flight.send(43);
-        assert!(!limited(flight.deliver(63, None)), "what was in flight then has been delivered");
+        assert!(!limited(flight.deliver(63, None)), "all data in flight at the pause has been delivered");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How the first slow start of a connection ended, and what its overshoot cost.
+//! How the first slow start of a connection ended, and when its first loss was detected.
 
 use ackclock_core::units::{Instant, Segments};
 
@@ -13,12 +13,12 @@ pub enum ExitReason {
     Mark,
     /// The window reached `ssthresh`.
     Threshold,
-    /// The slow start itself decided so.
+    /// The slow-start algorithm ended slow start.
     Algorithm,
 }
 
 impl ExitReason {
-    /// Its name in tables.
+    /// The reason's name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -34,7 +34,7 @@ impl ExitReason {
 #[derive(Clone, Debug, Default)]
 pub struct SlowStartExit {
     exit: Option<(ExitReason, Instant, Segments)>,
-    /// When the first loss was noticed.
+    /// When the first loss was detected.
     first_loss: Option<Instant>,
 }
 
@@ -44,7 +44,7 @@ impl SlowStartExit {
         self.exit
     }
 
-    /// When the first loss was noticed, by duplicate ACKs or by the timer.
+    /// When duplicate ACKs or the timer detected the first loss.
     pub fn first_loss(&self) -> Option<Instant> {
         self.first_loss
     }

@@ -1,7 +1,7 @@
 //! Packets as bytes: IPv4 and TCP or UDP headers, with the checksums of a payload of zeros.
 //!
 //! ## References
-//! RFC 791 §3.1 (IPv4 header); RFC 768 (UDP); RFC 6864 §4.1 (identification of packets that are not fragmented); RFC 9293 §3.1 (TCP header, checksum);
+//! RFC 791 §3.1 (IPv4 header); RFC 768 (UDP); RFC 6864 §4.1 (identification of unfragmented packets); RFC 9293 §3.1 (TCP header, checksum);
 //! RFC 7323 §2, §3 and RFC 2018 §2, §3 (options); RFC 3168 §5, §6.1 (ECN).
 
 use ackclock_core::qdisc::Ecn;
@@ -9,15 +9,15 @@ use ackclock_core::units::Bytes;
 
 use crate::modern::segment::{Options, Segment};
 
-/// Most bytes of IPv4 and TCP headers.
+/// Largest size of IPv4 and TCP headers, in bytes.
 pub const MOST_HEADERS: u32 = 80;
-/// Bytes of an IPv4 header without options.
+/// Size of an IPv4 header without options, in bytes.
 const IP_HEADER: usize = 20;
-/// Bytes of a TCP header without options.
+/// Size of a TCP header without options, in bytes.
 const TCP_HEADER: u32 = 20;
-/// Time to live of a packet that leaves its host.
+/// Initial time to live.
 const TTL: u16 = 64;
-/// Don't fragment: without fragments the identification has no use and is zero (RFC 6864 §4.1).
+/// Don't fragment. An unfragmented packet needs no identification, so that field is zero (RFC 6864 §4.1).
 const DONT_FRAGMENT: u16 = 1 << 14;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -32,14 +32,14 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The end of a flow at `node`: address 10.a.b.c, where a.b.c is the node's index plus one.
+    /// The end of a flow at `node`: the address is 10.a.b.c, and a.b.c is the node's index plus one.
     pub fn new(node: usize, port: u16) -> Self {
         let [_, a, b, c] = (node as u32 + 1).to_be_bytes();
         Self { address: [10, a, b, c], port }
     }
 }
 
-/// Appends the headers of `segment`, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
+/// Appends the headers of `segment` after `hops` forwarding hops to `bytes`; returns the length of the whole packet.
 pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint), hops: u16) -> u32 {
     let options = segment.options.size();
     let begin = bytes.len();
@@ -57,7 +57,8 @@ pub fn headers(bytes: &mut Vec<u8>, segment: &Segment, ends: (Endpoint, Endpoint
     length
 }
 
-/// Appends the headers of a UDP datagram of `size` bytes in all, which has been passed on `hops` times, to `bytes`; gives the length of the whole packet.
+/// Appends the headers of a UDP datagram after `hops` forwarding hops to `bytes`; returns the length of the whole packet. `size`: that
+/// length.
 pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint, Endpoint), hops: u16) -> u32 {
     let begin = bytes.len();
     let length = size.0 as u32;
@@ -67,13 +68,13 @@ pub fn datagram(bytes: &mut Vec<u8>, (size, ecn): (Bytes, Ecn), ends: (Endpoint,
     length
 }
 
-/// Writes the checksum of the packet that begins at `begin`, at `offset` in its header after the internet header: of the pseudo header with
-/// addresses, protocol and length, the header, and data of zeros.
+/// Writes the TCP or UDP checksum of the packet that begins at `begin`; `offset` counts from the end of the IP header. The sum covers the
+/// pseudo header (addresses, protocol, length), the header, and data of zeros.
 fn write_checksum(bytes: &mut [u8], begin: usize, (protocol, length): (u8, u32), offset: usize) {
     let (pseudo, header) = (&bytes[begin + 12..begin + IP_HEADER], &bytes[begin + IP_HEADER..]);
     let sum = sum(pseudo) + sum(header) + u32::from(protocol) + length - IP_HEADER as u32;
     let at = begin + IP_HEADER + offset;
-    // RFC 768: a checksum of zero would mean that there is none.
+    // RFC 768: a transmitted checksum of zero means that the sender computed none.
     let check = match checksum(sum) {
         0 if protocol == UDP => u16::MAX,
         check => check,
@@ -96,7 +97,7 @@ fn internet_header(bytes: &mut Vec<u8>, (protocol, length): (u8, u32), ecn: Ecn,
     bytes[begin + 10..begin + 12].copy_from_slice(&check.to_be_bytes());
 }
 
-/// Appends options up to `end`; what they leave free is filled in front of them, so that none is behind the end.
+/// Appends options up to `end`. Padding (no-operation options) comes before them, so that they end exactly at `end`.
 fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
     let begin = bytes.len();
     if let Some(mss) = options.mss {
@@ -122,7 +123,7 @@ fn write_options(bytes: &mut Vec<u8>, options: &Options, end: usize) {
     bytes.splice(begin..begin, std::iter::repeat_n(1, free));
 }
 
-/// The sum of 16-bit words of an even number of bytes (RFC 1071 §1).
+/// Sum of the 16-bit words of an even number of bytes (RFC 1071 §1).
 fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
 }

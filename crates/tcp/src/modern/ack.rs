@@ -2,12 +2,12 @@
 
 use super::ranges::Range;
 
-/// What a segment acknowledges.
+/// The acknowledgement that a segment carries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack<'a> {
     /// Next position that the peer expects.
     pub(super) number: u64,
-    /// Position of the segment that carried it.
+    /// Position of the segment that carried the acknowledgement.
     pub(super) seq: u64,
     /// The peer's window, in bytes.
     pub(super) window: u64,
@@ -15,9 +15,9 @@ pub(super) struct Ack<'a> {
     pub(super) sack: &'a [Range],
     /// `TSecr`.
     pub(super) echo: Option<u32>,
-    /// Whether it echoes a mark.
+    /// Whether the segment echoes a mark (ECE).
     pub(super) ece: bool,
-    /// Whether the segment carried nothing else.
+    /// Whether the segment is a pure ACK.
     pub(super) bare: bool,
 }
 

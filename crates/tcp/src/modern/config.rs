@@ -2,37 +2,37 @@
 
 use ackclock_core::units::{Bytes, Duration, Segments};
 
-/// How losses are found and what is sent to repair them.
+/// Method of loss detection and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// By time, with SACK: RACK-TLP (RFC 8985).
+    /// RACK-TLP: detection by time, with SACK (RFC 8985).
     Rack,
-    /// By counting what was SACKed: RFC 6675.
+    /// Detection by counting SACKed segments (RFC 6675).
     Sack,
-    /// By duplicate ACKs, without SACK: RFC 6582.
+    /// Detection by duplicate ACKs, without SACK (RFC 6582).
     NewReno,
 }
 
-/// How large a window the receiver offers.
+/// Size of the receive buffer, and thus of the receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// Always so many bytes.
+    /// A fixed number of bytes.
     Fixed(u64),
     /// Dynamic right-sizing between these bytes.
     Autotuned {
-        /// At the start.
+        /// Initial size, in bytes.
         initial: u64,
-        /// At most.
+        /// Maximum size, in bytes.
         max: u64,
     },
 }
 
-/// Whether sending is spread over the round trip.
+/// Pacing of segments over the round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// At the rate that the congestion control asks for, if it does.
+    /// At the congestion control's rate, if it sets one.
     Control,
-    /// At the control's rate, or else at these multiples of cwnd/srtt.
+    /// At the control's rate, or otherwise at these multiples of cwnd/srtt.
     Window {
         /// The multiple in slow start.
         slow_start: f64,
@@ -44,68 +44,68 @@ pub enum Pacing {
 /// Bounds of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtoBounds {
-    /// Before the first measurement (RFC 6298 §2.1).
+    /// Timeout before the first measurement (RFC 6298 §2.1).
     pub initial: Duration,
-    /// Smallest (RFC 6298 §2.4 asks for 1 s; today's systems use less).
+    /// Minimum (RFC 6298 §2.4 requires 1 s; today's systems use less).
     pub min: Duration,
-    /// Largest (RFC 6298 §2.5).
+    /// Maximum (RFC 6298 §2.5).
     pub max: Duration,
-    /// Least distance from `srtt`: the place of the clock granularity G in RFC 6298 §2.3. As large as `min` by default, so that
-    /// a delayed ACK on a steady path does not let the timer expire; Linux bounds the variance alike.
+    /// Minimum distance from `srtt`; it replaces the clock granularity G of RFC 6298 §2.3. The default equals `min`, so that a delayed ACK
+    /// on a steady path does not let the timer expire. Linux bounds the variance alike.
     pub margin: Duration,
 }
 
 /// Settings of an end host.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
-    /// Largest segment it announces, without headers and options (RFC 9293 §3.7.1).
+    /// Largest segment that the host announces, without headers and options (RFC 9293 §3.7.1).
     pub mss: u16,
-    /// Loss recovery; without SACK on both sides it is [`Recovery::NewReno`] whatever is set.
+    /// Loss recovery; always [`Recovery::NewReno`] if one end does not use SACK.
     pub recovery: Recovery,
-    /// Whether it offers timestamps (RFC 7323 §3).
+    /// Whether the host offers timestamps (RFC 7323 §3).
     pub timestamps: bool,
-    /// Whether it offers window scaling (RFC 7323 §2).
+    /// Whether the host offers window scaling (RFC 7323 §2).
     pub window_scaling: bool,
-    /// Whether it offers ECN (RFC 3168).
+    /// Whether the host offers ECN (RFC 3168).
     pub ecn: bool,
     /// The receive window.
     pub buffer: ReceiveBuffer,
-    /// Longest delay of an ACK (RFC 5681 §4.2: below 500 ms). It is also the budget for the peer's in the probe timeout (RFC 8985 §7.2).
+    /// Maximum delay of an ACK (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
     pub delayed_ack: Duration,
-    /// So many segments at the start are acknowledged at once, for the peer's slow start.
+    /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
-    /// Whether new data may be sent on the first duplicate ACKs (RFC 3042).
+    /// Whether the first two duplicate ACKs release new data (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether recovery with SACK is paced by Proportional Rate Reduction (RFC 9937); otherwise cwnd is at once what the control says.
+    /// Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937). Otherwise the control's reduced window applies at once.
     pub prr: bool,
-    /// Whether tail loss probes are sent (RFC 8985 §7; needs [`Recovery::Rack`]).
+    /// Whether the sender uses tail loss probes (RFC 8985 §7; needs [`Recovery::Rack`]).
     pub tlp: bool,
-    /// Whether timeouts are checked by F-RTO (RFC 5682).
+    /// Whether F-RTO checks timeouts (RFC 5682).
     pub frto: bool,
-    /// Whether a recovery that timestamps or D-SACK show to be spurious is undone (RFC 4015).
+    /// Whether the sender undoes a recovery that timestamps or D-SACKs show as spurious (RFC 4015).
     pub undo: bool,
     /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
     pub idle_restart: bool,
-    /// Most segments for which one ACK counts in slow start (RFC 3465 §2.2, L).
+    /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
     pub abc_limit: Segments,
     /// Pacing.
     pub pacing: Pacing,
-    /// Whether the first window is spread over the first round trip, whatever the initial window.
+    /// Whether the first flight is paced over the first round trip with any initial window.
     pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
     /// Initial sequence number.
     pub initial_sequence: u32,
-    /// The timestamp clock at the start of the run.
+    /// Value of the timestamp clock at the start of the run.
     pub initial_timestamp: u32,
 }
 
-/// Bytes of the timestamps option in every segment, padding included (RFC 7323 appendix A).
+/// Size of the timestamps option in every segment, in bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS: u16 = 12;
 
 impl Config {
-    /// Data in a full segment, in bytes, where both ends have the same settings.
+    /// Data in a full segment, if both ends have the same settings.
     pub fn packet_size(&self) -> Bytes {
         Bytes(u64::from(self.mss - if self.timestamps { TIMESTAMPS } else { 0 }))
     }

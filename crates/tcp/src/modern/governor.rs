@@ -1,9 +1,9 @@
-//! The congestion control, with what it put out last: the only place that tells it anything.
+//! The congestion control and its latest outputs. All events reach the control through this module.
 //!
-//! A control counts its window in segments, the sender counts bytes; the segment size is kept here, where one becomes the other.
+//! A control counts segments and the sender counts bytes; this module stores the segment size and converts between them.
 //!
 //! ## References
-//! RFC 5681 §4.1 (restart after idle); RFC 3465 §2.2 and §2.3 (what an ACK counts for); RFC 9002 §7.7 and §7.8 (pacing, unused windows);
+//! RFC 5681 §4.1 (restart after idle); RFC 3465 §2.2 and §2.3 (how much an ACK counts); RFC 9002 §7.7 and §7.8 (pacing, unused windows);
 //! RFC 8201 §5.4 (a new path MTU).
 
 use ackclock_core::cc::{CongestionControl, Phase, Window};
@@ -18,22 +18,24 @@ use crate::slow_start_exit::{ExitReason, SlowStartExit};
 #[derive(Debug)]
 pub(super) struct Governor {
     control: Box<dyn CongestionControl>,
-    /// The window after the last event, the same in bytes, and the phase.
+    /// The window after the last event.
     window: Window,
+    /// The window in bytes.
     cwnd: u64,
     phase: Phase,
-    /// Sender maximum segment size in bytes (RFC 5681 §2), options that every segment carries taken off.
+    /// Sender maximum segment size in bytes (RFC 5681 §2), without the options that every segment carries.
     smss: u64,
-    /// What was sent below this filled the congestion window.
+    /// Data sent below this position filled the congestion window.
     limited_until: u64,
-    /// Whether it paces, and when it wants to be called; the end of time: it does not.
+    /// Whether the control paces.
     paces: bool,
+    /// When the control's timer expires; `Instant::MAX`: never.
     timer: Instant,
     pacing: Pacing,
     abc_limit: Segments,
-    /// The first flight, until it is over and told of.
+    /// The first flight, until it is over and the engine has fetched its outcome.
     first: Option<Box<FirstFlight>>,
-    /// The initial window that earlier connections to the peer arrived at.
+    /// The initial window that earlier connections to the peer have learned.
     learned: Option<Segments>,
     initial_window: Segments,
     initial_pacing: bool,
@@ -72,12 +74,12 @@ impl Governor {
         self.smss = smss;
     }
 
-    /// Earlier connections to the peer have arrived at the initial window `learned`.
+    /// Sets the initial window that earlier connections to the peer have `learned`.
     pub(super) fn recall(&mut self, learned: Segments) {
         self.learned = Some(learned);
     }
 
-    /// The connection is established; what is not in `event` is known here.
+    /// The connection is established; adds segment size and learned window to `event`.
     pub(super) fn establish(&mut self, event: &Established) {
         let event = Established { smss: Bytes(self.smss), learned: self.learned, ..*event };
         self.control.on_established(&event);
@@ -86,7 +88,7 @@ impl Governor {
         self.refresh();
     }
 
-    /// Reads the outputs.
+    /// Reads the control's outputs.
     fn refresh(&mut self) {
         (self.window, self.phase) = (self.control.window(), self.control.phase());
         self.cwnd = ((self.window.cwnd * self.smss as f64) as u64).max(self.smss);
@@ -96,7 +98,7 @@ impl Governor {
         }
     }
 
-    /// The control, for its own quantities.
+    /// The control, which gives its own quantities.
     pub(super) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
@@ -106,7 +108,7 @@ impl Governor {
         self.window
     }
 
-    /// The window in bytes, a segment at least.
+    /// The window in bytes, at least one segment.
     pub(super) fn cwnd(&self) -> u64 {
         self.cwnd
     }
@@ -116,7 +118,7 @@ impl Governor {
         self.largest
     }
 
-    /// How often congestion was told.
+    /// Number of congestion events.
     pub(super) fn reductions(&self) -> u64 {
         self.reductions
     }
@@ -131,32 +133,32 @@ impl Governor {
         self.smss
     }
 
-    /// Bytes as segments.
+    /// `bytes` in segments.
     pub(super) fn segments(&self, bytes: u64) -> Segments {
         bytes as f64 / self.smss as f64
     }
 
-    /// Whether the control has rules of its own for recovery.
+    /// Whether the control's own rules replace the host's during recovery.
     pub(super) fn owns_recovery(&self) -> bool {
         self.control.owns_recovery()
     }
 
-    /// Whether the window holds back on purpose now.
+    /// Whether the control holds back at present.
     pub(super) fn holds_back(&self) -> bool {
         self.control.holds_back()
     }
 
-    /// Whether what was sent from `una` on filled the window.
+    /// Whether the data sent from `una` on filled the window.
     pub(super) fn was_limited(&self, una: u64) -> bool {
         una < self.limited_until
     }
 
-    /// What was sent below `nxt` has filled the window.
+    /// The data sent below `nxt` has filled the window.
     pub(super) fn note_limited(&mut self, nxt: u64) {
         self.limited_until = nxt;
     }
 
-    /// RFC 3465 §2.2 and §2.3: segments for which an ACK of `bytes` counts; in slow start at most L, and one after a timeout.
+    /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one.
     pub(super) fn counted(&self, bytes: u64, timed_out: bool) -> Segments {
         let segments = self.segments(bytes);
         match self.phase {
@@ -178,7 +180,7 @@ impl Governor {
         }
     }
 
-    /// Everything below `una` has been acknowledged.
+    /// All data below `una` has been acknowledged.
     pub(super) fn acknowledge(&mut self, una: u64) {
         if let Some(first) = &mut self.first {
             first.acknowledge(una);
@@ -198,25 +200,25 @@ impl Governor {
         }
     }
 
-    /// A segment is thought to be lost.
+    /// A segment counts as lost.
     pub(super) fn lose(&mut self, lost: &Lost) {
         self.control.on_lost(lost);
         self.refresh();
     }
 
-    /// Congestion was noticed, with everything below `una` acknowledged.
+    /// The sender detected congestion after all data below `una` was acknowledged.
     pub(super) fn reduce(&mut self, event: &CongestionEvent, una: u64) {
         self.reductions += 1;
         self.note_exit(event);
         if let Some(first) = &mut self.first {
-            // What is marked has arrived, and the ACK that says so acknowledges it.
-            if event.cause == Cause::EcnCe { first.hear_of_own_congestion() } else { first.hear_of_congestion(una) }
+            // A marked segment has arrived, and the ACK that echoes the mark acknowledges it.
+            if event.cause == Cause::EcnCe { first.on_own_congestion() } else { first.on_congestion(una) }
         }
         self.control.on_congestion(event);
         self.refresh();
     }
 
-    /// Notes how slow start has ended, and when a loss was first noticed.
+    /// Records how slow start has ended, and when the first loss was detected.
     fn note_exit(&mut self, event: &CongestionEvent) {
         if !self.exit.happened() {
             let reason = match event.cause {
@@ -231,10 +233,10 @@ impl Governor {
         }
     }
 
-    /// A loss that a probe repaired is known to have hit the first flight, if that is not over.
-    pub(super) fn hear_of_own_congestion(&mut self) {
+    /// A loss that a probe has repaired hit the first flight, if that flight is not over.
+    pub(super) fn on_own_congestion(&mut self) {
         if let Some(first) = &mut self.first {
-            first.hear_of_own_congestion();
+            first.on_own_congestion();
         }
     }
 
@@ -250,13 +252,13 @@ impl Governor {
         self.refresh();
     }
 
-    /// The window shrinks by `bytes`.
+    /// Shrinks the window by `bytes`.
     pub(super) fn deflate(&mut self, bytes: u64) {
         self.control.deflate(self.segments(bytes));
         self.refresh();
     }
 
-    /// The window shrinks to `most` segments, if it is larger.
+    /// Shrinks the window to `most` segments, if it is larger.
     pub(super) fn deflate_to(&mut self, most: Segments) {
         let excess = self.window.cwnd - most;
         if excess > 0.0 {
@@ -270,7 +272,7 @@ impl Governor {
         self.deflate_to(self.initial_window);
     }
 
-    /// Segments are of `smss` bytes from now on. The control keeps the bytes of its window (RFC 8201 §5.4), and so does the restart window.
+    /// Sets the segment size to `smss` bytes. Window and restart window keep their size in bytes (RFC 8201 §5.4).
     pub(super) fn change_mss(&mut self, smss: u64) {
         self.initial_window *= self.smss as f64 / smss as f64;
         self.smss = smss;
@@ -278,12 +280,12 @@ impl Governor {
         self.refresh();
     }
 
-    /// When the control wants to be called; the end of time: it does not.
+    /// When the control's timer expires; `Instant::MAX`: never.
     pub(super) fn timer(&self) -> Instant {
         self.timer
     }
 
-    /// The time that the control asked for may have come.
+    /// Calls the control if its timer is due.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.timer <= now {
             self.timer = Instant::MAX;
@@ -292,13 +294,13 @@ impl Governor {
         }
     }
 
-    /// The connection is over: the control is called no more.
+    /// The connection is over: stops the control's timer.
     pub(super) fn stop(&mut self) {
         self.timer = Instant::MAX;
     }
 
-    /// The rate at which segments leave now, with a window of `cwnd` bytes in force, and what may leave at once: the control's own rate, or so
-    /// many windows a round trip (RFC 9002 §7.7). `None`: without pacing.
+    /// The current pacing rate and burst; `cwnd`: the window in force, in bytes. The rate is the control's own, or a multiple of the window
+    /// per round trip (RFC 9002 §7.7). `None`: no pacing.
     pub(super) fn pacing(&self, cwnd: u64, srtt: Option<Duration>) -> Option<(Rate, Bytes)> {
         if !self.paces {
             return Some((self.window_rate(cwnd, srtt)?, Bytes(0)));
@@ -314,24 +316,25 @@ impl Governor {
         Rate::from_bits_per_sec((gain * cwnd as f64 * 8.0 / seconds) as u64)
     }
 
-    /// What lies before `end` has been written: what the first flight has to spread.
-    pub(super) fn hold_first_flight(&mut self, end: u64) {
+    /// The application has written the data below `end`, which the first flight spreads.
+    pub(super) fn supply_first_flight(&mut self, end: u64) {
         if let Some(first) = &mut self.first {
-            first.hold(end);
+            first.supply(end);
         }
     }
 
-    /// When the first flight lets the next segment go, if it has to wait.
+    /// When the first flight releases the next segment, if that has to wait.
     pub(super) fn next_of_first_flight(&self) -> Option<Instant> {
         self.first.as_ref()?.next()
     }
 
-    /// Whether the first flight is over and not told of.
+    /// Whether the first flight is over, so that [`Governor::settle`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.first.as_ref().is_some_and(|first| first.is_over())
     }
 
-    /// Tells of the first flight; gives what the next connection to the peer shall know. `learned`: what it knows by now.
+    /// The initial window for the next connection to the peer, if the first flight changes it. `learned`: the window stored for the peer so
+    /// far.
     pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
         let first = self.first.take()?;
         self.control.settle(&first.outcome(learned))

@@ -1,4 +1,4 @@
-//! Opening a connection: the three-way handshake, and what is agreed in it.
+//! The three-way handshake, and the options that it negotiates.
 //!
 //! ## References
 //! RFC 9293 §3.5 (handshake), §3.7.1 (MSS); RFC 7323 §2.2 and §3.2; RFC 2018 §2; RFC 3168 §6.1.1; RFC 6298 §5.
@@ -9,17 +9,17 @@ use super::config::{Config, Recovery, TIMESTAMPS};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
 
-/// Segment size of a peer that announces none (RFC 9293 §3.7.1).
+/// Segment size of a peer that sends no MSS option (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-/// How far the connection is open.
+/// The progress of the opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Waits for a SYN.
+    /// The end waits for a SYN.
     Listen,
-    /// Has sent a SYN.
+    /// The end has sent a SYN.
     SynSent,
-    /// Has answered a SYN.
+    /// The end has received a SYN and sent its own.
     SynReceived,
     /// Both SYNs are acknowledged.
     Established,
@@ -27,19 +27,19 @@ pub(super) enum Stage {
     Reset,
 }
 
-/// What both sides have agreed on.
+/// The options that both ends use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub(super) struct Agreed {
-    /// Whether both send timestamps.
+    /// Whether both ends send timestamps.
     pub(super) timestamps: bool,
-    /// Whether both send SACK blocks.
+    /// Whether both ends send SACK blocks.
     pub(super) sack: bool,
-    /// Whether both scale windows.
+    /// Whether both ends scale windows.
     pub(super) scaling: bool,
-    /// Scale of the peer's windows.
+    /// Window scale of the peer.
     pub(super) peer_scale: u8,
-    /// Whether both use ECN.
+    /// Whether both ends use ECN.
     pub(super) ecn: bool,
     /// Largest payload to send.
     pub(super) smss: u16,
@@ -49,14 +49,16 @@ pub(super) struct Agreed {
 #[derive(Debug)]
 pub(super) struct Handshake {
     pub(super) stage: Stage,
-    /// Initial sequence numbers of both sides.
+    /// Initial send sequence number.
     pub(super) iss: u32,
+    /// Initial receive sequence number.
     pub(super) irs: u32,
     pub(super) agreed: Agreed,
-    /// Largest segments, options that every one carries included: of this end or the path, and of the peer.
+    /// Largest segment of this end or the path, including the options that every segment carries.
     mss: u16,
+    /// Largest segment of the peer, likewise.
     peer_mss: u16,
-    /// Whether a SYN or SYN-ACK has to go.
+    /// Whether a SYN or SYN-ACK is due.
     pub(super) due: bool,
     sent: u32,
     sent_at: Instant,
@@ -64,7 +66,7 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// A handshake that begins with a SYN, if `active`, or waits for one.
+    /// A handshake that sends a SYN if `active`, and otherwise waits for one.
     pub(super) fn new(config: &Config, active: bool) -> Self {
         let agreed = Agreed {
             timestamps: config.timestamps,
@@ -88,7 +90,7 @@ impl Handshake {
         }
     }
 
-    /// Takes the peer's SYN or SYN-ACK: only what both offer is used.
+    /// Processes the peer's SYN or SYN-ACK: an option is used only if both ends offer it.
     pub(super) fn agree(&mut self, segment: &Segment) {
         let options = &segment.options;
         self.irs = segment.seq;
@@ -97,26 +99,26 @@ impl Handshake {
         agreed.sack &= options.sack_permitted;
         agreed.scaling &= options.window_scale.is_some();
         agreed.peer_scale = options.window_scale.filter(|_| agreed.scaling).unwrap_or(0);
-        // RFC 3168 §6.1.1: the SYN asks with ECE and CWR, the SYN-ACK agrees with ECE alone.
+        // RFC 3168 §6.1.1: the SYN requests ECN with ECE and CWR; the SYN-ACK accepts with ECE alone.
         let (ece, cwr) = (segment.flags.has(Flags::ECE), segment.flags.has(Flags::CWR));
         agreed.ecn &= ece && cwr != segment.flags.has(Flags::ACK);
         self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
         self.fit();
     }
 
-    /// The path takes segments of `mss` bytes, headers and options that not all of them carry left out. The peer's limit holds as before.
+    /// Sets the path's segment size: `mss` bytes, including only the options that every segment carries. The peer's limit still holds.
     pub(super) fn change_mss(&mut self, mss: u16) {
         self.mss = mss;
         self.fit();
     }
 
-    /// RFC 9293 §3.7.1: options that every segment carries are taken off.
+    /// RFC 9293 §3.7.1: subtracts the options that every segment carries.
     fn fit(&mut self) {
         let options = if self.agreed.timestamps { TIMESTAMPS } else { 0 };
         self.agreed.smss = self.mss.min(self.peer_mss).saturating_sub(options).max(1);
     }
 
-    /// The options of a SYN or SYN-ACK but for the timestamps.
+    /// The options of a SYN or SYN-ACK, except timestamps.
     pub(super) fn options(&self, mss: u16, scale: u8) -> Options {
         let window_scale = self.agreed.scaling.then_some(scale);
         Options { mss: Some(mss), window_scale, sack_permitted: self.agreed.sack, ..Options::default() }
@@ -129,18 +131,19 @@ impl Handshake {
         Flags::SYN.with(Flags::ACK, answer).with(Flags::ECE, ecn).with(Flags::CWR, ecn && !answer)
     }
 
-    /// A SYN or SYN-ACK is sent; its answer is awaited for `timeout`.
+    /// Records the transmission of a SYN or SYN-ACK, which is retransmitted after `timeout`.
     pub(super) fn note_sent(&mut self, now: Instant, timeout: Duration) {
         (self.due, self.sent_at, self.deadline) = (false, now, Some(now + timeout));
         self.sent += 1;
     }
 
-    /// When a SYN or SYN-ACK has to be sent again.
+    /// When the SYN or SYN-ACK must be retransmitted.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// The SYN or SYN-ACK that was sent at `sent` was dropped: its time is over `now`, unless it was sent again. Tells whether it is.
+    /// The SYN or SYN-ACK sent at `sent` was dropped: its timer expires `now`, unless it was already retransmitted. Returns whether it
+    /// expires.
     pub(super) fn expire_at(&mut self, now: Instant, sent: Instant) -> bool {
         let applies = self.sent_at == sent && self.deadline.is_some();
         if applies {
@@ -149,14 +152,14 @@ impl Handshake {
         applies
     }
 
-    /// Tells whether the time for an answer is over.
+    /// Lets the timer expire if it is due; returns whether it has.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
         let expired = self.deadline.take_if(|deadline| *deadline <= now).is_some();
         self.due |= expired;
         expired
     }
 
-    /// The SYN was acknowledged by a segment that echoes `echo`: gives the round-trip time, if it can be told (RFC 6298 §3).
+    /// A segment that echoes `echo` has acknowledged the SYN; returns the round-trip time, if it can be measured (RFC 6298 §3).
     pub(super) fn complete(&mut self, now: Instant, echo: Option<u32>, initial_timestamp: u32) -> Option<Duration> {
         (self.stage, self.deadline, self.due) = (Stage::Established, None, false);
         if self.sent == 1 {
@@ -170,12 +173,12 @@ impl Handshake {
         (self.stage, self.deadline) = (Stage::Reset, None);
     }
 
-    /// SYNs or SYN-ACKs sent.
+    /// Number of SYNs or SYN-ACKs sent.
     pub(super) fn syns(&self) -> u32 {
         self.sent
     }
 
-    /// How often a SYN or SYN-ACK had to be sent again.
+    /// Number of retransmitted SYNs or SYN-ACKs.
     pub(super) fn lost_syns(&self) -> u32 {
         self.sent.saturating_sub(1)
     }

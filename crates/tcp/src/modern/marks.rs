@@ -1,21 +1,21 @@
-//! Explicit congestion notification, and the window of data that a reduction answers for.
+//! Explicit congestion notification, and the window of data that a reduction covers.
 //!
 //! ## References
-//! RFC 3168 §6.1.2: one reduction for a window of data, whether by marks or by losses, and the receiver is told of it (CWR).
+//! RFC 3168 §6.1.2: marks and losses cause one reduction per window of data, and CWR notifies the receiver of it.
 
-/// What the sender knows of marks.
+/// The sender's ECN state.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// Whether both ends use ECN.
     agreed: bool,
-    /// What was sent below this has been answered by a reduction.
+    /// A reduction covers the data sent below this position.
     answered: u64,
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment carries CWR.
     cwr: bool,
 }
 
 impl Marks {
-    /// Whether both ends use ECN.
+    /// Sets whether both ends use ECN.
     pub(super) fn agree(&mut self, agreed: bool) {
         self.agreed = agreed;
     }
@@ -25,12 +25,12 @@ impl Marks {
         self.agreed
     }
 
-    /// The window was reduced, for everything that was sent below `nxt`.
+    /// The window was reduced for all data sent below `nxt`.
     pub(super) fn reduce(&mut self, nxt: u64) {
         (self.answered, self.cwr) = (nxt, self.agreed);
     }
 
-    /// The last reduction was taken back.
+    /// The last reduction was undone.
     pub(super) fn restore(&mut self, una: u64) {
         self.answered = una;
     }
@@ -40,18 +40,18 @@ impl Marks {
         position < self.answered
     }
 
-    /// Whether an echo on an ACK of everything below `una` is news. The ACK that ends a window of data still echoes the mark that was
-    /// answered: CWR comes with the data after it.
+    /// Whether the echo on an ACK of all data below `una` reports a new mark. The ACK that ends a window of data still echoes the old mark,
+    /// because CWR is in the data after that window.
     pub(super) fn is_news(&self, una: u64) -> bool {
         una > self.answered
     }
 
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment carries CWR.
     pub(super) fn cwr(&self) -> bool {
         self.cwr
     }
 
-    /// A segment has said CWR.
+    /// A segment has carried CWR.
     pub(super) fn send_cwr(&mut self) {
         self.cwr = false;
     }

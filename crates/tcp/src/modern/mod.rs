@@ -1,17 +1,17 @@
-//! The host profile `modern`: a byte-stream TCP endpoint as today's systems behave.
+//! The host profile `modern`: a byte-stream TCP endpoint that behaves as in today's systems.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `connection` | both ends of a flow, as the engine drives them |
+//! | `connection` | both ends of a flow, with the interface that the engine calls |
 //! | `endpoint` | one end of a connection: wiring, states, closing |
-//! | `handshake` | opening, and what is agreed on |
+//! | `handshake` | opening and negotiated options |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
-//! | `sender` | the sending half: what happens at an event, and which of its owners is asked and told |
-//! | `stream`, `send_window` | owners: what the application has written; what is sent and acknowledged, and how far the peer lets go |
-//! | `scoreboard`, `ranges` | owner: what is outstanding, and what is known about it |
-//! | `repair`, `prr` | owner: whether losses are being repaired, and what goes next for it (RFC 6675, RFC 6582, RFC 9937) |
-//! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); was it a loss at all? |
-//! | `marks` | owner: ECN, and which data a reduction answers for |
+//! | `sender` | the sending half: distributes each event among the owners below |
+//! | `stream`, `send_window` | owners: data written by the application; data sent and acknowledged, the peer's window |
+//! | `scoreboard`, `ranges` | owner: outstanding segments and their state |
+//! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
+//! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
+//! | `marks` | owner: ECN, and the data that a reduction covers |
 //! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
 //! | `timers`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |

@@ -1,25 +1,25 @@
 //! The timestamp clock, and protection against wrapped sequence numbers.
 //!
 //! ## References
-//! RFC 7323 §4.3 (which timestamp is echoed), §5 (PAWS), §5.4 (the clock: a tick of 1 ms).
+//! RFC 7323 §4.3 (which timestamp is echoed), §5 (PAWS), §5.4 (timestamp clock: a tick of 1 ms).
 
 use ackclock_core::units::{Duration, Instant, NANOS_PER_SEC};
 
 /// A tick of the timestamp clock.
 const TICK: Duration = Duration::from_nanos(TICK_NANOS);
 const TICK_NANOS: u64 = 1_000_000;
-/// From this age on the remembered timestamp is void (RFC 7323 §5.5).
+/// Above this age the stored timestamp is invalid (RFC 7323 §5.5).
 const OUTDATED: Duration = Duration::from_millis(24 * 86_400 * 1000);
 
-/// The value of a clock that began at `initial`.
+/// The value of a clock that started at `initial`.
 pub(super) fn timestamp(now: Instant, initial: u32) -> u32 {
-    // Rounded to the nanosecond, so that a time that was written as a decimal is not in the tick before it.
-    // Signed, since that conversion is one instruction; a time is never negative.
+    // Rounds to the nanosecond, so that a decimal time does not fall into the previous tick. A time is never negative; the signed
+    // conversion takes one instruction.
     let nanos = (now.as_secs_f64() * NANOS_PER_SEC as f64 + 0.5) as i64;
     initial.wrapping_add((nanos.cast_unsigned() / TICK_NANOS) as u32)
 }
 
-/// The time since `echo` was the value of the clock, a tick at least; `None`: it lies in the future.
+/// The time since the clock had the value `echo`, at least one tick; `None`: `echo` lies in the future.
 pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
     let ticks = timestamp(now, initial).wrapping_sub(echo).cast_signed();
     (ticks >= 0).then(|| TICK * f64::from(ticks.max(1)))
@@ -28,22 +28,22 @@ pub(super) fn since(now: Instant, echo: u32, initial: u32) -> Option<Duration> {
 /// The peer's timestamps.
 #[derive(Debug, Default)]
 pub(super) struct PeerClock {
-    /// `TS.Recent`, and when it was noted.
+    /// `TS.Recent`, and when it was stored.
     recent: Option<(u32, Instant)>,
 }
 
 impl PeerClock {
-    /// What is echoed.
+    /// The timestamp to echo.
     pub(super) fn recent(&self) -> u32 {
         self.recent.map_or(0, |(value, _)| value)
     }
 
-    /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be a new one.
+    /// RFC 7323 §5.3 rule R1: whether a segment with this timestamp can be new.
     pub(super) fn accepts(&self, now: Instant, value: u32) -> bool {
         self.recent.is_none_or(|(recent, noted)| !is_before(value, recent) || now.since(noted) > OUTDATED)
     }
 
-    /// RFC 7323 §4.3 rule 2: notes the timestamp of an acceptable segment that begins at or below the last ACK that was sent.
+    /// RFC 7323 §4.3 rule 2: stores the timestamp of an acceptable segment that begins at or below the last ACK sent.
     pub(super) fn note(&mut self, now: Instant, value: u32, covers_last_ack: bool) {
         if covers_last_ack && self.accepts(now, value) {
             self.recent = Some((value, now));
@@ -78,7 +78,7 @@ mod tests {
         clock.note(at(2), u32::MAX / 2, true);
         clock.note(at(3), u32::MAX - 5, true);
         assert!(clock.accepts(at(4), 3) && !clock.accepts(at(4), u32::MAX - 6));
-        // §5.5: after 24 days nothing is too old.
+        // §5.5: after 24 days no timestamp is too old.
         assert!(clock.accepts(at(4 + 25 * 86_400), 7_000_000));
     }
 

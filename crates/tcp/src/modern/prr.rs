@@ -1,10 +1,10 @@
-//! Proportional Rate Reduction: how much to send in fast recovery, so that the pipe arrives at ssthresh when recovery ends.
+//! Proportional Rate Reduction: limits the sending in fast recovery so that the pipe reaches `ssthresh` at the end of recovery.
 //!
 //! ## References
-//! RFC 9937 §6 (which obsoletes RFC 6937): PRR above ssthresh, below it the conservative reduction bound (CRB), or the slow start
+//! RFC 9937 §6 (which obsoletes RFC 6937). Above `ssthresh` PRR applies; below it the conservative reduction bound (CRB), or the slow start
 //! reduction bound (SSRB) while recovery makes progress.
 
-/// What an ACK in recovery says, in bytes.
+/// The facts of an ACK in recovery, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// `DeliveredData`: newly acknowledged or SACKed.
@@ -19,11 +19,11 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) struct Prr {
     ssthresh: u64,
-    /// `RecoverFS`: what was in flight when recovery began.
+    /// `RecoverFS`: bytes in flight at the start of recovery.
     recover_fs: u64,
-    /// `prr_delivered`: what has been delivered since.
+    /// `prr_delivered`: bytes delivered since.
     delivered: u64,
-    /// `prr_out`: what has been sent since.
+    /// `prr_out`: bytes sent since.
     out: u64,
     smss: u64,
     /// The window after the last ACK.
@@ -36,7 +36,7 @@ impl Prr {
         Self { ssthresh, recover_fs: recover_fs.max(1), delivered: 0, out: 0, smss, cwnd: 0 }
     }
 
-    /// RFC 9937 §6: on each ACK in recovery, the first included.
+    /// RFC 9937 §6: updates the window at each ACK in recovery, including the first.
     pub(super) fn deliver(&mut self, progress: Progress) {
         let Progress { delivered, pipe, safe } = progress;
         if delivered == 0 && self.cwnd > 0 {
@@ -52,7 +52,7 @@ impl Prr {
             limit.min(self.ssthresh - pipe)
         };
         if self.out == 0 && count < self.smss {
-            // A fast retransmit upon entering recovery, also where less than a segment has been earned.
+            // The fast retransmit at the start of recovery leaves even if PRR allows less than a segment.
             count = self.smss;
         }
         self.cwnd = pipe + count;
@@ -63,7 +63,7 @@ impl Prr {
         self.out += bytes;
     }
 
-    /// The window now.
+    /// The current window.
     pub(super) fn cwnd(&self) -> u64 {
         self.cwnd
     }
@@ -73,8 +73,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// A window of 20 segments of one byte, of which the first `lost` are lost, then recovery on the third of the ACKs that arrive.
-    /// Gives what is sent after each of these ACKs and the pipe before it is.
+    /// A window of 20 one-byte segments, the first `lost` of which are lost; recovery starts at the third ACK. Returns, for each ACK, the
+    /// bytes sent after it and the pipe before that transmission.
     fn recover(lost: u64, safe: bool) -> Vec<(u64, u64)> {
         let (mut sent, mut delivered, mut pipe, mut steps) = (20, 0, 20, Vec::new());
         let mut prr = None;
@@ -89,7 +89,7 @@ mod tests {
             }
             if ack == 3 {
                 pipe -= lost;
-                // RFC 9937 §6: SND.NXT − SND.UNA, less what was SACKed before.
+                // RFC 9937 §6: SND.NXT − SND.UNA, minus the data SACKed before.
                 prr = Some(Prr::new(10, sent - (delivered - 1), 1));
             }
             let prr = prr.as_mut().unwrap();
@@ -105,17 +105,17 @@ mod tests {
     #[test]
     fn rfc_6937_section_4_one_loss() {
         let steps = recover(1, false);
-        // The figure: N N R, then every second ACK releases a segment.
+        // As in the figure: N N R, then every second ACK releases a segment.
         let sent: Vec<u64> = steps.iter().map(|step| step.0).collect();
         assert_eq!(sent[..16], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
-        // It ends with the pipe at ssthresh.
+        // Recovery ends with the pipe at ssthresh.
         assert_eq!(steps.last().map(|step| step.0 + step.1), Some(10));
         assert!(steps.iter().skip(2).all(|&(_, pipe)| pipe >= 10));
     }
 
     #[test]
     fn rfc_6937_section_4_fifteen_losses() {
-        // The figures of PRR-CRB and PRR-SSRB: what is sent, and the pipe, on ACKs 15 to 19.
+        // As in the figures of PRR-CRB and PRR-SSRB: segments sent and the pipe, on ACKs 15 to 19.
         assert_eq!(recover(15, false), [(1, 19), (1, 19), (1, 4), (1, 4), (1, 4)]);
         assert_eq!(recover(15, true), [(1, 19), (1, 19), (2, 4), (2, 5), (2, 6)]);
     }

@@ -7,15 +7,15 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::scoreboard::{Scoreboard, SentSegment};
 
-/// SACKed segments from which on no reordering is allowed for (RFC 8985 §6.2 step 4).
+/// Number of SACKed segments that ends the allowance for reordering (RFC 8985 §6.2 step 4).
 const DUP_THRESH: u32 = 3;
-/// Recoveries for which a wider reordering window is kept (RFC 8985 §6.2 step 4).
+/// Number of recoveries for which a wider reordering window persists (RFC 8985 §6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// What the reordering window depends on.
+/// The inputs of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conditions {
-    /// Smallest round-trip time.
+    /// Minimum round-trip time.
     pub(super) min_rtt: Option<Duration>,
     /// Smoothed round-trip time.
     pub(super) srtt: Option<Duration>,
@@ -26,20 +26,20 @@ pub(super) struct Conditions {
 /// The state of RACK.
 #[derive(Debug)]
 pub(super) struct Rack {
-    /// Time and end of the segment sent last among those delivered.
+    /// Sending time and end of the most recently sent delivered segment.
     newest: Option<(Instant, u64)>,
-    /// Its round-trip time.
+    /// Round-trip time of that segment.
     rtt: Duration,
     /// Highest end of a delivered segment.
     fack: u64,
     reordering_seen: bool,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
-    /// Until all sent up to here is acknowledged the window has grown for D-SACKs.
+    /// A D-SACK has widened the window; no other widens it until `SND.UNA` reaches this position.
     dsack_round: Option<u64>,
 }
 
-/// Whether `deadline` has come. It is a sum of a time and the difference of two others, so that rounding may move it: to the nanosecond.
+/// Whether `deadline` has come, within one nanosecond: the deadline is a rounded sum of times.
 fn has_come(now: Instant, deadline: Instant) -> bool {
     deadline <= now + Duration::NANOSECOND
 }
@@ -59,7 +59,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2 steps 2 and 3: a segment was delivered; `original`: the ACK's timestamp is older than its last transmission.
+    /// RFC 8985 §6.2 steps 2 and 3: a segment was delivered. `original`: the ACK echoes a timestamp older than the segment's last
+    /// transmission.
     pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
         if segment.end > self.fack {
             self.fack = segment.end;
@@ -67,7 +68,7 @@ impl Rack {
             self.reordering_seen = true;
         }
         let rtt = now.since(segment.sent_at());
-        // Step 2: an ACK of a retransmission may be one of the original.
+        // Step 2: the ACK of a retransmitted segment may be caused by the original.
         if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
@@ -75,7 +76,7 @@ impl Rack {
         self.newest = self.newest.max(Some((segment.sent_at(), segment.end)));
     }
 
-    /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once in a round trip.
+    /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once per round trip.
     pub(super) fn see_dsack(&mut self, snd_una: u64, snd_nxt: u64, dsack: bool) {
         self.dsack_round = self.dsack_round.filter(|&round| snd_una < round);
         if dsack && self.dsack_round.is_none() {
@@ -85,7 +86,7 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: after 16 recoveries without D-SACK the reordering window is as at first.
+    /// RFC 8985 §6.2 step 4: after 16 recoveries without a D-SACK the reordering window returns to its initial width.
     pub(super) fn end_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
@@ -103,7 +104,7 @@ impl Rack {
         at.srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// RFC 8985 §6.2 step 5: marks what is lost; tells whether there was any, and when to look again.
+    /// RFC 8985 §6.2 step 5: marks lost segments. Returns whether any was marked, and when to check again.
     pub(super) fn detect(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) -> (bool, Option<Instant>) {
         let Some(newest) = self.newest else { return (false, None) };
         let patience = self.rtt + self.reo_wnd(board, at);
@@ -111,7 +112,7 @@ impl Rack {
         (marked, last.map(|sent_at| sent_at + patience))
     }
 
-    /// RFC 8985 §6.3: after a timeout the first segment is lost, and all whose time is over.
+    /// RFC 8985 §6.3: a timeout marks the first segment as lost, and every segment whose time is over.
     pub(super) fn mark_on_timeout(&self, now: Instant, board: &mut Scoreboard, at: &Conditions) {
         let patience = self.rtt + self.reo_wnd(board, at);
         board.mark_first_lost();

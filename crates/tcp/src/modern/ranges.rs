@@ -1,22 +1,22 @@
-//! A set of ranges of stream positions: what a receiver holds above a hole, and what a sender knows to have arrived.
+//! A set of ranges of stream positions: the data that a receiver holds above a hole, or that a sender knows as delivered.
 
 use std::collections::VecDeque;
 
 /// `[start, end)`.
 pub(crate) type Range = (u64, u64);
 
-/// Disjoint ranges, rising, not adjacent.
+/// Disjoint ranges in ascending order, not adjacent.
 #[derive(Debug, Default)]
 pub(crate) struct RangeSet(VecDeque<Range>);
 
 impl RangeSet {
-    /// Adds a range; puts the parts of it that were not in the set into `fresh`, rising.
+    /// Adds a range; stores the parts that were not in the set in `fresh`, in ascending order.
     pub(crate) fn insert(&mut self, (start, end): Range, fresh: &mut Vec<Range>) {
         fresh.clear();
         if start >= end {
             return;
         }
-        // Above all others, or from within the highest on: the usual case.
+        // The usual case: the range lies above all others, or begins within the highest.
         let highest = self.0.back_mut().filter(|highest| highest.1 >= start);
         match highest {
             None => {
@@ -32,7 +32,7 @@ impl RangeSet {
             }
             Some(_) => {}
         }
-        // Those that touch or overlap the new one.
+        // The ranges that touch or overlap the new one.
         let first = self.0.partition_point(|range| range.1 < start);
         let last = self.0.partition_point(|range| range.0 <= end);
         let mut at = start;
@@ -54,7 +54,7 @@ impl RangeSet {
         }
     }
 
-    /// Forgets what is below `position`.
+    /// Removes all positions below `position`.
     pub(crate) fn remove_below(&mut self, position: u64) {
         while self.0.front().is_some_and(|range| range.1 <= position) {
             self.0.pop_front();
@@ -64,7 +64,7 @@ impl RangeSet {
         }
     }
 
-    /// Takes out the first range if it begins at or below `position`; gives its end.
+    /// Removes the first range if it begins at or below `position`; returns its end.
     pub(crate) fn take_first_at(&mut self, position: u64) -> Option<u64> {
         let (_, end) = *self.0.front().filter(|range| range.0 <= position)?;
         self.0.pop_front();
@@ -77,7 +77,7 @@ impl RangeSet {
         self.0.get(index).copied().filter(|range| range.0 <= position)
     }
 
-    /// The ranges, rising.
+    /// The ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.0.iter().copied()
     }
@@ -87,7 +87,7 @@ impl RangeSet {
         self.0.back().map(|range| range.1)
     }
 
-    /// Whether it is empty.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The state of loss recovery: whether losses are being repaired, and what goes next for it.
+//! The state of loss recovery: its phase, and the next segment that it sends.
 //!
 //! ## References
 //! RFC 5681 §2 and §3.2, RFC 6582 (duplicate ACKs, inflation); RFC 6675 §4 and §5 (`NextSeg`); RFC 3042 (limited transmit); RFC 5681 §3.1.
@@ -8,34 +8,34 @@ use super::prr::{Progress, Prr};
 use super::ranges::Range;
 use super::scoreboard::Scoreboard;
 
-/// Duplicate ACKs, or SACKed segments, that mean loss (RFC 5681 §3.2, RFC 6675 §2).
+/// Duplicate ACKs, or SACKed segments, that indicate a loss (RFC 5681 §3.2, RFC 6675 §2).
 pub(super) const DUP_THRESH: u32 = 3;
 
-/// Whether losses are being repaired.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// No.
+    /// No recovery.
     Open,
-    /// After duplicate ACKs, SACK or RACK: fast recovery.
+    /// Fast recovery, after duplicate ACKs, SACK or RACK.
     Fast,
-    /// After the retransmission timer has expired.
+    /// Recovery after an expired retransmission timer.
     Timeout,
 }
 
-/// What goes next whatever the windows say.
+/// A transmission that ignores the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Force {
     /// Nothing.
     Nothing,
-    /// The first segment that is thought to be lost.
+    /// The first lost segment.
     Lost,
-    /// So many new segments beyond the congestion window.
+    /// This many new segments beyond the congestion window.
     New(u8),
-    /// The last segment again (a tail loss probe).
+    /// The last segment, as a tail loss probe.
     Last,
-    /// An empty segment that makes the peer tell its window.
+    /// An empty segment that makes the peer advertise its window.
     WindowProbe,
-    /// Less than a segment, since the window has stayed small for long.
+    /// Less than a full segment, because the peer's window has stayed small for long.
     Override,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Force {
 pub(super) struct Repair {
     method: Recovery,
     phase: Phase,
-    /// One past the highest position sent when recovery began.
+    /// The recovery point: one past the highest position sent when recovery began.
     point: u64,
     /// First unacknowledged position when the timer last expired.
     timeout_una: u64,
@@ -53,15 +53,16 @@ pub(super) struct Repair {
     inflation: u64,
     prr: Option<Prr>,
     force: Force,
-    /// RFC 6675: end of the highest segment sent again, and the point below which the rescue retransmission has been used.
+    /// RFC 6675: end of the highest retransmitted segment.
     high_rxt: u64,
+    /// RFC 6675: `SND.UNA` must pass this position before another rescue retransmission.
     rescue_rxt: Option<u64>,
-    /// Whether the first duplicate ACKs let new segments go (RFC 3042).
+    /// Whether the first two duplicate ACKs release new segments (RFC 3042).
     limited_transmit: bool,
 }
 
 impl Repair {
-    /// Nothing is being repaired.
+    /// The state before any loss.
     pub(super) fn new(method: Recovery, limited_transmit: bool) -> Self {
         Self {
             method,
@@ -78,82 +79,83 @@ impl Repair {
         }
     }
 
-    /// The peer sends no SACK blocks.
+    /// Switches to NewReno, because the peer sends no SACK blocks.
     pub(super) fn do_without_sack(&mut self) {
         self.method = Recovery::NewReno;
     }
 
-    /// How losses are found.
+    /// The method of loss detection.
     pub(super) fn method(&self) -> Recovery {
         self.method
     }
 
-    /// Whether losses are being repaired.
+    /// The phase of recovery.
     pub(super) fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Whether no losses are being repaired.
+    /// Whether no recovery is in progress.
     pub(super) fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
 
-    /// What goes whatever the windows say; only once.
+    /// Removes and returns the forced transmission.
     pub(super) fn take_force(&mut self) -> Force {
         std::mem::replace(&mut self.force, Force::Nothing)
     }
 
-    /// Something goes next whatever the windows say.
+    /// Sets the forced transmission.
     pub(super) fn force(&mut self, force: Force) {
         self.force = force;
     }
 
-    /// Whether something goes next whatever the windows say.
+    /// Whether a forced transmission is pending.
     pub(super) fn is_forced(&self) -> bool {
         self.force != Force::Nothing
     }
 
-    /// An ACK has arrived that acknowledges something new, or is a `duplicate`, or neither.
+    /// Counts duplicate ACKs: an ACK that acknowledges new data (`advances`) resets the count, a `duplicate` raises it.
     pub(super) fn count_duplicates(&mut self, advances: bool, duplicate: bool) {
         self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };
     }
 
-    /// Whether duplicate ACKs alone mean that the first outstanding segment, at `una`, is lost (RFC 6675 §5 step 1; RFC 6582 §3.2 step 2).
+    /// Whether duplicate ACKs alone indicate the loss of the first outstanding segment, at `una` (RFC 6675 §5 step 1; RFC 6582 §3.2 step
+    /// 2).
     pub(super) fn is_loss_by_duplicates(&self, una: u64) -> bool {
-        // Not for segments sent before the last recovery.
+        // NewReno: a segment sent before the last recovery starts no new one.
         let beyond = self.method != Recovery::NewReno || self.point == 0 || una > self.point;
         self.phase == Phase::Open && self.method != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond
     }
 
-    /// Fast recovery begins.
+    /// Begins fast recovery.
     pub(super) fn begin_fast(&mut self, una: u64, nxt: u64) {
         (self.phase, self.point) = (Phase::Fast, nxt);
         self.forget_next_seg(una);
     }
 
-    /// Recovery from an expired timer begins, with the first segment.
+    /// Begins recovery from an expired timer with the first segment.
     pub(super) fn begin_timeout(&mut self, una: u64, nxt: u64) {
         (self.phase, self.prr, self.inflation, self.dupacks) = (Phase::Timeout, None, 0, 0);
         (self.point, self.timeout_una, self.force) = (nxt, una, Force::Lost);
         self.forget_next_seg(una);
     }
 
-    /// Recovery is over.
+    /// Ends recovery.
     pub(super) fn end(&mut self) {
         (self.phase, self.prr, self.inflation, self.force) = (Phase::Open, None, 0, Force::Nothing);
     }
 
-    /// Whether all that was outstanding when recovery began is acknowledged.
+    /// Whether all data outstanding at the start of recovery is acknowledged.
     pub(super) fn is_complete(&self, una: u64) -> bool {
         self.phase != Phase::Open && una >= self.point
     }
 
-    /// Whether the timer has expired before with the same segment as the first that is not acknowledged.
+    /// Whether the timer has already expired for the same first unacknowledged segment.
     pub(super) fn has_timed_out_at(&self, una: u64) -> bool {
         self.phase == Phase::Timeout && self.timeout_una == una
     }
 
-    /// `prr` decides how much is sent in this recovery.
+    /// Lets `prr` limit the sending in this recovery.
     pub(super) fn reduce_by(&mut self, prr: Prr) {
         self.prr = Some(prr);
     }
@@ -177,31 +179,31 @@ impl Repair {
         self.inflation += bytes;
     }
 
-    /// A partial ACK takes back inflation by what has left the network; gives the bytes that the window itself has to shrink by.
+    /// A partial ACK of `acked` bytes removes inflation; returns the bytes by which the window itself must shrink.
     pub(super) fn deflate(&mut self, acked: u64) -> u64 {
         let excess = acked.saturating_sub(self.inflation);
         self.inflation = self.inflation.saturating_sub(acked);
         excess
     }
 
-    /// The congestion window in force, where the control's is `cwnd`.
+    /// The congestion window in force, if the control's window is `cwnd` bytes.
     pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
         match (&self.prr, self.phase) {
             (Some(prr), Phase::Fast) => prr.cwnd(),
             (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit => {
-                // RFC 3042: without SACK the first two duplicate ACKs let a new segment go each. With SACK the pipe shrinks instead.
+                // RFC 3042: without SACK each of the first two duplicate ACKs releases a new segment. With SACK the pipe shrinks instead.
                 cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
             }
             _ => cwnd + self.inflation,
         }
     }
 
-    /// The pipe, or what stands for it while limited transmit is off and nothing is known to be lost.
+    /// The pipe. Outside recovery and without limited transmit, SACKed bytes count as well, so that SACK blocks release no new data.
     pub(super) fn pipe(&self, board: &Scoreboard) -> u64 {
         if self.limited_transmit || self.phase != Phase::Open { board.pipe() } else { board.pipe() + board.sacked_bytes() }
     }
 
-    /// RFC 6675 §4, `NextSeg`, rules 3 and 4, which are for its own recovery only.
+    /// RFC 6675 §4, `NextSeg`, rules 3 and 4; they apply only to that RFC's recovery.
     pub(super) fn next_unsacked(&self, board: &Scoreboard, una: u64) -> Option<Range> {
         if self.method != Recovery::Sack || self.phase != Phase::Fast {
             return None;
@@ -210,14 +212,14 @@ impl Repair {
         if let Some(unsacked) = board.next_unsacked(self.high_rxt) {
             return Some(unsacked);
         }
-        // Rule 4: the rescue retransmission, once in a recovery unless the cumulative ACK moves past it.
+        // Rule 4: one rescue retransmission per recovery, unless the cumulative ACK moves past it.
         let may_rescue = self.rescue_rxt.is_none_or(|rescue| una > rescue);
         board.last_unsacked().filter(|_| may_rescue)
     }
 
-    /// A segment is about to be sent again, and the scoreboard does not know yet.
+    /// A segment is about to be retransmitted; the scoreboard is updated afterwards.
     pub(super) fn send_again(&mut self, board: &Scoreboard, (start, end): Range) {
-        // RFC 6675 §4, rule 4: what is neither lost nor below the highest SACKed segment, or has been sent again before.
+        // RFC 6675 §4, rule 4: a segment not marked as lost that lies above the highest SACKed one, or has been retransmitted before.
         let lost = board.next_lost().is_some_and(|lost| lost.0 == start);
         if !lost && (start < self.high_rxt || board.high_sacked().is_none_or(|highest| end > highest)) {
             self.rescue_rxt = Some(self.point);
@@ -226,7 +228,7 @@ impl Repair {
         }
     }
 
-    /// Forgets what RFC 6675 keeps for one recovery.
+    /// Resets the variables that RFC 6675 keeps for one recovery.
     fn forget_next_seg(&mut self, una: u64) {
         (self.high_rxt, self.rescue_rxt) = (una, None);
     }

@@ -3,9 +3,9 @@
 //! ## References
 //! RFC 6298.
 //! ## Differs from the document
-//! Every ACK gives a sample, each with the full gains, as in today's systems. RFC 7323 appendix G would divide the gains by the samples in
-//! a round trip; then the estimate lags so far behind the round-trip time of a queue that slow start fills that the timer expires while
-//! ACKs still flow. That the deviation vanishes between the samples of one round trip is made up for by the margin.
+//! Every ACK gives a sample, each with the full gains, as in today's systems. RFC 7323 appendix G would divide the gains by the samples per
+//! round trip. The estimate would then lag behind a queue that slow start fills, and the timer would expire while ACKs still flow. With the
+//! full gains the deviation vanishes between the samples of one round trip; `margin` compensates for that.
 
 use ackclock_core::units::Duration;
 
@@ -19,21 +19,22 @@ const BETA: f64 = 1.0 / 4.0;
 const K: f64 = 4.0;
 /// First timeout for data after a lost SYN (RFC 6298 §5.7).
 const AFTER_LOST_SYN: Duration = Duration::from_millis(3000);
-/// Exponent from which on a timeout is beyond every bound.
+/// Largest backoff exponent: with it a timeout exceeds every bound.
 const MAX_BACKOFF: u32 = 32;
 
 /// Round-trip estimator and timeout.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
-    /// Smoothed round-trip time and its deviation, in seconds.
+    /// Smoothed round-trip time and its mean deviation, in seconds.
     smoothed: Option<(f64, f64)>,
     min: Option<Duration>,
     latest: Option<Duration>,
-    /// The timeout, and before it is doubled and bounded.
+    /// The timeout in force.
     timeout: Duration,
+    /// The timeout before backoff and the upper bound.
     base: Duration,
     bounds: RtoBounds,
-    /// How often the timeout has been doubled.
+    /// Number of doublings.
     backoff: u32,
 }
 
@@ -45,7 +46,7 @@ impl Rtt {
         rtt
     }
 
-    /// Takes a round-trip time.
+    /// Adds a round-trip time sample.
     pub(super) fn measure(&mut self, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
@@ -62,12 +63,12 @@ impl Rtt {
         self.double();
     }
 
-    /// The retransmission timeout now.
+    /// The current retransmission timeout.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// RFC 6298 §5.5 and §2.5: doubles the timeout as often as it has expired, up to the largest.
+    /// RFC 6298 §5.5 and §2.5: doubles the timeout once per expiry, up to the maximum.
     fn double(&mut self) {
         self.timeout = (self.base * (1_u64 << self.backoff) as f64).min(self.bounds.max);
     }
@@ -78,7 +79,7 @@ impl Rtt {
         self.double();
     }
 
-    /// New data was acknowledged: the network answers again.
+    /// Ends the backoff: new data was acknowledged.
     pub(super) fn end_backoff(&mut self) {
         if self.backoff > 0 {
             self.backoff = 0;
@@ -86,25 +87,24 @@ impl Rtt {
         }
     }
 
-    /// RFC 6298 §5.7: the SYN was sent again and no round trip could be measured.
+    /// RFC 6298 §5.7: the SYN was retransmitted and gave no round-trip sample.
     pub(super) fn restart_after_lost_syn(&mut self) {
-        // Nothing has been measured.
         self.base = self.bounds.initial.max(AFTER_LOST_SYN);
         self.backoff = 0;
         self.double();
     }
 
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub(super) fn srtt(&self) -> Option<Duration> {
         self.smoothed.map(|(srtt, _)| Duration::from_secs_f64(srtt))
     }
 
-    /// The last measurement.
+    /// The latest sample.
     pub(super) fn latest(&self) -> Option<Duration> {
         self.latest
     }
 
-    /// The smallest measurement.
+    /// The minimum sample.
     pub(super) fn min(&self) -> Option<Duration> {
         self.min
     }
@@ -145,7 +145,7 @@ mod tests {
     fn bounds_and_margin() {
         let mut bounded = rtt(1);
         bounded.measure(millis(10));
-        assert_eq!(nanos(&bounded).1, 200_000_000, "§2.4: 10 + 4 · 5 is below the least");
+        assert_eq!(nanos(&bounded).1, 200_000_000, "§2.4: 10 + 4 · 5 is below the minimum");
         let mut steady = rtt(200);
         for _ in 0..200 {
             steady.measure(millis(300));

@@ -1,7 +1,7 @@
-//! The send sequence space: what is acknowledged, what is sent, and how far the peer lets the sender go.
+//! The send sequence space: data acknowledged, data sent, and the window that the peer advertises.
 //!
 //! ## References
-//! RFC 9293 §3.3.1 (the variables), §3.10.7.4 (which segment tells the window), §3.8.6.2.1 (silly windows); RFC 7323 §2.4.
+//! RFC 9293 §3.3.1 (the variables), §3.10.7.4 (which segment updates the window), §3.8.6.2.1 (silly windows); RFC 7323 §2.4.
 
 use super::ack::Ack;
 use super::ranges::Range;
@@ -16,14 +16,14 @@ pub(super) struct SendWindow {
     nxt: u64,
     /// One past the last position that the peer allows.
     edge: u64,
-    /// Largest window that the peer has offered.
+    /// Largest window that the peer has advertised.
     largest: u64,
-    /// Sequence and ACK of the segment that told the window last (`SND.WL1`, `SND.WL2`).
+    /// Sequence and ACK numbers of the last window update (`SND.WL1`, `SND.WL2`).
     told: (u64, u64),
 }
 
 impl SendWindow {
-    /// The peer's SYN offers `window` bytes.
+    /// The peer's SYN advertises `window` bytes.
     pub(super) fn offer(&mut self, window: u64) {
         (self.edge, self.largest) = (1 + window, window);
     }
@@ -33,12 +33,12 @@ impl SendWindow {
         (self.una, self.nxt) = (1, 1);
     }
 
-    /// First position that is not acknowledged.
+    /// First unacknowledged position.
     pub(super) fn una(&self) -> u64 {
         self.una
     }
 
-    /// Next position that has never been sent.
+    /// Next new position to send.
     pub(super) fn nxt(&self) -> u64 {
         self.nxt
     }
@@ -49,32 +49,32 @@ impl SendWindow {
         self.edge
     }
 
-    /// Bytes that the peer lets be outstanding.
+    /// Bytes that the peer allows to be outstanding.
     pub(super) fn offered(&self) -> u64 {
         self.edge.saturating_sub(self.una)
     }
 
-    /// Whether all that was sent is acknowledged.
+    /// Whether all sent data is acknowledged.
     pub(super) fn is_idle(&self) -> bool {
         self.una == self.nxt
     }
 
-    /// Whether the peer allows anything beyond what was sent.
+    /// Whether the peer allows new data.
     pub(super) fn is_open(&self) -> bool {
         self.edge > self.nxt
     }
 
-    /// Everything below `number` is acknowledged.
+    /// All data below `number` is acknowledged.
     pub(super) fn acknowledge(&mut self, number: u64) {
         self.una = number;
     }
 
-    /// Everything below `end` has been sent.
+    /// All data below `end` has been sent.
     pub(super) fn advance(&mut self, end: u64) {
         self.nxt = end;
     }
 
-    /// RFC 9293 §3.10.7.4: takes the window of the newest segment; tells whether its edge has moved.
+    /// RFC 9293 §3.10.7.4: stores the window of the newest segment; returns whether its edge has moved.
     pub(super) fn update(&mut self, ack: &Ack<'_>) -> bool {
         if self.told > (ack.seq, ack.number) {
             return false;
@@ -82,18 +82,18 @@ impl SendWindow {
         self.told = (ack.seq, ack.number);
         self.largest = self.largest.max(ack.window);
         let edge = ack.number + ack.window;
-        // A window may shrink by the rounding of its scale (RFC 7323 §2.4), but not below what was sent.
+        // The rounding of the scale may shrink a window (RFC 7323 §2.4), but not below the data already sent.
         let moved = edge != self.edge;
         self.edge = edge.max(self.nxt.min(self.edge));
         moved
     }
 
-    /// Bytes written and not yet sent, a FIN included.
+    /// Bytes written and not yet sent, including a FIN.
     pub(super) fn unsent(&self, stream: &Stream) -> u64 {
         stream.end() - self.nxt.max(1)
     }
 
-    /// The furthest that a new segment of at most `smss` bytes may go.
+    /// The end of a new segment of at most `smss` bytes.
     pub(super) fn reach(&self, stream: &Stream, smss: u64) -> u64 {
         let written = stream.written();
         // The FIN travels with the last byte.
@@ -102,7 +102,7 @@ impl SendWindow {
         end.min(self.edge).max(self.nxt)
     }
 
-    /// The next segment of new data, if the peer's window lets one go that is worth it.
+    /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self, stream: &Stream, smss: u64) -> Option<Range> {
         let end = self.reach(stream, smss);
         let length = end - self.nxt;

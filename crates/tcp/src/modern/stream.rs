@@ -1,15 +1,15 @@
-//! The stream to send: what the application has written, and where it ends.
+//! The stream to send: the data that the application has written, and its end.
 //!
 //! Positions count from the SYN, which has position 0; the FIN has the position after the last byte.
 
 use super::ranges::Range;
 
-/// Where data comes from.
+/// The source of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Supply {
-    /// An application writes what it has, and may write more.
+    /// An application writes data, and may write more.
     Written,
-    /// It is written as it can be sent: so many bytes in all, or without end.
+    /// A bulk transfer keeps the stream filled: this many bytes in all, or unlimited.
     Pulled(Option<u64>),
 }
 
@@ -18,18 +18,18 @@ enum Supply {
 pub(super) struct Stream {
     /// One past the last byte that the application has written.
     written: u64,
-    /// Whether the application writes no more.
+    /// Whether the application has closed the stream.
     closed: bool,
     supply: Supply,
 }
 
 impl Stream {
-    /// A stream of which nothing has been written.
+    /// An empty stream.
     pub(super) fn new() -> Self {
         Self { written: 1, closed: false, supply: Supply::Written }
     }
 
-    /// The stream is written as it can be sent: `bytes` in all, or without end.
+    /// A bulk transfer keeps the stream filled: `bytes` in all, or unlimited.
     pub(super) fn pull(&mut self, bytes: Option<u64>) {
         self.supply = Supply::Pulled(bytes);
     }
@@ -41,37 +41,37 @@ impl Stream {
         }
     }
 
-    /// The application writes no more.
+    /// The application closes the stream.
     pub(super) fn close(&mut self) {
         self.closed = true;
     }
 
-    /// One past the last byte.
+    /// One past the last byte written.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// One past the last position there is to send.
+    /// One past the last position to send, including a FIN.
     pub(super) fn end(&self) -> u64 {
         self.written + u64::from(self.closed)
     }
 
-    /// One past the FIN, if there will be one.
+    /// One past the FIN, if the stream is closed.
     pub(super) fn end_of_fin(&self) -> Option<u64> {
         self.closed.then_some(self.written + 1)
     }
 
-    /// As much of `range`, from its start, as a segment of `smss` bytes holds; a FIN takes no room.
+    /// The part of `range`, from its start, that fits a segment of `smss` bytes; a FIN takes no room.
     pub(super) fn fit(&self, (start, end): Range, smss: u64) -> Range {
         if end.min(self.written) <= start + smss { (start, end) } else { (start, start + smss) }
     }
 
-    /// Whether an application writes at times of its own.
+    /// Whether an application writes the data at times of its own.
     pub(super) fn is_written(&self) -> bool {
         self.supply == Supply::Written
     }
 
-    /// Bytes in all, where that is known from the start.
+    /// Total bytes, if known from the start.
     pub(super) fn amount(&self) -> Option<u64> {
         if let Supply::Pulled(bytes) = self.supply { bytes } else { None }
     }

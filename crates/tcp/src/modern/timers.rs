@@ -1,4 +1,4 @@
-//! When the sender's timers are due.
+//! The sender's timers.
 
 use ackclock_core::units::{Duration, Instant};
 
@@ -13,20 +13,20 @@ pub(super) enum Timer {
     Reorder,
     /// Persist (RFC 9293 §3.8.6.1).
     Persist,
-    /// The pacer lets the next segment go.
+    /// Release of the next segment by the pacer.
     Pace,
 }
 
 const COUNT: usize = 5;
-/// Largest exponent of the persist timer's backoff; the bound of the timeout comes first.
+/// Largest exponent of the persist timer's backoff; the maximum timeout takes effect earlier.
 const MAX_PERSIST_BACKOFF: u32 = 16;
 
-/// When each of them is due.
+/// The deadline of each timer.
 #[derive(Debug)]
 pub(super) struct Timers {
-    /// By [`Timer`]; the end of time: it is not set.
+    /// Indexed by [`Timer`]; `Instant::MAX`: not set.
     due: [Instant; COUNT],
-    /// How often the persist timer has expired.
+    /// Number of expiries of the persist timer.
     persist_backoff: u32,
 }
 
@@ -37,12 +37,12 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// When the first is due; the end of time: none is set.
+    /// The earliest deadline; `Instant::MAX`: no timer is set.
     pub(super) fn next(&self) -> Instant {
         self.due.iter().copied().fold(Instant::MAX, Instant::min)
     }
 
-    /// When a timer is due; the end of time: it is not set.
+    /// The deadline of a timer; `Instant::MAX`: not set.
     pub(super) fn due(&self, timer: Timer) -> Instant {
         self.due[timer as usize]
     }
@@ -52,17 +52,16 @@ impl Timers {
         self.due(timer) < Instant::MAX
     }
 
-    /// Sets a timer.
     pub(super) fn set(&mut self, timer: Timer, at: Instant) {
         self.due[timer as usize] = at;
     }
 
-    /// A timer will not expire.
+    /// Stops a timer.
     pub(super) fn clear(&mut self, timer: Timer) {
         self.set(timer, Instant::MAX);
     }
 
-    /// Whether a timer expires now; then it is set no longer.
+    /// Clears a timer if it is due; returns whether it was.
     pub(super) fn expires(&mut self, timer: Timer, now: Instant) -> bool {
         let expires = self.due(timer) <= now;
         if expires {
@@ -71,36 +70,36 @@ impl Timers {
         expires
     }
 
-    /// Everything sent has been acknowledged.
+    /// Stops the timers that wait for ACKs: all sent data is acknowledged.
     pub(super) fn stop_waiting(&mut self) {
         self.clear(Timer::Rto);
         self.stop_probing();
     }
 
-    /// Timers that have no place in recovery after a timeout.
+    /// Stops the timers that do not run in recovery after a timeout.
     pub(super) fn stop_probing(&mut self) {
         self.clear(Timer::Probe);
         self.clear(Timer::Reorder);
     }
 
-    /// The connection is over.
+    /// Stops all timers at the end of the connection.
     pub(super) fn stop(&mut self) {
         *self = Self::default();
     }
 
-    /// Nothing has to be coaxed out of the peer.
+    /// Stops the persist timer and resets its backoff.
     pub(super) fn end_persisting(&mut self) {
         self.clear(Timer::Persist);
         self.persist_backoff = 0;
     }
 
-    /// Sets the persist timer to `timeout`, backed off as often as it has expired, but no more than `most`.
+    /// Sets the persist timer to `timeout`, doubled once per expiry, but at most `most`.
     pub(super) fn persist(&mut self, now: Instant, timeout: Duration, most: Duration) {
         let wait = (timeout * f64::from(1 << self.persist_backoff)).min(most);
         self.set(Timer::Persist, now + wait.max(Duration::from_millis(1)));
     }
 
-    /// The persist timer has expired.
+    /// Doubles the persist timeout after an expiry.
     pub(super) fn back_off_persisting(&mut self) {
         self.persist_backoff = (self.persist_backoff + 1).min(MAX_PERSIST_BACKOFF);
     }

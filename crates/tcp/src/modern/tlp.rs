@@ -1,4 +1,4 @@
-//! Tail loss probes: when ACKs stay away, one segment is sent to elicit one, before the retransmission timer expires.
+//! Tail loss probes: if no ACK arrives, the sender sends one segment to elicit an ACK before the retransmission timer expires.
 //!
 //! ## References
 //! RFC 8985 §7.
@@ -8,23 +8,23 @@ use ackclock_core::units::Duration;
 /// Probe timeout before the first measurement (RFC 8985 §7.2).
 const PTO_WITHOUT_RTT: Duration = Duration::from_millis(1000);
 
-/// A probe under way.
+/// An outstanding probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Probe {
-    /// `SND.NXT` after it.
+    /// `SND.NXT` after the probe.
     end: u64,
-    /// Whether it repeats a segment.
+    /// Whether the probe is a retransmission.
     is_retrans: bool,
 }
 
-/// What an ACK says of a probe.
+/// The facts of an ACK that concern a probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     /// The cumulative ACK.
     pub(super) ack: u64,
-    /// End of the D-SACK block, if there is one.
+    /// End of the D-SACK block, if the ACK has one.
     pub(super) dsack_end: Option<u64>,
-    /// Whether it is a duplicate without SACK blocks.
+    /// Whether the ACK is a duplicate without SACK blocks.
     pub(super) plain_duplicate: bool,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Heard {
 #[derive(Debug, Default)]
 pub(super) struct Tlp {
     probe: Option<Probe>,
-    /// Whether a round trip was measured since the last probe.
+    /// Whether a round-trip time was measured since the last probe.
     measured: bool,
 }
 
 impl Tlp {
-    /// RFC 8985 §7.2: the probe timeout. `single`: only one segment is in flight, so that its ACK may be delayed by `max_ack_delay`.
+    /// RFC 8985 §7.2: the probe timeout. `single`: only one segment is in flight, so the peer may delay its ACK by `max_ack_delay`.
     pub(super) fn timeout(srtt: Option<Duration>, single: bool, max_ack_delay: Duration) -> Duration {
         match srtt {
             Some(srtt) if single => srtt * 2.0 + max_ack_delay,
@@ -46,7 +46,8 @@ impl Tlp {
         }
     }
 
-    /// RFC 8985 §7.3: whether a probe may be sent: none is under way, and a round trip was measured since the last.
+    /// RFC 8985 §7.3: whether a probe may be sent. No probe may be outstanding, and a round-trip time must have been measured since the
+    /// last one.
     pub(super) fn may_probe(&self) -> bool {
         self.probe.is_none() && self.measured
     }
@@ -62,12 +63,12 @@ impl Tlp {
         self.measured = false;
     }
 
-    /// RFC 8985 §7.4: recovery begins; it will tell what was lost.
+    /// RFC 8985 §7.4: recovery begins and detects losses itself.
     pub(super) fn reset(&mut self) {
         self.probe = None;
     }
 
-    /// RFC 8985 §7.4.2: takes an ACK; tells whether the probe has repaired a loss, to which the congestion control has to respond.
+    /// RFC 8985 §7.4.2: processes an ACK; returns whether the probe has repaired a loss, to which the congestion control must respond.
     pub(super) fn hear(&mut self, heard: Heard) -> bool {
         let Some(Probe { end, is_retrans }) = self.probe.filter(|probe| heard.ack >= probe.end) else { return false };
         let (redundant, beyond) = (heard.dsack_end == Some(end), heard.ack > end);
@@ -105,13 +106,13 @@ mod tests {
     fn one_probe_for_each_measurement() {
         let mut tlp = probed(true);
         tlp.reset();
-        assert!(!tlp.may_probe(), "no round trip was measured since");
+        assert!(!tlp.may_probe(), "no round-trip time was measured since");
         tlp.measure();
         assert!(tlp.may_probe());
     }
 
     #[test]
-    fn a_probe_with_new_data_tells_nothing() {
+    fn a_probe_with_new_data_detects_no_loss() {
         let mut tlp = probed(false);
         assert!(!tlp.hear(Heard { ack: 9, ..HEARD }));
         assert!(tlp.probe.is_some());

@@ -1,10 +1,10 @@
-//! The receive window: what is offered, and how large the buffer behind it is.
+//! The receive window, and the size of the buffer behind it.
 //!
-//! An autotuned buffer follows the application (dynamic right-sizing): once in a round trip, four times what the application has read in
-//! it, and 16 segments more, is the least that the buffer shall hold. Four times, because a sender in slow start sends twice as much in the
-//! next round trip, at whose start it has yet to hear of the new window, and twice that in the one after it. The buffer never shrinks. The
-//! receiver's round-trip time is smoothed (RFC 6298's gain) from what timestamps show, or without these from the times in which a window of
-//! data arrived; the least of them would not do, since where a queue grows, a window sized for the empty path would hold back the sender.
+//! An autotuned buffer follows the application (dynamic right-sizing). Once per round trip the buffer grows to at least four times the data
+//! that the application has read in it, plus 16 segments. The factor is four because a sender in slow start can double its rate twice
+//! before it receives the next window. The buffer never shrinks. The receiver smooths its round-trip time (RFC 6298's gain) from
+//! timestamps, or without them from the times in which a window of data arrives. The minimum would not do: while a queue grows, a window
+//! sized for the empty path would limit the sender.
 //!
 //! ## References
 //! RFC 9293 §3.8.6.2.2 (silly windows), §3.8.6 (a window does not shrink); RFC 7323 §2.3 (scaling); Fisk & Feng, *Dynamic right-sizing in
@@ -16,9 +16,9 @@ use super::config::ReceiveBuffer;
 
 /// Largest window scale (RFC 7323 §2.3).
 const MAX_SCALE: u8 = 14;
-/// What an autotuned buffer holds of the data of a round trip.
+/// Size of an autotuned buffer, in multiples of the data read in one round trip.
 const FACTOR: u64 = 4;
-/// Segments by which it holds more.
+/// Additional segments in an autotuned buffer.
 const HEADROOM: u64 = 16;
 
 /// Measures the application's rate.
@@ -26,9 +26,9 @@ const HEADROOM: u64 = 16;
 struct Tuning {
     max: u64,
     rtt: Option<Duration>,
-    /// When the round trip under way began, and what had been read then.
+    /// When the current round trip began, and the position read by then.
     began: (Instant, u64),
-    /// When a window of data began to arrive, and the position at which it will have arrived.
+    /// When a window of data began to arrive, and the position at its end.
     filling: (Instant, u64),
 }
 
@@ -36,33 +36,33 @@ struct Tuning {
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     buffer: u64,
-    /// One past the last position that was offered.
+    /// One past the last advertised position.
     edge: u64,
     scale: u8,
-    /// Largest segment to expect.
+    /// Largest expected segment.
     mss: u64,
     tuning: Option<Tuning>,
 }
 
 impl ReceiveWindow {
-    /// A window whose first position is `first`; `scaling`: whether windows above 65535 bytes may be offered.
+    /// A receive window; `scaling`: whether windows above 65535 bytes may be advertised.
     pub(super) fn new(buffer: ReceiveBuffer, mss: u64, scaling: bool) -> Self {
         let (buffer, max) = match buffer {
             ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
             ReceiveBuffer::Autotuned { initial, max } => (initial.min(max), max),
         };
-        // The least scale with which the largest window can be told.
+        // The smallest scale that can express the largest window.
         let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let tuning = (max > buffer).then_some(Tuning { max, rtt: None, began: (Instant::ZERO, 0), filling: (Instant::ZERO, 0) });
         Self { buffer, edge: 0, scale: if scaling { least } else { 0 }, mss, tuning }
     }
 
-    /// The scale it needs.
+    /// The window scale.
     pub(super) fn scale(&self) -> u8 {
         self.scale
     }
 
-    /// The peer scales no windows.
+    /// Turns scaling off, because the peer does not scale windows.
     pub(super) fn disable_scaling(&mut self) {
         self.scale = 0;
     }
@@ -72,10 +72,11 @@ impl ReceiveWindow {
         self.edge
     }
 
-    /// The window field to send, with `rcv_nxt` expected next and the application at `read`; `syn`: on a SYN it is not scaled.
+    /// The window field to send; `rcv_nxt`: next expected position; `read`: next position that the application reads; `syn`: the field of a
+    /// SYN, which is not scaled.
     pub(super) fn offer(&mut self, rcv_nxt: u64, read: u64, syn: bool) -> u16 {
         let scale = if syn { 0 } else { self.scale };
-        // The first SYN tells of a window that begins after the peer's, which has not arrived.
+        // The window in the first SYN begins after the peer's SYN, which has not arrived.
         let rcv_nxt = rcv_nxt.max(1);
         let candidate = self.candidate(rcv_nxt, read);
         // RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer, or stays.
@@ -85,11 +86,11 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// Whether the window has opened so far since it was last offered that the peer should be told.
+    /// Whether the window has opened enough since its last advertisement to send a window update.
     pub(super) fn needs_update(&self, rcv_nxt: u64, read: u64) -> bool {
         let offered = self.edge.saturating_sub(rcv_nxt);
         let candidate = self.candidate(rcv_nxt, read);
-        // A sender that has room for a segment and more goes on without.
+        // A sender with room for two segments continues without an update.
         offered < 2 * self.mss && candidate >= self.edge + self.step()
     }
 
@@ -145,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn the_window_shrinks_with_what_is_unread_and_its_edge_never_does() {
+    fn unread_data_shrinks_the_window_but_never_moves_its_edge_back() {
         let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(10_000), 1000, true);
         assert_eq!(window.offer(1, 1, false), 10_000);
         assert_eq!(window.offer(4001, 1, false), 6000);
         assert_eq!(window.offer(10_001, 1, false), 0);
-        assert_eq!(window.offer(10_001, 500, false), 0, "less than a segment is not offered");
+        assert_eq!(window.offer(10_001, 500, false), 0, "a window below one segment is not advertised");
         assert!(!window.needs_update(10_001, 1000));
         assert!(window.needs_update(10_001, 1001));
         assert_eq!(window.offer(10_001, 1001, false), 1000);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_scale_that_suffices() {
+    fn the_scale_is_the_smallest_that_suffices() {
         let scale = |bytes| ReceiveWindow::new(ReceiveBuffer::Fixed(bytes), 1460, true).scale();
         assert_eq!([65_535, 65_536, 6 << 20, 1 << 40].map(scale), [0, 1, 7, 14]);
         let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(1 << 20), 1460, true);
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
+    fn the_buffer_grows_with_the_data_read_per_round_trip() {
         let buffer = ReceiveBuffer::Autotuned { initial: 65_536, max: 1 << 20 };
         let mut window = ReceiveWindow::new(buffer, 1000, true);
         window.measure(Duration::from_millis(108));
@@ -177,7 +178,7 @@ mod tests {
         window.read(at(150), 900_001);
         assert_eq!(window.buffer, 4 * 100_001 + 16_000, "the round trip is not over");
         window.read(at(200), 1_000_001);
-        assert_eq!(window.buffer, 1 << 20, "the largest");
+        assert_eq!(window.buffer, 1 << 20, "the maximum");
         window.read(at(300), 1_000_002);
         assert_eq!(window.buffer, 1 << 20, "it never shrinks");
     }

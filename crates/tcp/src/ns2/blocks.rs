@@ -1,9 +1,9 @@
 //! SACK blocks by segment numbers.
 
-/// Most SACK blocks in an ACK (RFC 2018 §3, with room for timestamps).
+/// Maximum number of SACK blocks in an ACK (RFC 2018 §3, with room for timestamps).
 pub(super) const MAX_SACK_BLOCKS: usize = 3;
 
-/// SACK blocks: `[start, end)` each, the most recent first.
+/// SACK blocks `[start, end)`, the most recent first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u32, u32); MAX_SACK_BLOCKS],
@@ -11,12 +11,12 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The blocks.
+    /// The blocks, the most recent first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// Adds a block at the end, if there is room.
+    /// Appends a block, if the list has room.
     pub fn push(&mut self, block: (u32, u32)) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = block;

@@ -11,13 +11,13 @@ use super::recovery::{ENTRIES, Policy, sack};
 
 /// The host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub struct Config {
     /// Loss recovery.
     pub recovery: Recovery,
     /// Data in a packet, without headers.
     pub packet_size: Bytes,
-    /// Headers in every data packet; an ACK has 40 bytes of them in any case.
+    /// Headers of a data packet; an ACK always has 40 bytes of headers.
     pub header: Bytes,
     /// Receiver's window in packets.
     pub rwnd: u32,
@@ -29,11 +29,11 @@ pub struct Config {
     pub ecn: bool,
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether the first window is spread over the first round trip, whatever the initial window.
+    /// Whether the first flight is paced over the first round trip with any initial window.
     pub initial_pacing: bool,
     /// Tick of the clock that measures round-trip times.
     pub clock_granularity: Duration,
-    /// Phase of that clock: it ticks at multiples of the granularity less this.
+    /// Phase of that clock: its ticks come at multiples of the granularity minus the phase.
     pub clock_phase: Duration,
     /// Smallest retransmission timeout.
     pub min_rto: Duration,
@@ -53,18 +53,18 @@ impl Recovery {
         find(ENTRIES, name).map(Self)
     }
 
-    /// The names of all, in the order of the registry.
+    /// The names of all recoveries, in the registry's order.
     pub fn names() -> &'static [&'static str] {
         static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| ENTRIES.iter().map(|entry| entry.name).collect());
         &NAMES
     }
 
-    /// Its name.
+    /// The recovery's name.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Whether it needs selective acknowledgements.
+    /// Whether the recovery needs selective acknowledgements.
     pub fn uses_sack(self) -> bool {
         self.build().uses_sack()
     }
@@ -76,7 +76,7 @@ impl Recovery {
 }
 
 impl Default for Recovery {
-    /// SACK, as today's systems have it.
+    /// SACK, as in today's systems.
     fn default() -> Self {
         Self(&sack::ENTRY)
     }
@@ -100,7 +100,7 @@ impl Config {
         (self.packet_size.0 + self.header.0) as u16
     }
 
-    /// Size of the SYN in bytes: headers alone, or, where packets have none, as a data packet.
+    /// Size of the SYN in bytes: the headers alone, or a whole data packet if `header` is zero.
     pub const fn syn_size(&self) -> u16 {
         if self.header.0 == 0 { self.wire_size() } else { self.header.0 as u16 }
     }

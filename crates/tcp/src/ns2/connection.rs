@@ -19,14 +19,14 @@ const SACK_BLOCK: u16 = 8;
 pub struct Connection {
     sender: Sender,
     receiver: Receiver,
-    /// The ACK that the receiver is about to send.
+    /// The ACK that the receiver sends next.
     ack: Option<Acknowledgement>,
-    /// Data in a packet.
+    /// Bytes of data in a packet.
     packet_size: u64,
 }
 
 impl Connection {
-    /// A connection that has not started, whose control draws its random decisions from `seed`.
+    /// A connection that has not started; `seed` seeds the control's random decisions.
     pub fn new(host: &Config, control: Box<dyn CongestionControl>, bulk: Bulk, seed: u64) -> Self {
         let delay = host.delayed_ack.then_some(host.delayed_ack_timeout);
         let sizes = (host.syn_size(), host.wire_size());

@@ -1,8 +1,8 @@
-//! What the sender knows of deliveries: the facts that an event carries beyond segments and windows. ns-2 has nothing like them; they change
-//! nothing of what the sender does by itself.
+//! Delivery accounting: the bytes delivered, lost and in flight that an event carries for the control. ns-2 has no such accounting; it does
+//! not change the sender's own behaviour.
 //!
-//! Without SACK each duplicate ACK stands for a segment that has left the network, as RFC 5681 §3.2 has it; which one is not known. A segment
-//! is thought to be lost when it is sent again, and from the timer's expiry on nothing is in flight.
+//! Each duplicate ACK stands for an unknown segment that has left the network (RFC 5681 §3.2). A segment counts as lost when it is
+//! retransmitted. After a timeout no segment counts as in flight.
 
 use std::collections::VecDeque;
 
@@ -16,14 +16,14 @@ use crate::rate::DeliveryRate;
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     rate: DeliveryRate,
-    /// The connection when each outstanding segment was sent last, from the first unacknowledged one on.
+    /// A snapshot of the connection at the latest transmission of each outstanding segment, from the first unacknowledged one on.
     snapshots: VecDeque<Snapshot>,
     /// The segment of the first snapshot.
     first: u32,
 }
 
 impl Sampling {
-    /// Notes that segment `seq` of `size` bytes is sent, new or again.
+    /// Records the transmission or retransmission of segment `seq` of `size` bytes.
     fn send(&mut self, now: Instant, seq: u32, size: u64, inflight: u64) {
         let snapshot = self.rate.send(now, size, inflight);
         if self.snapshots.is_empty() {
@@ -35,7 +35,7 @@ impl Sampling {
         }
     }
 
-    /// Takes an ACK of everything below `una` that delivers so many bytes.
+    /// Processes an ACK of all segments below `una` that delivers `bytes`.
     pub(super) fn deliver(&mut self, now: Instant, una: u32, bytes: u64, min_rtt: Option<Duration>) -> Option<RateSample> {
         let count = una.saturating_sub(self.first).min(self.snapshots.len() as u32);
         let newest = self.snapshots.drain(..count as usize).max_by_key(|it| (it.delivered, it.sent_at));
@@ -43,13 +43,13 @@ impl Sampling {
         if let Some(newest) = newest {
             Some(self.rate.deliver(now, bytes, &newest, min_rtt))
         } else {
-            self.rate.count(bytes);
+            self.rate.count_delivered(bytes);
             None
         }
     }
 }
 
-/// What an ACK delivers.
+/// The facts of one ACK.
 pub(super) struct Delivery {
     pub(super) bytes: u64,
     /// Bytes lost since the last ACK.
@@ -67,7 +67,8 @@ impl State {
         u64::from(seq.saturating_sub(1)) * self.smss.0
     }
 
-    /// The connection so far; the SYN is no data. With samples, their own counts: those of snapshots, which only ever rise.
+    /// Totals of the connection, without the SYN. With sampling, the sampler's counts are used: they match the snapshots and never
+    /// decrease.
     pub(super) fn total(&self) -> Totals {
         let bytes = |segments: u64| segments * self.smss.0;
         let (delivered, lost) = match &self.sampling {
@@ -90,19 +91,20 @@ impl State {
         self.data_sent += 1;
     }
 
-    /// Takes the snapshot of segment `seq`. What is sent `again` was lost.
+    /// Takes the snapshot of segment `seq`. A retransmission (`again`) counts its previous transmission as lost.
     fn sample_sending(&mut self, now: Instant, seq: u32, again: bool) {
         let (start, size, inflight, total) = (self.position(seq), self.smss.0, self.inflight(), self.total());
         let Some(sampling) = &mut self.sampling else { return };
         if again && let Some(&packet) = sampling.snapshots.get((seq - sampling.first) as usize) {
-            sampling.rate.lose(size);
+            sampling.rate.count_lost(size);
             let total = Totals { lost: sampling.rate.lost(), ..total };
             self.control.on_lost(&Lost { now, start, end: start + size, packet, inflight, total });
         }
         sampling.send(now, seq, size, inflight.saturating_sub(size));
     }
 
-    /// An ACK of `acked` segments, the SYN among them if `handshake`, has moved the left edge; or a duplicate has arrived.
+    /// Counts the delivery of an ACK of `acked` segments (`handshake`: including the SYN), or of a duplicate ACK if `acked` is zero.
+    /// `snd_una` has already moved.
     pub(super) fn deliver(&mut self, acked: u32, handshake: bool) -> Delivery {
         let data = acked - u32::from(handshake);
         let outstanding = self.snd_max - self.snd_una;
@@ -114,12 +116,12 @@ impl State {
         Delivery { bytes, lost: newly_lost * self.smss.0 }
     }
 
-    /// Nothing that was sent is awaited any more.
-    pub(super) fn give_up_flight(&mut self) {
+    /// No segment counts as in flight any more.
+    pub(super) fn reset_inflight(&mut self) {
         self.early = 0;
     }
 
-    /// The application has too little to send, or the control sends less than it could.
+    /// The application has too little data, or the control holds back.
     pub(super) fn note_app_limited(&mut self) {
         let inflight = self.inflight();
         if let Some(sampling) = &mut self.sampling {
@@ -127,7 +129,7 @@ impl State {
         }
     }
 
-    /// Whether the application had too little to send.
+    /// Whether the application limits the flow.
     pub(super) fn is_app_limited(&self) -> bool {
         self.sampling.as_ref().is_some_and(|sampling| sampling.rate.is_app_limited())
     }

@@ -1,10 +1,10 @@
 //! The sender of host profile `ns2`: the packet-counting one-way TCP of ns-2.35.
 //!
-//! Segment 0 is the SYN, data segments count from 1, and the cumulative ACK is the next expected number. Loss recovery is one of
-//! [`Recovery`]; the congestion control is whatever the scenario composed.
+//! Segment 0 is the SYN, data segments count from 1, and the cumulative ACK is the next expected number. The scenario chooses the loss
+//! [`Recovery`] and the congestion control independently.
 //!
 //! ## References
-//! ns-2.35's Tahoe, Reno, Newreno and Sack1 agents, read off their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
+//! ns-2.35's Tahoe, Reno, Newreno, Sack1 and Vegas agents, inferred from their runs; RFC 5681, RFC 6582, RFC 3517, RFC 3042.
 
 mod blocks;
 mod config;
@@ -42,23 +42,23 @@ use recovery::Policy;
 pub use recovery::describe as recoveries;
 use rto::{Rto, RtoConfig};
 
-/// Duplicate ACKs that mean loss (RFC 5681 §3.2).
+/// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 const DUP_THRESH: u32 = 3;
 
-/// How much an event lets the sender transmit.
+/// How much the sender may transmit after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Permit {
     /// Nothing.
     None,
     /// One new segment beyond the window (RFC 3042).
     LimitedTransmit,
-    /// What the window allows, at most so many segments.
+    /// As much as the window allows, but at most this many segments.
     Window(u32),
-    /// What the pipe allows (SACK recovery).
+    /// As much as the pipe allows (SACK recovery).
     Pipe,
 }
 
-/// The segment that is being timed.
+/// The segment that measures the round-trip time.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     seq: u32,
@@ -72,9 +72,9 @@ struct Sender {
     policy: Box<dyn Policy>,
 }
 
-/// What every recovery policy works on.
+/// The sender's state, shared by all recovery policies.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 struct State {
     control: Box<dyn CongestionControl>,
     /// The control's window, read once after each event.
@@ -90,9 +90,9 @@ struct State {
     dupacks: u32,
     /// Inflation of the window by duplicate ACKs (Reno, NewReno).
     inflation: u32,
-    /// One past the highest segment sent when loss was last noticed.
+    /// One past the highest segment sent when congestion was last detected.
     recovery_point: u32,
-    /// The last sign of congestion since the last full recovery.
+    /// The latest sign of congestion since the last full recovery.
     last_cause: Option<Cause>,
     /// A segment to send before all others.
     retransmit: Option<u32>,
@@ -102,48 +102,50 @@ struct State {
     rto: Rto,
     deadline: Option<Instant>,
     timed: Option<Timed>,
-    /// Outstanding segments that were sent again, and when they last were.
+    /// Outstanding retransmitted segments, with the time of their latest transmission.
     resent: BTreeMap<u32, Instant>,
     latest_rtt: Option<Duration>,
     min_rtt: Option<Duration>,
-    /// Round trips, and the segment whose ACK ends the present one.
+    /// Number of round trips so far.
     round: u64,
+    /// Segment whose ACK ends the current round trip.
     round_end: u32,
     bulk: Bulk,
     /// Window after a timeout.
     loss_window: Segments,
     lost_syns: u32,
-    /// The first flight, until it is over and told of.
+    /// The first flight, until it is over and the engine has fetched its outcome.
     first: Option<Box<FirstFlight>>,
-    /// Whether it is spread over the round trip, whatever the initial window.
+    /// Whether the first flight is paced with any initial window.
     initial_pacing: bool,
-    /// The initial window that earlier connections to the peer arrived at.
+    /// The initial window that earlier connections to the peer have learned.
     learned: Option<Segments>,
-    /// From which the control draws its random decisions.
+    /// Seeds the control's random decisions.
     seed: u64,
     smss: Bytes,
     data_size: u16,
     syn_size: u16,
     counters: Counters,
     exit: SlowStartExit,
-    /// Segments above the left edge that duplicate ACKs have reported.
+    /// Segments above `snd_una` that duplicate ACKs have reported as delivered.
     early: u32,
-    /// Data segments sent, and those of them that had been sent before: which is to be lost.
+    /// Data segments sent, including retransmissions.
     data_sent: u64,
+    /// Retransmitted data segments; each counts as a loss.
     data_resent: u64,
-    /// How many had been lost at the last ACK.
+    /// `data_resent` at the last ACK.
     lost_at_ack: u64,
-    /// Whether the receiver reports what arrived out of order.
+    /// Whether the receiver sends SACK blocks.
     selective: bool,
     sampling: Option<Box<Sampling>>,
     pacer: Pacer,
-    /// When the pacer lets go what it holds back.
+    /// When the pacer releases the segment that waits for it.
     held: Option<Instant>,
-    /// When the control wants to be called.
+    /// When the control's timer expires.
     timer: Option<Instant>,
     /// Whether the control paces.
     paces: bool,
-    /// Whether the control has rules of its own for recovery.
+    /// Whether the control's own rules replace the host's during recovery.
     owns_recovery: bool,
 }
 
@@ -212,7 +214,7 @@ impl Sender {
         Self { state, policy }
     }
 
-    /// Takes an ACK. Then [`Sender::poll_transmit`] gives what to send.
+    /// Receives an ACK. [`Sender::poll_transmit`] then returns the segments to send.
     fn handle_ack(&mut self, now: Instant, arrived: &Acknowledgement) {
         let state = &mut self.state;
         state.permit = Permit::None;
@@ -221,7 +223,7 @@ impl Sender {
         state.min_rtt = Some(state.min_rtt.map_or(rtt, |least| least.min(rtt)));
         let ack = Ack { seq: arrived.seq, rtt: Some(rtt), sack: &arrived.sack, ecn_echo: arrived.ecn_echo };
         if ack.ecn_echo {
-            state.hear_of_mark(now, ack.seq);
+            state.handle_mark(now, ack.seq);
         }
         self.policy.handle_ack(state, now, &ack);
         if let Some(first) = &mut state.first {
@@ -229,14 +231,14 @@ impl Sender {
         }
     }
 
-    /// The start has come, or the retransmission timer has expired.
+    /// The flow starts, or a timer has expired.
     fn handle_timeout(&mut self, now: Instant) {
         let state = &mut self.state;
         if state.snd_max == 0 {
             state.permit = Permit::Window(u32::MAX);
             return;
         }
-        if state.paces(now) || state.wakes(now, self.policy.permit()) {
+        if state.handle_first_flight_timer(now) || state.handle_pacing_timer(now, self.policy.permit()) {
             return;
         }
         self.policy.on_timeout(state, now);
@@ -247,14 +249,14 @@ impl Sender {
         }
     }
 
-    /// The application has so many packets more. Then [`Sender::poll_transmit`] gives what to send.
+    /// The application adds `packets` to its data. [`Sender::poll_transmit`] then returns the segments to send.
     fn offer(&mut self, packets: u64) {
         self.state.bulk.offer(packets);
-        self.state.hold_first_flight();
+        self.state.supply_first_flight();
         self.state.permit = self.policy.permit();
     }
 
-    /// The next packet to send, if there is one.
+    /// The next packet to send, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, Transmission)> {
         let seq = self.next(now)?;
         self.policy.on_sent(now, seq);
@@ -295,7 +297,7 @@ impl Sender {
         self.state.window
     }
 
-    /// The congestion control, for its own quantities.
+    /// The congestion control, which gives its own quantities.
     fn control(&self) -> &dyn CongestionControl {
         &*self.state.control
     }
@@ -305,7 +307,6 @@ impl Sender {
         (self.state.rto.srtt(), self.state.rto.timeout())
     }
 
-    /// The counters.
     fn counters(&self) -> Counters {
         self.state.counters
     }
@@ -315,12 +316,12 @@ impl Sender {
         &self.state.exit
     }
 
-    /// The last round-trip time measured.
+    /// The latest round-trip time sample.
     fn latest_rtt(&self) -> Option<Duration> {
         self.state.latest_rtt
     }
 
-    /// Smallest round-trip time.
+    /// Minimum round-trip time.
     fn min_rtt(&self) -> Option<Duration> {
         self.state.min_rtt
     }
@@ -334,16 +335,16 @@ struct Segment {
     size: u16,
     sent: Instant,
     ecn: Ecn,
-    /// Whether the window has been reduced (CWR); on the SYN, whether it asks for ECN.
+    /// Whether the window has been reduced (CWR); on the SYN, whether it requests ECN.
     cwr: bool,
 }
 
-/// An ACK as the policies see it.
+/// An ACK, as passed to the recovery policies.
 struct Ack<'a> {
     seq: u32,
-    /// Round-trip time, where it was measured.
+    /// Round-trip time, if it was measured.
     rtt: Option<Duration>,
     sack: &'a SackBlocks,
-    /// Whether it echoes a mark (ECE).
+    /// Whether the ACK echoes a mark (ECE).
     ecn_echo: bool,
 }

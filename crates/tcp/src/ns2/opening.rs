@@ -1,5 +1,5 @@
-//! The initial window at the sender: what the control is told of the handshake, pacing of the first flight, and what connections to the same
-//! peer learn of each other. ns-2.35 has only the first; without pacing and learning the sender is ns-2's.
+//! The initial window at the sender: the handshake's facts for the control, pacing of the first flight, and learned windows. Pacing and
+//! learning are additions to ns-2.35; without them the sender behaves as in ns-2.
 
 use ackclock_core::events::Established;
 use ackclock_core::units::{Bytes, Instant, Segments};
@@ -9,20 +9,20 @@ use crate::bulk::Bulk;
 use crate::first_flight::FirstFlight;
 
 impl Sender {
-    /// Earlier connections to the peer have arrived at the initial window `learned`. Nothing changes once the SYN is sent.
+    /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
     pub(super) fn recall(&mut self, learned: Segments) {
         if self.state.snd_max == 0 {
             self.state.learned = Some(learned);
         }
     }
 
-    /// Whether [`Sender::settle`] has something to tell.
+    /// Whether the first flight is over, so that [`Sender::settle`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.state.first.as_ref().is_some_and(|first| first.is_over())
     }
 
-    /// The first flight is over: what the next connection to the peer shall know, if it shall know something new. `learned`: what it knows
-    /// by now. To be asked once.
+    /// The initial window for the next connection to the peer, if the first flight changes it; called once, after that flight. `learned`:
+    /// the window stored for the peer so far.
     pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
         let first = self.state.first.take()?;
         self.state.control.settle(&first.outcome(learned))
@@ -32,7 +32,7 @@ impl Sender {
 impl State {
     /// Opens the initial window.
     pub(super) fn establish(&mut self, now: Instant) {
-        // With Vegas' recovery the first data packet is acknowledged by now.
+        // With Vegas' recovery, the first data packet is already acknowledged here.
         let sent = u64::from(self.snd_una.saturating_sub(1));
         let event = Established {
             now,
@@ -48,20 +48,20 @@ impl State {
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);
-        self.hold_first_flight();
+        self.supply_first_flight();
         self.read_window();
     }
 
-    /// What an application has offered is what the first flight has to spread.
-    pub(super) fn hold_first_flight(&mut self) {
+    /// Spreads the data that an application has supplied over the first flight.
+    pub(super) fn supply_first_flight(&mut self) {
         if let Bulk { grows: true, packets: Some(packets), .. } = self.bulk
             && let Some(first) = &mut self.first
         {
-            first.hold(packets + 1);
+            first.supply(packets + 1);
         }
     }
 
-    /// When the first of its timers expires: the retransmission timer, those of pacing, or the control's.
+    /// The earliest deadline of the retransmission timer, the pacing timers and the control's timer.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let first = self.first.as_ref().and_then(|first| first.next());
         if first.is_none() && self.held.is_none() && self.timer.is_none() {
@@ -70,8 +70,9 @@ impl State {
         [self.deadline, first, self.held, self.timer].into_iter().flatten().min()
     }
 
-    /// Lets what the pacer has held back go, by `permit`, or calls the control, if it is for that that a timer has expired.
-    pub(super) fn wakes(&mut self, now: Instant, permit: Permit) -> bool {
+    /// Handles the pacer's and the control's timers: `permit` releases the waiting segments. Returns whether one of the two has expired,
+    /// and not the retransmission timer.
+    pub(super) fn handle_pacing_timer(&mut self, now: Instant, permit: Permit) -> bool {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             return false;
         }
@@ -87,8 +88,9 @@ impl State {
         held || called
     }
 
-    /// Lets the next segment of a paced first flight go, if it is for that that a timer has expired.
-    pub(super) fn paces(&mut self, now: Instant) -> bool {
+    /// Handles the timer of a paced first flight: releases its next segment. Returns whether this timer has expired, and not the
+    /// retransmission timer.
+    pub(super) fn handle_first_flight_timer(&mut self, now: Instant) -> bool {
         let Some(first) = self.first.as_mut().filter(|first| first.next().is_some_and(|at| at <= now)) else { return false };
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             return false;

@@ -1,7 +1,7 @@
-//! The receiver of the `ns2` host: acknowledges every packet, or every second one, with SACK blocks if the sender wants them.
+//! The receiver of the `ns2` host: acknowledges every packet or every second packet, with SACK blocks if the sender uses them.
 //!
 //! ## References
-//! RFC 2018 §4 (which blocks an ACK carries); RFC 5681 §4.2 (delayed ACKs); ns-2.35's sinks, read off their runs.
+//! RFC 2018 §4 (which blocks an ACK carries); RFC 5681 §4.2 (delayed ACKs); ns-2.35's sinks, inferred from their runs.
 
 use std::collections::VecDeque;
 
@@ -12,25 +12,25 @@ use super::Segment;
 use super::blocks::{MAX_SACK_BLOCKS, SackBlocks};
 use crate::checkpoints::{CHECKPOINTS, Checkpoints};
 
-/// An ACK the receiver wants to send.
+/// An ACK to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acknowledgement {
     /// Next expected number.
     pub(super) seq: u32,
-    /// When the segment that caused it was sent.
+    /// Sending time of the segment that caused the ACK.
     pub(super) echo: Instant,
     /// SACK blocks.
     pub(super) sack: SackBlocks,
-    /// Whether a mark is echoed (ECE).
+    /// Whether the ACK echoes a mark (ECE).
     pub(super) ecn_echo: bool,
 }
 
-/// An ACK that waits for the next packet.
+/// A delayed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Delayed {
-    /// When it must go.
+    /// When the ACK must leave.
     deadline: Instant,
-    /// When the packet that it acknowledges was sent.
+    /// Sending time of the packet that the ACK acknowledges.
     echo: Instant,
     /// Whether that packet was marked.
     marked: bool,
@@ -41,24 +41,24 @@ struct Delayed {
 pub(super) struct Receiver {
     /// Next expected number.
     next: u32,
-    /// Blocks received above `next`, rising, not adjacent: `[start, end)`.
+    /// Blocks `[start, end)` received above `next`, in ascending order, not adjacent.
     blocks: VecDeque<(u32, u32)>,
-    /// Most recent blocks first, for SACK.
+    /// The blocks of the last ACK, the most recent first.
     recent: SackBlocks,
     sack: bool,
-    /// Longest delay of an ACK; `None`: ACKs are not delayed.
+    /// Maximum delay of an ACK; `None`: ACKs are not delayed.
     delay: Option<Duration>,
-    /// A delayed ACK.
     delayed: Option<Delayed>,
-    /// A mark has arrived and the sender has not said that it reduced its window: every ACK echoes it (RFC 3168 §6.1.3).
+    /// A mark has arrived, and no CWR since: every ACK echoes the mark (RFC 3168 §6.1.3).
     ecn_echo: bool,
     /// Wire bytes delivered in order, the SYN included, as ns-2's sink counts them.
     pub(super) delivered_bytes: u64,
     /// When the last packet was delivered in order.
     pub(super) delivered_at: Instant,
     checkpoints: Checkpoints,
-    /// Bytes of the SYN, and of a data packet with headers.
+    /// Bytes of the SYN.
     syn_size: u16,
+    /// Bytes of a data packet, with headers.
     packet_size: u16,
 }
 
@@ -81,22 +81,22 @@ impl Receiver {
         }
     }
 
-    /// Data packets delivered in order, the SYN not counted.
+    /// Data packets delivered in order, without the SYN.
     pub(super) fn delivered_packets(&self) -> u64 {
         u64::from(self.next.saturating_sub(1))
     }
 
-    /// Bytes delivered in order up to each checkpoint that had passed at `end`.
+    /// Bytes delivered in order by each checkpoint that has passed at `end`.
     pub(super) fn checkpoints(&mut self, end: Instant) -> [Option<u64>; CHECKPOINTS.len()] {
         self.checkpoints.finish(end, self.delivered_bytes)
     }
 
-    /// Takes a data packet; gives the ACK to send, if one is due.
+    /// Receives a data packet; returns the ACK to send, if one is due.
     pub(super) fn handle_segment(&mut self, now: Instant, packet: &Segment) -> Option<Acknowledgement> {
         self.checkpoints.pass(now, self.delivered_bytes);
         if packet.ecn != Ecn::Incapable {
-            // The packet may say at once that the window has been reduced and that it has met congestion again. A mark of the packet
-            // whose ACK waits counts as one of this packet, as in ns-2.
+            // A packet may carry CWR and a new mark at once; the mark then wins. As in ns-2, a mark on the packet whose ACK is delayed
+            // counts as a mark on this packet.
             let marked = packet.ecn == Ecn::Marked || self.delayed.is_some_and(|delayed| delayed.marked);
             self.ecn_echo = marked || self.ecn_echo && !packet.cwr;
         }
@@ -110,10 +110,10 @@ impl Receiver {
         if self.next > before {
             self.deliver(now, before);
         }
-        // The last packet in order, new or not, and nothing missing: anything else is acknowledged at once.
+        // Only the latest packet in order, new or duplicate, may be delayed, and only if no packet is missing.
         let in_order = seq + 1 == self.next && self.blocks.is_empty();
         if let Some(delay) = self.delay {
-            // The SYN is acknowledged at once, like anything that is not simply the next data.
+            // The SYN is acknowledged at once too.
             if in_order && seq > 0 && self.delayed.is_none() {
                 let marked = packet.ecn == Ecn::Marked;
                 self.delayed = Some(Delayed { deadline: now + delay, echo: packet.sent, marked });
@@ -121,7 +121,7 @@ impl Receiver {
             }
             self.delayed = None;
         }
-        // The ACK of a SYN that asks for ECN agrees with the same flag.
+        // The ACK of a SYN that requests ECN accepts it with ECE.
         let ecn_echo = self.ecn_echo || seq == 0 && packet.cwr;
         Some(Acknowledgement { seq: self.next, echo: packet.sent, sack: self.sack_blocks(seq), ecn_echo })
     }
@@ -133,18 +133,18 @@ impl Receiver {
         self.delivered_at = now;
     }
 
-    /// When a delayed ACK must go.
+    /// When a delayed ACK must leave.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.delayed.map(|delayed| delayed.deadline)
     }
 
-    /// The delay of an ACK is over.
+    /// The ACK delay has expired; returns the delayed ACK.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Option<Acknowledgement> {
         let Delayed { echo, .. } = self.delayed.take_if(|delayed| delayed.deadline <= now)?;
         Some(Acknowledgement { seq: self.next, echo, sack: self.recent, ecn_echo: self.ecn_echo })
     }
 
-    /// Notes a segment beyond the next expected one, or the next expected one when blocks wait above it.
+    /// Inserts a segment above the next expected one, or the next expected one if blocks lie above it.
     fn insert(&mut self, seq: u32) {
         let above = self.blocks.partition_point(|&(start, _)| start <= seq);
         if above > 0 && seq < self.blocks[above - 1].1 {
@@ -169,7 +169,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 2018 §4: the block of the packet just received first, then the most recently reported ones.
+    /// RFC 2018 §4: first the block of the packet just received, then the most recently reported blocks.
     fn sack_blocks(&mut self, seq: u32) -> SackBlocks {
         if !self.sack || self.blocks.is_empty() {
             self.recent = SackBlocks::default();
@@ -230,21 +230,21 @@ mod tests {
     }
 
     #[test]
-    fn delayed_acks_go_for_every_second_packet_or_after_the_delay() {
+    fn delayed_acks_leave_at_every_second_packet_or_after_the_delay() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
         let receive = |receiver: &mut Receiver, millis, seq| receiver.handle_segment(at(millis), &data(seq, Ecn::Incapable));
-        assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN at once");
+        assert_eq!(receive(&mut receiver, 0, 0).unwrap().seq, 1, "the SYN is acknowledged at once");
         assert_eq!(receive(&mut receiver, 10, 1), None);
         assert_eq!(receiver.handle_timeout(at(109)), None);
         assert_eq!(receiver.handle_timeout(at(110)).unwrap().seq, 2);
         assert_eq!(receive(&mut receiver, 120, 2), None);
         assert_eq!(receive(&mut receiver, 121, 3).unwrap().seq, 4);
-        assert_eq!(receive(&mut receiver, 122, 5).unwrap().seq, 4, "out of order at once");
+        assert_eq!(receive(&mut receiver, 122, 5).unwrap().seq, 4, "an out-of-order packet is acknowledged at once");
     }
 
     #[test]
-    fn a_mark_outlasts_the_sender_s_answer_while_its_ack_waits() {
+    fn a_mark_outlasts_cwr_while_its_ack_is_delayed() {
         let mut receiver = Receiver::new(false, Some(Duration::from_millis(100)), (40, 1040), Instant::ZERO);
         let mut receive = |seq, ecn, reduced| {
             let packet = Segment { cwr: reduced, ..data(seq, ecn) };
@@ -252,7 +252,7 @@ mod tests {
         };
         assert_eq!(receive(0, Ecn::Incapable, false), Some(false));
         assert_eq!(receive(1, Ecn::Marked, false), None);
-        assert_eq!(receive(2, Ecn::Capable, true), Some(true), "the mark of the first packet counts after the answer in the second");
+        assert_eq!(receive(2, Ecn::Capable, true), Some(true), "the mark of the first packet outlasts the CWR of the second");
         assert_eq!(receive(3, Ecn::Capable, false), None);
         assert_eq!(receive(4, Ecn::Capable, false), Some(true));
         assert_eq!(receive(5, Ecn::Capable, true), None);

@@ -1,22 +1,22 @@
 //! The retransmission timeout of a coarse clock, as in 4.3BSD and ns-2: integer ticks, scaled estimators, exponential backoff.
 //!
 //! ## References
-//! RFC 6298; Jacobson, *Congestion avoidance and control*, 1988, appendix A; ns-2.35, read off its runs.
+//! RFC 6298; Jacobson, *Congestion avoidance and control*, 1988, appendix A; ns-2.35, inferred from its runs.
 
 use ackclock_core::units::{Duration, Instant};
 
-/// `srtt` is kept in eighths of a tick.
+/// `srtt` counts eighths of a tick.
 const SRTT_BITS: u32 = 3;
-/// `rttvar` is kept in quarters of a tick.
+/// `rttvar` counts quarters of a tick.
 const RTTVAR_BITS: u32 = 2;
-/// Longest round-trip time that is told from longer ones, in ticks: more than any clock needs, and its multiples fit.
+/// Upper limit of a measured round-trip time, in ticks: no run reaches it, and its multiples do not overflow.
 const MAX_TICKS: i64 = 1 << 48;
-/// From this backoff on the round-trip estimate is thought to be wrong and is started over.
+/// Above this backoff factor the round-trip estimate counts as wrong and is reset.
 const FORGET_BACKOFF: u64 = 8;
-/// Up to this backoff every timeout doubles it, however long the timeout already is.
+/// Below this backoff factor every timeout doubles the factor, even if the timeout has reached its maximum.
 const FREE_BACKOFF: u64 = 64;
 
-/// The clock and the bounds of a retransmission timeout.
+/// Clock and bounds of the retransmission timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RtoConfig {
     /// Tick of the clock.
@@ -35,9 +35,9 @@ pub(super) struct RtoConfig {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rto {
     config: RtoConfig,
-    /// Smoothed round-trip time in ticks, scaled; zero: none yet.
+    /// Smoothed round-trip time in ticks, scaled; zero: no sample yet.
     srtt: i64,
-    /// Its mean deviation in ticks, scaled.
+    /// Mean deviation of the round-trip time in ticks, scaled.
     rttvar: i64,
     /// The timeout without backoff and bounds.
     current: Duration,
@@ -50,10 +50,10 @@ impl Rto {
         Self { config, srtt: 0, rttvar: 12, current: config.initial, backoff: 1 }
     }
 
-    /// Takes a round-trip time measured from a segment sent at `sent` and acknowledged at `now`.
+    /// Adds the round-trip time of a segment sent at `sent` and acknowledged at `now`.
     pub(super) fn measure(&mut self, sent: Instant, now: Instant) {
         let (tick, elapsed) = (self.config.granularity.as_secs_f64(), now.since(sent).as_secs_f64());
-        // The order of operations is ns-2's: it has the time that has passed, and not when the segment was sent.
+        // The order of operations is ns-2's, which knows the elapsed time but not the sending time.
         let offset = ((now.as_secs_f64() - elapsed) + self.config.phase.as_secs_f64()) % tick;
         let ticks = (((elapsed + offset) / tick) as i64).clamp(1, MAX_TICKS);
         if self.srtt == 0 {
@@ -64,12 +64,12 @@ impl Rto {
             self.srtt = (self.srtt + delta).max(1);
             self.rttvar = (self.rttvar + delta.abs() - (self.rttvar >> RTTVAR_BITS)).max(1);
         }
-        // RFC 6298 §2.3: srtt + 4·rttvar, both brought to eighths of a tick.
+        // RFC 6298 §2.3: srtt + 4·rttvar, both in eighths of a tick.
         let scaled = (self.rttvar << (2 + SRTT_BITS - RTTVAR_BITS)) + self.srtt;
         self.current = self.config.granularity * (scaled >> SRTT_BITS) as f64;
     }
 
-    /// The timeout now.
+    /// The current timeout.
     pub(super) fn timeout(&self) -> Duration {
         let bounded = (self.current.max(self.config.min) * self.backoff as f64).min(self.config.max);
         bounded.max(self.config.granularity * 2.0)
@@ -91,7 +91,7 @@ impl Rto {
         self.backoff = 1;
     }
 
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub(super) fn srtt(&self) -> Option<Duration> {
         (self.srtt > 0).then(|| self.config.granularity * (self.srtt as f64 / f64::from(1 << SRTT_BITS)))
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_measurement_sets_three_times_itself() {
+    fn the_first_timeout_is_three_times_the_first_sample() {
         let mut rto = Rto::new(config());
         assert_eq!(rto.timeout(), Duration::from_millis(3000));
         rto.measure(at(0), at(100));
@@ -131,7 +131,7 @@ mod tests {
         early.measure(at(1), at(69));
         let mut late = Rto::new(RtoConfig { phase: Duration::from_millis(5), ..config() });
         late.measure(at(1), at(69));
-        // 68 ms from 1 ms are 6 whole ticks; with the clock 5 ms ahead they are 7.
+        // From 1 ms to 69 ms the clock ticks 6 times; with a phase of 5 ms it ticks 7 times.
         assert_eq!(early.srtt(), Some(Duration::from_millis(60)));
         assert_eq!(late.srtt(), Some(Duration::from_millis(70)));
     }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_backoff_forgets_the_estimate() {
+    fn a_long_backoff_resets_the_estimate() {
         let mut rto = Rto::new(config());
         rto.measure(at(0), at(100));
         for _ in 0..3 {

@@ -1,27 +1,27 @@
 //! The sender's SACK scoreboard: which segments above the cumulative ACK have arrived.
 //!
 //! ## References
-//! RFC 2018 §5; RFC 6675 §3. Kept as a ring of bits, so that marking a block costs one operation for 64 segments.
+//! RFC 2018 §5; RFC 6675 §3. A ring of bits stores the segments: marking a block costs one operation per 64 segments.
 
 /// SACKed segments, as a ring of bits indexed by segment number.
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
-    /// Bits of segments; the length is a power of two, or zero while nothing was ever marked.
+    /// The segments' bits; the length is a power of two, or zero before the first mark.
     words: Vec<u64>,
-    /// Below this number nothing is marked.
+    /// No segment below this number is marked.
     low: u32,
-    /// From this number on nothing is marked.
+    /// No segment from this number on is marked.
     high: u32,
 }
 
 impl Scoreboard {
-    /// Forgets everything.
+    /// Clears all marks.
     pub(super) fn clear(&mut self) {
         self.each_word(self.low, self.high, |word, mask| *word &= !mask);
         self.high = self.low;
     }
 
-    /// Forgets segments below `una`.
+    /// Clears the marks below `una`.
     pub(super) fn advance(&mut self, una: u32) {
         let end = una.min(self.high);
         if end > self.low {
@@ -31,7 +31,7 @@ impl Scoreboard {
         self.high = self.high.max(self.low);
     }
 
-    /// Marks the segments of `[start, end)`; tells whether one of them was not marked before.
+    /// Marks the segments of `[start, end)`; returns whether a segment is newly marked.
     pub(super) fn mark(&mut self, start: u32, end: u32) -> bool {
         let start = start.max(self.low);
         if start >= end {
@@ -47,7 +47,7 @@ impl Scoreboard {
         changed
     }
 
-    /// The lowest segment from `from` on that is not SACKed although a higher one is.
+    /// The lowest segment from `from` on that is not SACKed and lies below a SACKed one.
     pub(super) fn next_hole(&self, from: u32) -> Option<u32> {
         let mut seq = from.max(self.low);
         while seq < self.high {
@@ -80,7 +80,7 @@ impl Scoreboard {
 
     /// Makes room for segments below `end`.
     fn reserve(&mut self, end: u32) {
-        // One word more than the span may touch, since it need not begin at the first bit of a word.
+        // The span may begin inside a word, so it can touch one more word.
         let needed = ((end - self.low) as usize / 64 + 2).next_power_of_two();
         if needed <= self.words.len() {
             return;
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(board.next_hole(15), None);
         board.clear();
         assert_eq!(board.next_hole(10), None);
-        assert!(board.mark(12, 14), "what was cleared can be marked again");
+        assert!(board.mark(12, 14), "cleared segments can be marked again");
     }
 
     proptest! {

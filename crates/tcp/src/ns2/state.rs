@@ -1,4 +1,4 @@
-//! What the sender does under every recovery: sending by the window, taking ACKs, measuring, timing.
+//! The part of the sender that all recoveries share: sending by the window, processing ACKs, RTT measurement, timers.
 
 use ackclock_core::cc::Phase;
 use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_SEGMENT, Sent};
@@ -8,20 +8,20 @@ use ackclock_core::units::{Instant, Segments};
 use super::{Ack, DUP_THRESH, ExitReason, Permit, Segment, State, Timed};
 
 impl State {
-    /// The window in force before it is cut to whole segments: inflated, and at most the receiver's.
+    /// The window in force, before rounding down to whole segments: with inflation, and limited by the receiver's window.
     pub(super) fn window_in_force(&self) -> Segments {
         let inflation = if self.owns_recovery { 0 } else { self.inflation };
         (self.window.cwnd + f64::from(inflation)).min(f64::from(self.rwnd))
     }
 
-    /// The whole segments of the window and so many more, at most the receiver's window. As in ns-2 the window is cut before they are added.
+    /// The window rounded down to whole segments, plus `more`, limited by the receiver's window. ns-2 also rounds before it adds.
     fn whole_window(&self, more: u32) -> u64 {
         let whole = self.window.cwnd as u32;
         let more = if self.owns_recovery { 0 } else { more };
         u64::from(whole.saturating_add(more).min(self.rwnd))
     }
 
-    /// Whether `snd_nxt` may be sent at all: it was sent before, or the application offers it.
+    /// Whether segment `snd_nxt` exists: it was sent before, or the application has data for it.
     pub(super) fn is_available(&self, now: Instant) -> bool {
         self.snd_nxt < self.snd_max || self.snd_nxt == 0 || self.bulk.offers(self.snd_nxt, now)
     }
@@ -34,7 +34,7 @@ impl State {
 
     pub(super) fn next_by_window(&mut self, now: Instant) -> Option<u32> {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
-        let waits = self.first.as_ref().is_some_and(|first| first.holds(now));
+        let waits = self.first.as_ref().is_some_and(|first| first.must_wait(now));
         let available = self.is_available(now);
         if fits && !available {
             self.note_app_limited();
@@ -42,14 +42,14 @@ impl State {
         (fits && !waits && available).then(|| self.take_next())
     }
 
-    /// A duplicate ACK below the threshold releases a new segment (RFC 3042).
+    /// Lets a duplicate ACK below the threshold release a new segment (RFC 3042).
     pub(super) fn permit_limited_transmit(&mut self) {
         if self.limited_transmit && self.dupacks < DUP_THRESH {
             self.permit = Permit::LimitedTransmit;
         }
     }
 
-    /// RFC 3042: one new segment for each of the first two duplicate ACKs, within the receiver's window.
+    /// RFC 3042: the new segment that one of the first two duplicate ACKs releases, within the receiver's window.
     pub(super) fn next_by_limited_transmit(&mut self, now: Instant) -> Option<u32> {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.dupacks);
         (fits && self.is_available(now)).then(|| self.take_next())
@@ -96,7 +96,7 @@ impl State {
         }
         let sent = now;
         if seq == 0 {
-            // RFC 3168 §6.1.1: the SYN asks for ECN with its flags; it cannot be marked itself.
+            // RFC 3168 §6.1.1: the SYN requests ECN in its flags, but is not ECN-capable itself.
             return Segment { seq, size: self.syn_size, sent, ecn: Ecn::Incapable, cwr: self.ecn.capable };
         }
         let cwr = self.ecn.capable && std::mem::take(&mut self.ecn.reduced);
@@ -107,13 +107,13 @@ impl State {
         self.deadline = Some(now + self.rto.timeout());
     }
 
-    /// Resets the timer for a retransmission: no round trip can be measured any more (Karn).
+    /// Restarts the timer for a retransmission and stops the RTT measurement (Karn).
     pub(super) fn reset_timer(&mut self, now: Instant) {
         self.timed = None;
         self.restart_timer(now);
     }
 
-    /// Moves the left edge of the window.
+    /// Moves `snd_una` to `seq`.
     pub(super) fn advance(&mut self, seq: u32) {
         self.snd_una = seq;
         self.snd_nxt = self.snd_nxt.max(seq);
@@ -126,7 +126,7 @@ impl State {
         }
     }
 
-    /// A cumulative ACK outside recovery, or the one that ends it: moves the edge, measures, restarts the timer.
+    /// Processes a cumulative ACK outside recovery, or the ACK that ends recovery: moves `snd_una`, measures the RTT, restarts the timer.
     pub(super) fn acknowledge(&mut self, now: Instant, ack: &Ack<'_>) {
         let seq = ack.seq;
         self.dupacks = 0;
@@ -139,13 +139,13 @@ impl State {
             self.rto.measure(timed.sent, now);
         }
         self.deadline = None;
-        // RFC 3168 §6.1.2: with less than a segment of window, after a mark, nothing but the timer can start the sender again.
+        // RFC 3168 §6.1.2: after a mark with less than one segment of window, only the timer can restart the sender.
         if self.snd_una < self.snd_max || self.window_in_force() < 1.0 && self.is_available(now) {
             self.restart_timer(now);
         }
     }
 
-    /// A cumulative ACK at which the window grows.
+    /// Processes a cumulative ACK and lets the window grow.
     pub(super) fn acknowledge_and_grow(&mut self, now: Instant, ack: &Ack<'_>) {
         let first = self.snd_una == 0;
         let acked = ack.seq - self.snd_una;
@@ -161,17 +161,17 @@ impl State {
     pub(super) fn grow(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
         let before = self.window;
         // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
-        self.tell_ack(now, acked, ack, !ack.ecn_echo);
+        self.notify_ack(now, acked, ack, !ack.ecn_echo);
         if !ack.ecn_echo && !self.exit.happened() && self.control.phase() != Phase::SlowStart {
             let algorithm = self.window.ssthresh < before.ssthresh;
             let reason = if algorithm { ExitReason::Algorithm } else { ExitReason::Threshold };
-            // What the algorithm cuts as it leaves does not count.
+            // The exit window excludes the cut that the algorithm makes at its exit.
             self.exit.note(reason, now, before.cwnd.max(self.window.cwnd));
         }
     }
 
-    /// Tells the control of an ACK of `acked` segments, which have left the window; `may_grow`: whether the window may grow.
-    fn tell_ack(&mut self, now: Instant, acked: u32, ack: &Ack<'_>, may_grow: bool) {
+    /// Notifies the control of an ACK of `acked` segments, after the move of `snd_una`. `may_grow`: whether the window may grow.
+    fn notify_ack(&mut self, now: Instant, acked: u32, ack: &Ack<'_>, may_grow: bool) {
         let handshake = acked > 0 && ack.seq == acked;
         let delivery = self.deliver(acked, handshake);
         let inflight = self.inflight();
@@ -209,15 +209,15 @@ impl State {
         self.read_window();
     }
 
-    /// Tells the control of an ACK at which the window does not grow.
+    /// Notifies the control of an ACK that must not grow the window.
     pub(super) fn observe(&mut self, now: Instant, acked: u32, ack: &Ack<'_>) {
-        self.tell_ack(now, acked, ack, false);
+        self.notify_ack(now, acked, ack, false);
     }
 
     pub(super) fn read_window(&mut self) {
         debug_assert!(
             self.paces || self.control.timer().is_none() && self.control.pacing_rate().is_none(),
-            "it says that it does not pace"
+            "a control that does not pace has set a timer or a rate"
         );
         if self.paces {
             self.timer = self.control.timer();
@@ -226,20 +226,20 @@ impl State {
         self.counters.cwnd_max = self.counters.cwnd_max.max(self.window.cwnd);
     }
 
-    /// Reduces the window. `restart`: the recovery starts over from one segment.
+    /// Reduces the window. `restart`: the sender restarts from the loss window.
     pub(super) fn reduce(&mut self, now: Instant, cause: Cause, restart: bool) {
         self.counters.reductions += 1;
-        self.tell_congestion(now, cause, restart, false);
+        self.notify_congestion(now, cause, restart, false);
     }
 
-    /// Tells the control of congestion. `resent`: the missing segment had been sent again before.
-    pub(super) fn tell_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
+    /// Notifies the control of congestion. `resent`: the missing segment had already been retransmitted.
+    pub(super) fn notify_congestion(&mut self, now: Instant, cause: Cause, restart: bool, resent: bool) {
         let event = CongestionEvent {
             now,
             cause,
             window: self.window_in_force(),
             flight_size: self.snd_max - self.snd_una,
-            // What starts over awaits nothing.
+            // After a restart no segment counts as in flight.
             inflight: if restart { 0 } else { self.inflight() },
             restart,
             loss_window: if cause == Cause::Timeout { self.loss_window } else { 1.0 },
@@ -247,7 +247,7 @@ impl State {
             resent,
             min_rtt: self.min_rtt,
         };
-        // A lost SYN says nothing about slow start, which has not begun.
+        // A lost SYN comes before slow start and does not end it.
         if self.snd_una > 0 {
             if !self.exit.happened() {
                 let reason = match cause {
@@ -262,7 +262,7 @@ impl State {
             }
         }
         if let Some(first) = &mut self.first {
-            first.hear_of_congestion(u64::from(self.snd_una));
+            first.on_congestion(u64::from(self.snd_una));
         }
         self.control.on_congestion(&event);
         self.ecn.reduced = true;
@@ -271,11 +271,11 @@ impl State {
         self.recovery_point = self.snd_max;
     }
 
-    /// The retransmission timer has expired: go back to the first unacknowledged segment.
+    /// The retransmission timer has expired: the sender goes back to the first unacknowledged segment.
     pub(super) fn expire(&mut self, now: Instant) {
         self.lost_syns += u32::from(self.snd_una == 0);
         if self.last_cause == Some(Cause::EcnCe) {
-            // As in ns-2: after a mark, however long ago, the threshold stays, and no timeout is counted.
+            // ns-2: if a mark was the latest sign of congestion, however long ago, the threshold stays and no timeout is counted.
             self.restart_window();
             self.recovery_point = self.snd_max;
             self.last_cause = Some(Cause::Timeout);
@@ -286,18 +286,19 @@ impl State {
         self.start_over(now);
     }
 
-    /// Sends from the first unacknowledged segment on again, with the timer backed off.
+    /// Retransmits from the first unacknowledged segment on, and backs off the timer.
     pub(super) fn start_over(&mut self, now: Instant) {
         self.rto.back_off();
         self.snd_nxt = self.snd_una;
-        self.give_up_flight();
+        self.reset_inflight();
         self.reset_timer(now);
         self.permit = Permit::Window(u32::MAX);
     }
 
-    /// Starts a fast retransmit, if it may start, with a reduction of the window, unless a mark has reduced it for the same window of data.
+    /// Starts a fast retransmit and reduces the window, unless a mark has already reduced it for the same window of data. Returns whether
+    /// the fast retransmit started.
     pub(super) fn start_fast_retransmit(&mut self, now: Instant, restart: bool) -> bool {
-        // Duplicate ACKs of all the data that there is: there is nothing to send again. ns-2 would send what its application does not have.
+        // All data is acknowledged, so there is nothing to retransmit. ns-2 would send a segment that its application does not have.
         if self.snd_una == self.snd_max && !self.bulk.offers(self.snd_una, now) {
             return false;
         }
@@ -315,7 +316,7 @@ impl State {
         true
     }
 
-    /// Whether a fast retransmit may start: not for segments sent before the last loss was noticed (RFC 6582 §3.2).
+    /// Whether a fast retransmit may start. A segment sent before the last detected congestion starts none (RFC 6582 §3.2).
     pub(super) fn may_fast_retransmit(&self) -> bool {
         self.snd_una > self.recovery_point || self.snd_una == 1
     }

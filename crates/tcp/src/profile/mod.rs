@@ -1,7 +1,7 @@
-//! Host profiles: how both ends of a flow behave. Each is a file of this folder.
+//! Host profiles: the behaviour of both ends of a flow. Each profile is a file in this folder.
 //!
-//! `ns2` and `modern` are called by their own types, because a simulation spends its time in them. Any other profile is a [`Host`], which makes
-//! connections whose packets are datagrams of bytes.
+//! The engine calls `ns2` and `modern` by their own types, because a simulation spends its time in them. Any other profile is a [`Host`]:
+//! it makes connections whose packets are datagrams of bytes.
 
 use std::fmt::Debug;
 
@@ -23,34 +23,34 @@ entries! { Entry<Profile>:
 pub enum Profile {
     /// The packet-counting one-way TCP of ns-2.35, with the settings of [`crate::ns2::Config`].
     Ns2,
-    /// TCP as today's systems have it, with the settings of [`crate::modern::Config`].
+    /// TCP as in today's systems, with the settings of [`crate::modern::Config`].
     Modern,
-    /// Any other.
+    /// Any other profile.
     Other(Box<dyn Host>),
 }
 
 /// A profile whose packets are datagrams of bytes.
 pub trait Host: Debug + Send + Sync {
-    /// Both ends of a flow, not yet started. The connection calls the control as [`CongestionControl`] says.
+    /// Both ends of a flow that has not started. The connection calls the control as [`CongestionControl`] specifies.
     fn connect(&self, flow: Flow) -> Box<dyn Connection<Payload = Vec<u8>>>;
 
-    /// Headers of a full packet, in bytes.
+    /// Size of the headers of a full packet.
     fn header(&self) -> Bytes;
 }
 
-/// What a connection is for.
+/// The settings of one connection.
 #[derive(Debug)]
 pub struct Flow {
     /// The congestion control of the sender.
     pub control: Box<dyn CongestionControl>,
-    /// The data that the sender has.
+    /// The data to send.
     pub bulk: Bulk,
-    /// Data in a full packet, without headers.
+    /// Data in a full packet, excluding headers.
     pub packet_size: Bytes,
     /// Whether both ends use Explicit Congestion Notification.
     pub ecn: bool,
-    /// Whether the first window is spread over the first round trip.
+    /// Whether the initial window is paced over the first round trip.
     pub initial_pacing: bool,
-    /// Seeds what the connection draws; no two flows of a run have the same.
+    /// Seeds the connection's random decisions; each flow of a run has its own seed.
     pub seed: u64,
 }

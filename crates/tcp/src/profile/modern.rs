@@ -1,17 +1,18 @@
 //! modern.
 //!
 //! ## What it does
-//! A byte-stream TCP as today's systems have it: handshake, options, SACK with RACK-TLP, PRR, F-RTO, undo, receive-buffer tuning, ECN. Data
-//! may go both ways, which applications with requests and responses need.
+//! A byte-stream TCP as in today's systems: handshake, options, SACK with RACK-TLP, PRR, F-RTO, undo, receive-buffer tuning, ECN. Data may
+//! flow both ways, as applications with requests and responses need.
 //!
 //! ## References
-//! RFC 9293, RFC 7323, RFC 2018, RFC 8985, RFC 9937, RFC 6298, RFC 5682, RFC 3168; docs/concepts/host-modern.md says which part follows which.
+//! RFC 9293, RFC 7323, RFC 2018, RFC 8985, RFC 9937, RFC 6298, RFC 5682, RFC 3168; docs/concepts/host-modern.md maps each part to its
+//! document.
 //!
 //! ## Differs from the document
-//! docs/concepts/host-modern.md lists what is left out.
+//! docs/concepts/host-modern.md lists the omissions.
 //!
 //! ## Parameters
-//! The table `modern` of the flow has its settings; `host` names presets of systems.
+//! The flow's table `modern` holds the settings; `host` selects the preset of an operating system.
 
 use ackclock_core::entry::Entry;
 
@@ -20,7 +21,7 @@ use super::Profile;
 /// The registry's entry.
 pub static ENTRY: Entry<Profile> = Entry {
     name: "modern",
-    summary: "A byte-stream TCP as today's systems have it",
+    summary: "A byte-stream TCP as in today's systems",
     reference: "RFC 9293",
     params: &[],
     quantities: &[],

@@ -1,17 +1,17 @@
 //! ns2.
 //!
 //! ## What it does
-//! The sender counts packets of one size, the receiver acknowledges them, and data goes one way. Every rule, timer and rounding is that of
-//! ns-2.35's TCP agents, so that runs agree with ns-2 to the packet. It is the fastest profile.
+//! The sender counts packets of one size and data flows one way. Every rule, timer and rounding follows ns-2.35's TCP agents, so that runs
+//! agree with ns-2 packet for packet. It is the fastest profile.
 //!
 //! ## References
-//! ns-2.35's Tahoe, Reno, Newreno, Sack1 and Vegas agents, read off their runs.
+//! ns-2.35's Tahoe, Reno, Newreno, Sack1 and Vegas agents, inferred from their runs.
 //!
 //! ## Differs from the document
-//! Pacing, learned initial windows and notices of drops are additions; without them the agents are ns-2's.
+//! Pacing, learned initial windows and drop notices are additions; without them the agents behave as in ns-2.
 //!
 //! ## Parameters
-//! The keys of the flow are its settings: `recovery`, `rwnd`, `header`, delayed ACKs, clock and timeouts.
+//! The keys of the flow: `recovery`, `rwnd`, `header`, delayed ACKs, clock and timeouts.
 
 use ackclock_core::entry::Entry;
 

@@ -1,4 +1,4 @@
-//! The scoreboard by itself.
+//! Tests of the scoreboard alone.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn sent(millis: u64) -> Snapshot {
     Snapshot { sent_at: at(millis), ..Snapshot::default() }
 }
 
-/// Ten segments of 100 bytes, sent a millisecond apart.
+/// Ten 100-byte segments, sent one millisecond apart.
 fn board() -> Scoreboard {
     let mut board = Scoreboard::default();
     for index in 0..10 {
@@ -28,7 +28,7 @@ fn sack(board: &mut Scoreboard, block: Range) {
 fn rfc_6675_section_4() {
     let mut board = board();
     sack(&mut board, (200, 300));
-    // IsLost: neither three ranges nor more than two segments above.
+    // IsLost: neither three ranges nor more than two segments are SACKed above.
     assert_eq!(board.loss_edge(3, 100), None);
     sack(&mut board, (400, 500));
     assert_eq!(board.loss_edge(3, 100), None);
@@ -37,11 +37,11 @@ fn rfc_6675_section_4() {
     sack(&mut board, (700, 800));
     sack(&mut board, (650, 700));
     assert_eq!(board.loss_edge(3, 100), Some(400), "300 bytes in the two highest");
-    // SetPipe: 1000 sent, 400 SACKed, 300 of 600 others lost.
+    // SetPipe: 1000 sent, 400 SACKed; then 300 of the other 600 lost.
     assert_eq!(board.pipe(), 600);
     assert!(board.mark_lost_below(400));
     assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
-    // What is sent again is in the pipe.
+    // A retransmission is in the pipe.
     board.resend((0, 100), sent(20));
     assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
     // NextSeg rule 3 and rule 4.
@@ -53,22 +53,22 @@ fn rfc_6675_section_4() {
 }
 
 #[test]
-fn what_was_sent_before_and_is_late_is_lost() {
+fn a_late_segment_sent_before_the_newest_is_lost() {
     let mut board = board();
     sack(&mut board, (500, 600));
     let newest = (at(5), 600);
-    // Segments 0 to 4 were sent before; of these 0 to 2 are late.
+    // Segments 0 to 4 were sent earlier; 0 to 2 are late.
     assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
     assert_eq!(board.pipe(), 600);
-    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each is lost once");
+    assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each segment is marked once");
     board.resend((0, 100), sent(20));
-    // The retransmission was sent after the newest.
+    // The retransmission was sent after the newest delivered segment.
     assert_eq!(board.expire(newest, |_| true), (true, None));
     assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
 }
 
 #[test]
-fn what_is_taken_back_can_be_lost_again() {
+fn an_unmarked_segment_can_be_lost_again() {
     let mut board = board();
     sack(&mut board, (900, 1000));
     let newest = (at(9), 1000);
@@ -82,7 +82,7 @@ fn what_is_taken_back_can_be_lost_again() {
 }
 
 #[test]
-fn each_loss_of_a_transmission_is_told_once() {
+fn each_lost_transmission_is_reported_once() {
     let mut board = board();
     board.mark_first_lost();
     board.mark_first_lost();

@@ -71,7 +71,7 @@ impl Sender {
         self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding);
         if ack.ece && self.marks.is_agreed() {
-            self.hear_of_mark(now);
+            self.handle_mark(now);
         }
         self.tell_control(now, ack, &change, before);
         self.repair.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });

@@ -190,7 +190,7 @@ impl Sender {
             seed: self.seed,
             ..Established::new(now, Bytes(self.governor.smss()))
         });
-        self.hold_first_flight();
+        self.supply_first_flight();
     }
 
     /// Segments are of `smss` bytes from now on. What is outstanding keeps its size; what of it is sent again does not.
@@ -206,13 +206,13 @@ impl Sender {
     /// The application hands over `bytes`.
     pub(super) fn write(&mut self, bytes: u64) {
         self.stream.write(bytes);
-        self.hold_first_flight();
+        self.supply_first_flight();
     }
 
     /// What an application has written is what the first flight has to spread.
-    fn hold_first_flight(&mut self) {
+    fn supply_first_flight(&mut self) {
         if self.stream.is_written() {
-            self.governor.hold_first_flight(self.stream.written());
+            self.governor.supply_first_flight(self.stream.written());
         }
     }
 

@@ -88,7 +88,7 @@ impl Sender {
     /// Tells the control of each segment that has been marked as lost.
     pub(super) fn tell_losses(&mut self, now: Instant) {
         while let Some(segment) = self.board.next_untold() {
-            self.rate.lose(segment.len());
+            self.rate.count_lost(segment.len());
             let (start, end, packet) = (segment.start, segment.end, segment.snapshot);
             let lost = Lost { now, start, end, packet, inflight: self.board.pipe(), total: self.total() };
             self.governor.lose(&lost);
@@ -154,14 +154,14 @@ impl Sender {
     /// A tail loss probe has repaired a loss: the control responds as to any other (RFC 8985 §7.4.2).
     pub(super) fn respond_to_repaired_tail(&mut self, now: Instant) {
         if self.repair.is_open() && !self.marks.has_answered(self.window.una()) {
-            self.governor.hear_of_own_congestion();
+            self.governor.on_own_congestion();
             self.reduce(now, Cause::DupAck);
             self.governor.end_recovery(now);
         }
     }
 
     /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction for a window of data.
-    pub(super) fn hear_of_mark(&mut self, now: Instant) {
+    pub(super) fn handle_mark(&mut self, now: Instant) {
         if self.repair.is_open() && self.marks.is_news(self.window.una()) {
             self.reduce(now, Cause::EcnCe);
         }

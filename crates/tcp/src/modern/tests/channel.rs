@@ -1,4 +1,4 @@
-//! Two endpoints joined by a bad channel, with checks of what must always hold.
+//! Two endpoints joined by a bad channel, with checks of invariants.
 
 use std::collections::BTreeMap;
 
@@ -29,25 +29,25 @@ pub(super) fn reno() -> Box<dyn CongestionControl> {
     ))
 }
 
-/// What the channel does to segments, each direction alike but for `ack_loss`.
+/// The channel's impairments, the same in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Channel {
     pub(super) delay: Duration,
-    /// A random delay up to this comes on top: segments overtake each other.
+    /// Maximum additional random delay, by which segments overtake each other.
     pub(super) jitter: Duration,
     pub(super) loss: f64,
-    /// Share of segments without data that are lost besides.
+    /// Additional loss probability of segments without data.
     pub(super) ack_loss: f64,
     pub(super) duplication: f64,
     pub(super) marking: f64,
 }
 
-/// What the application at the receiving end does.
+/// The behaviour of the reading application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader {
-    /// Bytes it reads at a time; zero: all there is, at once.
+    /// Bytes per read; zero: all data at once.
     pub(super) chunk: u64,
-    /// Time between.
+    /// Time between reads.
     pub(super) interval: Duration,
 }
 
@@ -58,25 +58,25 @@ enum Event {
     Read(usize),
 }
 
-/// The two ends, number 0 the one that opens.
+/// The two ends; end 0 opens the connection.
 pub(super) struct Pair {
     pub(super) ends: [Endpoint; 2],
     configs: [Config; 2],
     channel: Channel,
     reader: Reader,
-    /// Share of events at which the path takes another segment size.
+    /// Share of events that change the path's segment size.
     pub(super) path_changes: f64,
     random: Generator,
     seed: u64,
     arrivals: u64,
-    /// When a timer event of each end is due.
+    /// Time of each end's pending timer event.
     armed: [Option<Instant>; 2],
     events: BTreeMap<(Instant, u64), Event>,
     count: u64,
     now: Instant,
-    /// What has arrived at each end.
+    /// Data that has arrived at each end.
     arrived: [RangeSet; 2],
-    /// Next position that each application expects.
+    /// Next position that each application reads.
     read: [u64; 2],
     /// Segments with data that each end has sent.
     pub(super) sent: [u64; 2],
@@ -113,7 +113,7 @@ impl Pair {
         self.random.uniform() < probability
     }
 
-    /// Lets both ends write and close, and runs until all is delivered and closed. Gives the time it took.
+    /// Lets both ends write and close, and runs until all data is delivered and both ends are closed. Returns the duration.
     pub(super) fn run(&mut self, bytes: [u64; 2]) -> Duration {
         for (end, bytes) in self.ends.iter_mut().zip(bytes) {
             end.write(bytes);
@@ -127,10 +127,10 @@ impl Pair {
         }
         let mut finished = None;
         while finished.is_none() || self.events.values().any(|event| matches!(event, Event::Arrival(..))) {
-            let ((at, _), event) = self.events.pop_first().expect("an open connection is never silent for ever");
+            let ((at, _), event) = self.events.pop_first().expect("an open connection always has a pending event");
             assert!(at >= self.now);
             self.now = at;
-            assert!(self.arrivals < 100_000 && self.now.as_secs_f64() < 1e6, "seed {}: it goes on for ever: {:?}", self.seed, self.ends);
+            assert!(self.arrivals < 100_000 && self.now.as_secs_f64() < 1e6, "seed {}: the run does not end: {:?}", self.seed, self.ends);
             self.handle(event);
             if finished.is_none() && self.is_finished() {
                 finished = Some(self.now);
@@ -138,7 +138,7 @@ impl Pair {
         }
         for end in 0..2 {
             assert_eq!(self.read[end] - 1, bytes[1 - end], "every byte was read");
-            assert_eq!(self.ends[end].poll_timeout(), None, "nothing is left to do");
+            assert_eq!(self.ends[end].poll_timeout(), None, "no timer is left");
         }
         finished.map_or(Duration::ZERO, |finished| finished.since(Instant::ZERO))
     }
@@ -179,7 +179,7 @@ impl Pair {
         self.transmit(end);
         if matches!(event, Event::Timer(_)) {
             let after = self.ends[end].poll_timeout().is_none_or(|at| at > self.now);
-            assert!(after, "a timer that was due leads to nothing: {:?}", self.ends[end].sender);
+            assert!(after, "an expired timer is still due: {:?}", self.ends[end].sender);
         }
         self.check(end);
     }
@@ -193,10 +193,10 @@ impl Pair {
         }
     }
 
-    /// The application reads: what it gets follows what it got before, and has arrived.
+    /// The application reads. The data must follow the previous read, and must have arrived.
     fn read(&mut self, end: usize, most: u64) {
         let (start, after) = self.ends[end].read(self.now, most);
-        assert_eq!(start, self.read[end], "in order, and once");
+        assert_eq!(start, self.read[end], "each byte is read once, in order");
         if after > start {
             assert!(self.arrived[end].containing(1).is_some_and(|(_, top)| after <= top), "{after} has not arrived");
         }
@@ -207,7 +207,7 @@ impl Pair {
         let mut burst = 0;
         while let Some(segment) = self.ends[end].poll_transmit(self.now) {
             burst += 1;
-            assert!(burst < 20_000, "it does not stop sending");
+            assert!(burst < 20_000, "the end does not stop sending");
             self.check_segment(end, &segment);
             self.carry(1 - end, segment);
         }
@@ -242,14 +242,14 @@ impl Pair {
         let sender = &self.ends[end].sender;
         let start = to_position(segment.seq, self.configs[end].initial_sequence, sender.window().una()).unwrap();
         let after = start + u64::from(segment.len());
-        assert!(start >= sender.window().una(), "only what is not acknowledged is sent again");
-        assert!(after <= sender.window().nxt() && sender.window().nxt() <= sender.window().edge(), "no more than the peer's window");
-        assert!(after <= self.ends[1 - end].receiver.window.edge(), "no more than the peer has ever offered");
+        assert!(start >= sender.window().una(), "an acknowledged segment was retransmitted");
+        assert!(after <= sender.window().nxt() && sender.window().nxt() <= sender.window().edge(), "data beyond the peer's window");
+        assert!(after <= self.ends[1 - end].receiver.window.edge(), "data beyond the peer's largest advertised edge");
         assert!(u64::from(segment.payload) <= sender.governor().smss() && segment.wire_size() <= 40 + u32::from(self.configs[end].mss));
         assert!(segment.flags.has(Flags::ACK));
     }
 
-    /// What holds after every event.
+    /// Checks the invariants after every event.
     fn check(&self, end: usize) {
         let sender = &self.ends[end].sender;
         assert!(sender.board().is_consistent(), "{sender:?}");

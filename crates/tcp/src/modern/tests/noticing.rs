@@ -1,4 +1,4 @@
-//! Notices of drops.
+//! Drop notices.
 
 use super::super::config::{Config, Recovery};
 use super::script::{Script, plain};
@@ -7,24 +7,24 @@ fn with(recovery: Recovery) -> Config {
     Config { recovery, tlp: false, ..plain() }
 }
 
-/// Ten segments are sent, of which number 5 and, a little later, number 7 are told to be dropped.
+/// Ten segments are sent. Notices report the drop of number 5 and, a little later, of number 7.
 const TOLD_OF_TWO: &str = "
     0 write 30000
     0 > data 1:10001
     0 rto 300
     50 notice 4001 0
-    # RFC 5681 §3.1 and RFC 6298 §5.5: half of ten in flight, one segment, twice the timeout. That segment alone goes.
+    # RFC 5681 §3.1 and RFC 6298 §5.5: half of ten in flight, one segment, twice the timeout. Only the dropped segment leaves.
     50 > data 4001:5001
     50 cwnd 1
     50 ssthresh 5
     50 rto 600
     50 pipe 10000
-    # The same congestion: repaired when the window lets it.
+    # The same congestion episode: retransmitted when the window allows it.
     55 notice 6001 0
     55 cwnd 1
     55 ssthresh 5
     55 pipe 9000
-    # It was sent again since.
+    # The segment has been retransmitted since.
     60 notice 4001 0
     60 cwnd 1";
 
@@ -34,7 +34,7 @@ fn a_notice_is_a_timeout_of_one_segment() {
         let mut script = Script::established(&with(recovery));
         script.play(TOLD_OF_TWO);
         script.play(
-            "# Slow start; each ACK takes a segment out of the pipe.
+            "# Slow start; each ACK removes a segment from the pipe.
              100 < ack 1001
              101 < ack 2001
              102 < ack 3001
@@ -50,14 +50,14 @@ fn a_notice_is_a_timeout_of_one_segment() {
              106 > data 11001:12001
              107 < ack 4001 sack 5001:6001,7001:10001
              107 > data 12001:13001
-             # Congestion avoidance: two segments of five. In the pipe are number 7 and three new ones.
+             # Congestion avoidance: two segments of five. The pipe holds number 7 and three new segments.
              150 < ack 6001 sack 7001:10001
              150 > data 13001:14001
              150 cwnd 5.4
-             # Of what has arrived nothing is sent again.
+             # A delivered segment is not retransmitted.
              151 notice 5001 0
              151 cwnd 5.4
-             # A dropped retransmission: the window starts over, the threshold is held (RFC 5681 §3.1).
+             # A dropped retransmission: the window is one segment, the threshold stays (RFC 5681 §3.1).
              155 notice 6001 104
              155 > data 6001:7001
              155 cwnd 1
@@ -69,16 +69,16 @@ fn a_notice_is_a_timeout_of_one_segment() {
 }
 
 #[test]
-fn congestion_after_the_notice_is_answered_again() {
+fn a_drop_after_the_notice_reduces_the_window_again() {
     let mut script = Script::established(&with(Recovery::Rack));
     script.play(TOLD_OF_TWO);
     script.play(
         "100 < ack 4001
          100 cwnd 2
-         # What was sent again is alone in the pipe: there is room for number 7.
+         # Only the retransmission is in the pipe: there is room for number 7.
          104 < ack 4001 sack 5001:6001,7001:10001
          104 > data 6001:7001
-         # The recovery is over, and in slow start an ACK counts for two segments (RFC 3465 §2.2).
+         # Recovery is over, and in slow start an ACK counts two segments (RFC 3465 §2.2).
          154 < ack 10001
          154 > data 10001:14001
          154 cwnd 4
@@ -92,8 +92,8 @@ fn congestion_after_the_notice_is_answered_again() {
 }
 
 #[test]
-fn what_the_router_says_is_not_undone() {
-    // RFC 3522 would take the ACK of what was sent before for a proof that the retransmission was superfluous.
+fn a_reduction_by_a_notice_is_not_undone() {
+    // By RFC 3522 the ACKs of earlier segments would prove the retransmission spurious.
     let config = Config { timestamps: true, mss: 1012, ..with(Recovery::Rack) };
     let mut script = Script::established(&config);
     script.play(
@@ -111,9 +111,9 @@ fn what_the_router_says_is_not_undone() {
 }
 
 #[test]
-fn the_connections_timer_repeats_what_waits_in_the_queue_and_is_undone() {
-    // RFC 6298 §5.4: the first unacknowledged segment. Its original arrives, and RFC 3522 tells that the timeout was spurious. The window of
-    // ten grows by the ACK's segment, and lets what is missing to eleven go.
+fn the_connection_timer_retransmits_the_first_segment_and_is_undone() {
+    // RFC 6298 §5.4: the first unacknowledged segment. Its original arrives, and RFC 3522 detects the spurious timeout. The window of ten
+    // grows by one segment to eleven and releases two.
     let config = Config { timestamps: true, mss: 1012, ..with(Recovery::Rack) };
     let mut script = Script::established(&config);
     script.play(
@@ -135,7 +135,7 @@ fn the_connections_timer_repeats_what_waits_in_the_queue_and_is_undone() {
 }
 
 #[test]
-fn a_dropped_syn_is_sent_again_at_once() {
+fn a_dropped_syn_is_retransmitted_at_once() {
     let mut script = Script::new(&plain(), true);
     script.play(
         "0 > syn
@@ -143,7 +143,7 @@ fn a_dropped_syn_is_sent_again_at_once() {
          30 notice 0 0
          30 > syn
          30 rto 2000
-         # That one was not dropped.
+         # The latest SYN was not dropped.
          31 notice 0 0",
     );
     assert_eq!(script.endpoint.counters().retransmitted, 1);

@@ -40,11 +40,11 @@ fn passive_opening() {
          90 > data 1:701 ack 1
          90 > data 701:1401 psh ack 1",
     );
-    assert_eq!(script.endpoint.sender.repair().method(), Recovery::NewReno, "the peer knows no SACK");
+    assert_eq!(script.endpoint.sender.repair().method(), Recovery::NewReno, "the peer does not support SACK");
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_one_second_and_three() {
+fn a_lost_syn_is_retransmitted_after_one_second_and_three() {
     let mut script = Script::new(&plain(), true);
     script.play(
         "0 > syn
@@ -52,7 +52,7 @@ fn a_lost_syn_is_sent_again_after_one_second_and_three() {
          3000 > syn
          3100 < syn ack 1 seq 0 mss 1000 sackok
          3100 > ack 1
-         # RFC 5681 §3.1: one segment; RFC 6298 §5.7: 3 s, as no round trip could be measured.
+         # RFC 5681 §3.1: one segment; RFC 6298 §5.7: 3 s without a round-trip sample.
          3100 cwnd 1
          3100 rto 3000
          3100 write 3000
@@ -61,7 +61,7 @@ fn a_lost_syn_is_sent_again_after_one_second_and_three() {
 }
 
 #[test]
-fn a_lost_syn_ack_is_sent_again() {
+fn a_lost_syn_ack_is_retransmitted() {
     let mut script = Script::new(&plain(), false);
     script.play(
         "0 < syn seq 0 mss 1000 sackok
@@ -116,13 +116,13 @@ fn delayed_acks() {
          0 > ack 1001
          1 < data 1001:2001 ack 1
          1 > ack 2001
-         # The quick ACKs are used up: every second segment, or after 40 ms.
+         # After the quick ACKs: every second segment, or after 40 ms.
          10 < data 2001:3001 ack 1
          11 < data 3001:4001 ack 1
          11 > ack 4001
          20 < data 4001:5001 ack 1
          60 > ack 5001
-         # At once: out of order, filling the gap.
+         # At once: a segment out of order, and one that fills the gap.
          70 < data 6001:7001 ack 1
          70 > ack 5001 sack 6001:7001
          71 < data 5001:6001 ack 1
@@ -200,13 +200,13 @@ fn both_close_at_once() {
 }
 
 #[test]
-fn a_lost_fin_is_sent_again() {
+fn a_lost_fin_is_retransmitted() {
     let config = Config { tlp: false, ..plain() };
     let mut script = Script::established(&config);
     script.play(
         "0 close
          0 > fin seq 1
-         # 100 ms and four times 50.
+         # 100 ms + 4 · 50 ms.
          300 > fin seq 1
          400 < ack 2
          400 state FinWait2",
@@ -229,10 +229,10 @@ fn a_closed_window_is_probed() {
          1000 > seq 2000
          1100 < ack 2001 win 0
          2200 > seq 2000
-         # Half of the largest window is worth sending, less is not (RFC 9293 §3.8.6.2.1).
+         # Less than half of the largest window is not sent (RFC 9293 §3.8.6.2.1).
          2300 < ack 2001 win 400
          2300 cwnd 10
-         # The timer overrides that.
+         # The persist timer overrides that rule.
          4600 > data 2001:2401
          4700 < ack 2401 win 1000
          4700 > data 2401:3401
@@ -255,11 +255,11 @@ fn a_full_buffer_closes_the_window_and_reading_opens_it() {
          # A probe is answered.
          300 < seq 0 ack 1
          300 > ack 3001 win 0
-         # Less than a segment is not worth telling (RFC 9293 §3.8.6.2.2).
+         # No update for less than a segment (RFC 9293 §3.8.6.2.2).
          400 read 500
          410 read 500
          410 > ack 3001 win 1000
-         # What lies beyond the window is cut off.
+         # Data beyond the window is discarded.
          500 < data 3001:5001 ack 1
          500 > ack 4001 win 0
          500 readable 3000",
@@ -278,7 +278,7 @@ fn old_timestamps_are_refused() {
          50 > ack 1001
          60 < data 1001:2001 ack 1 ts 1010/99999
          100 > ack 2001 ts 100100/1010
-         # Of an out-of-order segment the timestamp is not echoed.
+         # The timestamp of an out-of-order segment is not echoed.
          110 < data 3001:4001 ack 1 ts 1060/99999
          110 > ack 2001 sack 3001:4001 ts 100110/1010",
     );
@@ -304,7 +304,7 @@ fn resets() {
 }
 
 #[test]
-fn ecn_is_agreed_on_echoed_and_answered_once() {
+fn ecn_is_negotiated_and_echoed_and_reduces_the_window_once() {
     let config = Config { ecn: true, ..plain() };
     let mut script = Script::new(&config, true);
     script.play(
@@ -313,7 +313,7 @@ fn ecn_is_agreed_on_echoed_and_answered_once() {
          100 > ack 1 notect
          100 write 100000
          100 > data 1:10001 ect
-         # A mark halves the window, once in a window of data; the next new segment says so.
+         # A mark halves the window, once per window of data; the next new segment carries CWR.
          200 < ack 2001 ece
          200 cwnd 5
          210 < ack 4001 ece
@@ -323,7 +323,7 @@ fn ecn_is_agreed_on_echoed_and_answered_once() {
          230 < ack 8001
          230 > data 11001:13001 ect
          230 cwnd 5.4
-         # The receiving side: every ACK echoes until CWR.
+         # The receiving side: every ACK echoes the mark until CWR.
          240 < data 1:1001 ack 8001 ce
          250 < data 1001:2001 ack 8001 ect
          250 > ack 2001 ece
@@ -341,8 +341,8 @@ fn ecn_is_agreed_on_echoed_and_answered_once() {
 }
 
 #[test]
-fn the_ack_that_ends_the_marked_window_says_nothing_new() {
-    // RFC 3168 §6.1.3: the receiver echoes until it sees CWR, which is in the segment after the window that was marked.
+fn the_ack_that_ends_the_marked_window_reports_no_new_mark() {
+    // RFC 3168 §6.1.3: the receiver echoes until CWR arrives, in the segment after the marked window.
     let mut script = Script::new(&Config { ecn: true, ..plain() }, true);
     script.play(
         "0 > syn ece cwr notect

@@ -1,4 +1,4 @@
-//! The path takes larger or smaller segments than before.
+//! Changes of the path's segment size.
 
 use super::super::config::Config;
 use super::script::{Script, plain};
@@ -14,9 +14,9 @@ fn later_segments_have_the_new_size_and_the_window_keeps_its_bytes() {
     script.endpoint.change_mss(500);
     script.play(
         "50 cwnd 20
-         # What is outstanding keeps its size: nothing is sent, and the pipe is what it was.
+         # Outstanding data keeps its size: no segment leaves, and the pipe stays.
          60 pipe 10000
-         # 2000 bytes are four segments now, of which slow start counts two (RFC 3465 §2.2).
+         # 2000 bytes are now four segments; slow start counts two of them (RFC 3465 §2.2).
          100 < ack 2001
          100 cwnd 22
          100 > data 10001:10501
@@ -34,14 +34,14 @@ fn later_segments_have_the_new_size_and_the_window_keeps_its_bytes() {
 }
 
 #[test]
-fn what_is_sent_again_is_no_larger_than_the_path_takes() {
+fn retransmissions_fit_the_new_segment_size() {
     let mut script = Script::established(&Config { tlp: false, ..plain() });
     script.play(
         "0 finish 1000
          0 > data 1:1001 fin",
     );
     script.endpoint.change_mss(400);
-    // The timer expires. Then slow start sends the rest, the FIN with the last piece.
+    // The timer expires. Slow start then sends the rest, with the FIN in the last piece.
     script.play(
         "300 > data 1:401
          300 pipe 400
@@ -85,7 +85,7 @@ fn the_peers_limit_holds() {
 }
 
 #[test]
-fn timestamps_are_part_of_what_the_path_takes() {
+fn timestamps_count_towards_the_segment_size() {
     let mut script = Script::established(&Config { timestamps: true, ..plain() });
     script.endpoint.change_mss(512);
     script.play(

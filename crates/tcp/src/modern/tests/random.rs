@@ -1,4 +1,4 @@
-//! Thousands of connections over bad channels: everything arrives, once and in order, and every connection ends.
+//! Thousands of connections over bad channels: every byte arrives once and in order, and every connection ends.
 
 use ackclock_core::rng::Generator;
 use ackclock_core::units::Duration;
@@ -45,7 +45,7 @@ fn random_config(random: &mut Generator) -> Config {
     };
     config.quick_acks = below(random, 20) as u32;
     config.delayed_ack = Duration::from_millis(1 + below(random, 300));
-    // Close to the wrap, so that many connections cross it.
+    // Close to the wrap of sequence numbers, so that many connections cross it.
     config.initial_sequence = u32::MAX - below(random, 100_000) as u32;
     config.initial_timestamp = u32::MAX - below(random, 20_000) as u32;
     config
@@ -70,7 +70,7 @@ fn run(seed: u64) -> Pair {
         Reader { chunk: 0, interval: Duration::ZERO }
     };
     let most = if slow { 40_000 } else { 150 * smallest };
-    // With a window of a few bytes each of them is a segment.
+    // With a window of a few bytes, each byte is a segment.
     let both = random.uniform() < 0.4;
     let bytes = [1, 0].map(|receiver: usize| match configs[receiver].buffer {
         _ if receiver == 0 && !both => 0,
@@ -95,14 +95,14 @@ fn many_seeds() {
             undone += counters.undone;
         }
     }
-    // The runs reach what they are meant to reach.
+    // The runs must reach timeouts, probes and undone reductions.
     assert!(timeouts > runs && probes > runs / 10 && undone > runs / 10, "{timeouts} timeouts, {probes} probes, {undone} undone");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A failing case is shrunk towards a simple channel.
+    /// proptest shrinks a failing case towards a simple channel.
     #[test]
     fn any_channel(
         seed in any::<u64>(),
@@ -142,7 +142,7 @@ fn a_clean_channel_needs_no_recovery() {
         let time = pair.run([100 * 1448, 0]);
         let counters = pair.ends[0].counters();
         assert_eq!((counters.retransmitted, counters.timeouts, counters.reductions, pair.sent[0]), (0, 0, 0, 100));
-        // Handshake, then windows of 10, 20, 40 and 30 segments, each a round trip of 50 ms, and half of one for the last ACK.
+        // Handshake and windows of 10, 20, 40 and 30 segments take a round trip of 50 ms each, and the last ACK half a round trip.
         assert!(time + Duration::NANOSECOND >= millis(250) && time < millis(350), "{time:?}");
     }
 }

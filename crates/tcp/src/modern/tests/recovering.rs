@@ -7,7 +7,7 @@ fn with(recovery: Recovery, prr: bool) -> Config {
     Config { recovery, prr, tlp: false, ..plain() }
 }
 
-/// Ten segments are sent, of which the first is lost; two ACKs release new ones, the third tells of the loss.
+/// Ten segments are sent and the first is lost. Two ACKs release new segments; the third reveals the loss.
 const FIRST_LOST: &str = "
     0 write 30000
     0 > data 1:10001
@@ -21,7 +21,7 @@ const FIRST_LOST: &str = "
     102 ssthresh 5
     102 pipe 9000";
 
-/// The rest of that window arrives, and releases what the halved one has room for (RFC 6675 §5).
+/// The rest of that window arrives and releases new segments as the halved window allows (RFC 6675 §5).
 const REST_ARRIVES: &str = "
     103 < ack 1 sack 1001:5001
     104 < ack 1 sack 1001:6001
@@ -39,7 +39,7 @@ const REST_ARRIVES: &str = "
 
 #[test]
 fn fast_retransmit_with_sack() {
-    // RFC 6675 §5: new data as soon as the pipe is below the halved window.
+    // RFC 6675 §5: new data leaves as soon as the pipe is below the halved window.
     let mut script = Script::established(&with(Recovery::Sack, false));
     script.play(FIRST_LOST);
     script.play(REST_ARRIVES);
@@ -57,7 +57,7 @@ fn fast_retransmit_with_sack() {
 
 #[test]
 fn fast_retransmit_with_prr() {
-    // RFC 9937: for every two segments that arrive one is sent, until the pipe is at ssthresh.
+    // RFC 9937: every two delivered segments release one, until the pipe is at ssthresh.
     for recovery in [Recovery::Sack, Recovery::Rack] {
         let mut script = Script::established(&with(recovery, true));
         script.play(FIRST_LOST);
@@ -108,7 +108,7 @@ fn two_losses_without_sack() {
          108 > data 13001:14001
          109 < ack 1
          109 > data 14001:15001
-         # Partial: 15 − 3 + 1.
+         # A partial ACK: 15 − 3 + 1.
          202 < ack 3001
          202 > data 3001:4001
          202 > data 15001:16001
@@ -136,9 +136,9 @@ fn without_limited_transmit_two_duplicates_release_nothing() {
 }
 
 #[test]
-fn a_repair_under_way_is_not_sent_again_by_the_next_recovery() {
-    // What is sent in recovery is lost as well, found to be so, and sent again; then recovery ends. RFC 5681 §4.3: it was sent in another
-    // window, which is reduced too, and stays so when the repair arrives.
+fn an_outstanding_retransmission_is_not_repeated_by_the_next_recovery() {
+    // A segment first sent in recovery is lost and retransmitted; then recovery ends. RFC 5681 §4.3: it belongs to another window, which is
+    // reduced too. The reduction stays when the retransmission arrives.
     let mut script = Script::established(&with(Recovery::Sack, false));
     script.play(FIRST_LOST);
     script.play(REST_ARRIVES);
@@ -157,7 +157,7 @@ fn a_repair_under_way_is_not_sent_again_by_the_next_recovery() {
          308 > data 20001:21001
          309 < ack 12001 sack 13001:18001
          309 > data 21001:22001
-         # The third duplicate: half of 5, and four segments in flight.
+         # The third duplicate ACK: half of 5, with four segments in flight.
          310 < ack 12001 sack 13001:19001
          310 pipe 4000
          310 cwnd 2.5
@@ -172,7 +172,7 @@ fn a_repair_under_way_is_not_sent_again_by_the_next_recovery() {
 
 #[test]
 fn a_rescue_retransmission() {
-    // RFC 6675 §4, NextSeg rule 4: nothing else is left, and the last segment is not SACKed.
+    // RFC 6675 §4, NextSeg rule 4: no other segment is left to send, and the last one is not SACKed.
     let mut script = Script::established(&with(Recovery::Sack, false));
     script.play(
         "0 write 10000
@@ -183,7 +183,7 @@ fn a_rescue_retransmission() {
          102 < ack 1001 sack 2001:4001
          103 < ack 1001 sack 2001:5001
          103 > data 1001:2001
-         # Of nine segments one is lost and three have arrived; one is sent again. Half of 11 has room for one more when two have left.
+         # Of nine segments one is lost and three have arrived; one is retransmitted. When two more have left, half of 11 has room for one.
          103 pipe 6000
          104 < ack 1001 sack 2001:6001
          105 < ack 1001 sack 2001:7001
@@ -197,8 +197,8 @@ fn a_rescue_retransmission() {
 }
 
 #[test]
-fn unsacked_segments_that_may_be_lost_are_repaired_rather_than_nothing() {
-    // RFC 6675 §4, NextSeg rule 3: a hole with less than DupThresh segments above it.
+fn without_new_data_a_hole_with_few_segments_above_is_retransmitted() {
+    // RFC 6675 §4, NextSeg rule 3: a hole with fewer than DupThresh segments above it.
     let mut script = Script::established(&with(Recovery::Sack, false));
     script.play(
         "0 write 10000
@@ -210,7 +210,7 @@ fn unsacked_segments_that_may_be_lost_are_repaired_rather_than_nothing() {
          103 < ack 1 sack 1001:5001
          104 < ack 1 sack 1001:6001
          104 pipe 5000
-         # 7001:8001 has arrived, 6001:7001 not.
+         # 7001:8001 has arrived, 6001:7001 has not.
          105 < ack 1 sack 7001:8001,1001:6001
          105 > data 6001:7001",
     );
@@ -218,7 +218,7 @@ fn unsacked_segments_that_may_be_lost_are_repaired_rather_than_nothing() {
 
 #[test]
 fn rack_waits_for_a_quarter_of_the_round_trip() {
-    // RFC 8985 §6.2: one SACK does not make a loss, the time that passes does.
+    // RFC 8985 §6.2: elapsed time indicates the loss, not a single SACK.
     let mut script = Script::established(&with(Recovery::Rack, true));
     script.play(
         "0 write 30000
@@ -232,7 +232,7 @@ fn rack_waits_for_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn rack_forgives_reordering() {
+fn rack_tolerates_reordering() {
     let mut script = Script::established(&with(Recovery::Rack, true));
     script.play(
         "0 write 60000
@@ -242,7 +242,7 @@ fn rack_forgives_reordering() {
          110 < ack 2001
          110 > data 11001:14001
          110 cwnd 12
-         # Now that reordering has been seen, three SACKed segments are not enough.
+         # After reordering, three SACKed segments do not indicate a loss.
          115 < ack 2001 sack 3001:6001
          115 > data 14001:17001
          130 < ack 6001
@@ -254,19 +254,19 @@ fn rack_forgives_reordering() {
 
 #[test]
 fn rfc_8985_section_8_1() {
-    // The RFC's example: P1, P2 and P3 of four are lost, then the retransmission of P1.
+    // The RFC's example: P1, P2 and P3 of four segments are lost, then the retransmission of P1.
     let mut script = Script::established(&Config { tlp: true, ..with(Recovery::Rack, false) });
     script.play(
         "0 write 4000
          0 > data 1:4001
          100 < ack 1001
-         # TLP: after two round trips the last segment again.
+         # TLP: after two round trips the last segment is retransmitted.
          300 > data 3001:4001
          # RACK: P1 and P2 are lost.
          400 < ack 1001 sack 3001:4001
          400 > data 1001:2001
          400 > data 2001:3001
-         # RACK: the retransmission of P1 is lost, since that of P2 has arrived.
+         # RACK: the retransmission of P1 is lost, because that of P2 has arrived.
          500 < ack 1001 sack 2001:4001
          500 > data 1001:2001
          600 < ack 4001",
@@ -276,9 +276,9 @@ fn rfc_8985_section_8_1() {
 }
 
 #[test]
-fn a_probe_tells_of_losses_although_its_timestamp_is_not_echoed() {
-    // The same: what the receiver echoes while P1 is missing is the timestamp of P0, the last segment in order (RFC 7323 §4.3), which is
-    // older than the probe that the ACK SACKs.
+fn a_probe_reveals_losses_although_its_timestamp_is_not_echoed() {
+    // The same with timestamps. While P1 is missing, the receiver echoes the timestamp of P0, the last segment in order (RFC 7323 §4.3).
+    // That timestamp is older than the SACKed probe.
     let mut script = Script::established(&Config { timestamps: true, mss: 1012, tlp: true, ..with(Recovery::Rack, false) });
     script.play(
         "0 write 4000
@@ -299,7 +299,7 @@ fn a_probe_with_new_data() {
     script.play(
         "0 write 12000
          0 > data 1:10001
-         # All is lost. RFC 8985 §7.3: a new segment, whatever the window.
+         # All segments are lost. RFC 8985 §7.3: a new segment leaves regardless of the window.
          200 > data 10001:11001
          300 < ack 1 sack 10001:11001
          300 > data 1:1001
@@ -315,7 +315,7 @@ fn a_probe_that_repairs_a_loss_halves_the_window() {
         "0 write 2000
          0 > data 1:2001
          100 < ack 1001
-         # A single segment: its ACK may be delayed by 40 ms.
+         # The peer may delay the ACK of a single segment by 40 ms.
          340 > data 1001:2001
          440 < ack 2001
          440 cwnd 10
@@ -352,13 +352,13 @@ fn the_retransmission_timer_backs_off() {
              300 ssthresh 5
              900 > data 1:1001
              2100 > data 1:1001
-             # RFC 5681 §3.1: the same data does not reduce ssthresh again.
+             # RFC 5681 §3.1: the loss of the same data does not reduce ssthresh again.
              2100 ssthresh 5
              2200 < ack 1001
              2200 rto 300
              2200 cwnd 2
              2200 > data 1001:3001
-             # RFC 3465 §2.3: after a timeout an ACK counts for one segment.
+             # RFC 3465 §2.3: after a timeout an ACK counts one segment.
              2300 < ack 3001
              2300 cwnd 3
              2300 > data 3001:6001",
@@ -381,7 +381,7 @@ fn a_spurious_timeout_is_undone() {
              # Step 2b: two new segments.
              310 > data 10001:12001
              310 cwnd 2
-             # Step 3b: what was not sent again has arrived.
+             # Step 3b: a segment that was not retransmitted has arrived.
              320 < ack 2001
              320 cwnd 11
              320 ssthresh inf
@@ -417,7 +417,7 @@ fn a_genuine_timeout_goes_on() {
 
 #[test]
 fn timestamps_undo_a_spurious_fast_retransmit() {
-    // RFC 3522: the ACK echoes the timestamp of the original, which was only late.
+    // RFC 3522: the ACK echoes the timestamp of the late original.
     let mut script = Script::established(&Config { timestamps: true, mss: 1012, ..with(Recovery::Rack, true) });
     script.play(
         "0 write 30000
@@ -450,6 +450,6 @@ fn d_sack_undoes_a_spurious_fast_retransmit() {
          111 ssthresh inf
          111 > data 12001:14001",
     );
-    // RFC 8985 §6.2: and the reordering window is wider from now on.
+    // RFC 8985 §6.2: the D-SACK also widens the reordering window.
     assert_eq!(script.endpoint.sender.rack().reo_wnd_mult(), 2);
 }

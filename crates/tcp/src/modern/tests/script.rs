@@ -1,16 +1,16 @@
-//! Time lines of one endpoint, in a small language. A line is a time in milliseconds, and what happens then:
+//! Time lines of one endpoint, in a small language. A line is a time in milliseconds and an event or a check:
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `0 write 5000`, `0 close`, `0 finish 5000`, `0 read 100` | the application writes, writes no more, does both, or reads |
+//! | `0 write 5000`, `0 close`, `0 finish 5000`, `0 read 100` | the application writes, closes, does both, or reads |
 //! | `50 < ack 1001 sack 2001:3001` | a segment arrives |
-//! | `50 notice 1001 0`, `50 notice 1001 0 connection` | a queue has dropped what was sent from 1001 on at time 0; the timer of the connection is to expire |
-//! | `50 > data 1001:3001` | the endpoint sends; a range is as many segments as it takes |
-//! | `50 cwnd 10`, `50 ssthresh 5`, `50 state Established`, `50 pipe 3000`, `50 rto 300` | must hold |
+//! | `50 notice 1001 0`, `50 notice 1001 0 connection` | a queue has dropped segment 1001, sent at time 0; the connection's timer expires |
+//! | `50 > data 1001:3001` | the endpoint sends; a range can be several segments |
+//! | `50 cwnd 10`, `50 ssthresh 5`, `50 state Established`, `50 pipe 3000`, `50 rto 300` | the quantity must have this value |
 //!
 //! Words of a segment: `syn fin rst psh ece cwr`, `ect ce` (in the IP header), `data START:END`, `seq`, `ack`, `win` (not scaled), `mss`,
-//! `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`. Numbers count from the SYN, which is 0. Every segment that is sent must be
-//! expected; of its words those are compared that the line has, and flags always, but `psh` only where it is said.
+//! `wscale`, `sackok`, `sack START:END,…`, `ts VALUE/ECHO`. Numbers count from the SYN, which is 0. A script must expect every segment that
+//! the endpoint sends. It compares the words of the line, and always the flags except `ack` and `psh`.
 
 use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant};
@@ -32,26 +32,26 @@ const FLAGS: [(&str, Flags); 6] =
 pub(super) struct Script {
     pub(super) endpoint: Endpoint,
     initial: u32,
-    /// What was sent and not yet expected.
+    /// Segments sent and not yet matched with a line.
     sent: Vec<(Instant, Segment)>,
     now: Instant,
-    /// The window that arriving segments tell where a line does not.
+    /// The window of arriving segments whose line has no `win`.
     pub(super) window: u16,
 }
 
-/// Settings in which segments have 1000 bytes, without options that make them differ.
+/// Settings with segments of 1000 bytes and no options in data segments.
 pub(super) fn plain() -> Config {
     Config { mss: 1000, timestamps: false, initial_sequence: u32::MAX - 500, quick_acks: 0, ..Config::default() }
 }
 
 impl Script {
-    /// An endpoint that has not begun: it opens the connection at time 0, or listens.
+    /// An endpoint at time 0 that opens the connection if `active`, and otherwise listens.
     pub(super) fn new(config: &Config, active: bool) -> Self {
         let endpoint = if active { Endpoint::open(config, reno()) } else { Endpoint::listen(config, reno()) };
         Self { endpoint, initial: config.initial_sequence, sent: Vec::new(), now: Instant::ZERO + BASE, window: u16::MAX }
     }
 
-    /// A connection that the endpoint opened with a round-trip time of 100 ms; its SYN is answered at time −1 ms.
+    /// A connection that the endpoint has opened with a round-trip time of 100 ms. The SYN-ACK arrives at time −1 ms.
     pub(super) fn established(config: &Config) -> Self {
         let mut script = Self::new(config, true);
         let before = |millis| Instant::ZERO + (BASE - Duration::from_millis(millis));
@@ -66,13 +66,13 @@ impl Script {
         script.transmit();
         assert_eq!(script.sent.len(), 1, "the ACK that ends the handshake");
         script.sent.clear();
-        // The window of the SYN was not scaled; this one is.
+        // The window of the SYN was not scaled; the window of this ACK is.
         let ack = script.parse(&["ack", "1"]).unwrap_or(answer);
         script.endpoint.handle_segment(script.now, &ack);
         script
     }
 
-    /// Plays lines; anything unexpected fails with the line.
+    /// Plays lines; a mismatch fails with the line.
     #[track_caller]
     pub(super) fn play(&mut self, lines: &str) {
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -100,7 +100,7 @@ impl Script {
         }
         let input = ["<", "notice", "write", "finish", "close", "read"].contains(&verb);
         if self.sent.iter().any(|(when, _)| input || *when < at) {
-            return Err("something was sent before".to_owned());
+            return Err("an unexpected segment was sent before".to_owned());
         }
         let first = rest.first().copied().unwrap_or_default();
         match verb {
@@ -143,7 +143,7 @@ impl Script {
         if found == wanted { Ok(()) } else { Err(format!("{verb} is {found}")) }
     }
 
-    /// Lets timers expire up to `at`, which is a decimal: to the nanosecond.
+    /// Lets timers expire up to `at`, within a nanosecond because scripts give decimal times.
     fn advance(&mut self, at: Instant) {
         self.transmit();
         while let Some(due) = self.endpoint.poll_timeout().filter(|due| *due <= at + Duration::NANOSECOND) {
@@ -160,13 +160,13 @@ impl Script {
         }
     }
 
-    /// Takes what was sent for the words of a line: one segment, or those that make up its range.
+    /// Matches the sent segments with a line: one segment, or those that make up its range.
     fn expect(&mut self, at: Instant, words: &[&str]) -> Result<(), String> {
         let range = value(words, "data").map(range).transpose()?;
         let mut next = range.map(|range| range.0);
         loop {
             if self.sent.is_empty() {
-                return Err("nothing was sent".to_owned());
+                return Err("no segment was sent".to_owned());
             }
             let (when, segment) = self.sent.remove(0);
             let found = describe(&segment, self.initial);
@@ -184,10 +184,10 @@ impl Script {
         }
     }
 
-    /// The segment that a line wants, completed from the one that was sent.
+    /// The segment that a line expects, completed from the sent segment.
     fn wanted(&self, words: &[&str], sent: &Segment, next: Option<u64>) -> Result<Segment, String> {
         let mut wanted = Segment { flags: flags(words), ..*sent };
-        // Flags that go without saying.
+        // `ack` and `psh` are compared only if the line has them.
         wanted.flags = wanted.flags.with(Flags::ACK, sent.flags.has(Flags::ACK));
         wanted.flags = wanted.flags.with(Flags::PSH, sent.flags.has(Flags::PSH));
         wanted.payload = if next.is_some() { sent.payload.max(1) } else { 0 };
@@ -209,7 +209,7 @@ impl Script {
         Ok(wanted)
     }
 
-    /// The segment of a line that arrives.
+    /// The arriving segment of a line.
     fn parse(&self, words: &[&str]) -> Result<Segment, String> {
         let range = value(words, "data").map(range).transpose()?;
         let start = match value(words, "seq") {
@@ -231,7 +231,7 @@ impl Script {
     }
 }
 
-/// Sets window and options that a line has.
+/// Sets the window and options of a line.
 fn fill(segment: &mut Segment, words: &[&str], initial: u32) -> Result<(), String> {
     if let Some(window) = value(words, "win") {
         segment.window = number(window)? as u16;
@@ -275,11 +275,11 @@ fn value<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
 }
 
 fn number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("{text} is no number"))
+    text.parse().map_err(|_| format!("{text} is not a number"))
 }
 
 fn range(text: &str) -> Result<(u64, u64), String> {
-    let (start, end) = text.split_once(':').ok_or("no range")?;
+    let (start, end) = text.split_once(':').ok_or("not a range START:END")?;
     Ok((number(start)?, number(end)?))
 }
 

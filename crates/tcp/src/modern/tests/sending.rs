@@ -17,7 +17,7 @@ fn slow_start_counts_bytes() {
          102 < ack 5001
          102 cwnd 15
          102 > data 18001:20001
-         # RFC 3465 §2.2: an ACK of five segments counts for two.
+         # RFC 3465 §2.2: an ACK of five segments counts two.
          103 < ack 10001
          103 cwnd 17
          103 > data 20001:27001",
@@ -25,7 +25,7 @@ fn slow_start_counts_bytes() {
 }
 
 #[test]
-fn a_window_that_is_not_used_does_not_grow() {
+fn an_unused_window_does_not_grow() {
     let mut script = Script::established(&plain());
     script.play(
         "0 write 3000
@@ -36,7 +36,7 @@ fn a_window_that_is_not_used_does_not_grow() {
          200 > data 3001:12001
          300 < ack 12001
          300 cwnd 10
-         # It is filled, though nothing waits: what is in flight is not less than the window.
+         # The window is full although no data waits: the flight size equals the window.
          400 write 10000
          400 > data 12001:22001
          500 < ack 22001
@@ -45,7 +45,7 @@ fn a_window_that_is_not_used_does_not_grow() {
 }
 
 #[test]
-fn after_an_idle_time_the_window_is_the_initial_one() {
+fn after_an_idle_period_the_window_is_the_initial_window() {
     // RFC 5681 §4.1.
     let lines = "
         0 write 12000
@@ -84,7 +84,7 @@ fn pacing_spreads_a_window() {
 }
 
 #[test]
-fn the_peers_window_bounds_what_is_outstanding() {
+fn the_peers_window_limits_outstanding_data() {
     let mut script = Script::established(&Config { window_scaling: false, ..plain() });
     script.window = 4000;
     script.play(
@@ -93,7 +93,7 @@ fn the_peers_window_bounds_what_is_outstanding() {
          0 > data 1:4001
          100 < ack 2001
          100 > data 4001:6001
-         # The window is not the congestion window: that does not grow.
+         # The peer's window is the limit, so the congestion window does not grow.
          100 cwnd 10",
     );
 }

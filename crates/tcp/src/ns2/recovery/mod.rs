@@ -1,6 +1,6 @@
-//! Loss recovery: what the sender does with ACKs when segments are missing. Apart from congestion control, which only decides the window.
+//! Loss recovery: decides what to send when segments are missing. Congestion control is separate and decides only the window.
 //!
-//! A recovery does not send: it leaves a [`Permit`], which the sender uses up.
+//! A recovery does not send: it sets a [`Permit`], which the sender uses up.
 
 use std::fmt::Debug;
 
@@ -18,21 +18,21 @@ entries! { Entry<dyn Policy>:
     vegas,
 }
 
-/// A recovery with its state.
+/// A recovery and its state.
 pub(crate) trait Policy: Debug + Send + Sync {
-    /// The receiver's window in packets, told once before the first event.
+    /// Receives the receiver's window in packets, once before the first event.
     fn begin(&mut self, _rwnd: u32) {}
 
-    /// Takes an ACK.
+    /// Processes an ACK.
     fn handle_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>);
 
-    /// The retransmission timer has expired: recovery is over.
+    /// The retransmission timer has expired, which ends recovery.
     fn on_timeout(&mut self, state: &mut State, now: Instant);
 
     /// Segment `seq` is about to be sent.
     fn on_sent(&mut self, _now: Instant, _seq: u32) {}
 
-    /// How much may go when the application has more.
+    /// The permit when the application supplies more data or a pacing timer expires.
     fn permit(&self) -> Permit {
         Permit::Window(u32::MAX)
     }
@@ -42,17 +42,17 @@ pub(crate) trait Policy: Debug + Send + Sync {
         None
     }
 
-    /// Whether the receiver reports what arrived out of order (SACK).
+    /// Whether the receiver sends SACK blocks.
     fn uses_sack(&self) -> bool {
         false
     }
 
-    /// The window from which the sender starts over after a timeout.
+    /// The window after a timeout.
     fn loss_window(&self) -> Segments {
         1.0
     }
 
-    /// Whether an expired timer counts as a timeout with nothing outstanding too.
+    /// Whether a timer that expires with no segment outstanding also counts as a timeout.
     fn expires_when_idle(&self) -> bool {
         false
     }

@@ -1,14 +1,14 @@
 //! NewReno.
 //!
 //! ## What it does
-//! Reno's fast recovery that goes on until all that was outstanding at the loss is acknowledged. Each partial ACK retransmits the next missing
-//! segment and deflates the window by what has left the network.
+//! Fast recovery as in Reno that lasts until all data outstanding at the loss is acknowledged. Each partial ACK retransmits the next
+//! missing segment and deflates the window by the segments that have left the network.
 //!
 //! ## References
-//! RFC 6582; ns-2.35's Newreno agent, read off its runs.
+//! RFC 6582; ns-2.35's Newreno agent, inferred from its runs.
 //!
 //! ## Differs from the document
-//! A duplicate ACK in recovery releases at most two segments, and only the first partial ACK restarts the timer (the "impatient" variant).
+//! A duplicate ACK in recovery releases at most two segments. Only the first partial ACK restarts the timer (the "impatient" variant).
 //!
 //! ## Parameters
 //! None.
@@ -18,16 +18,16 @@ use ackclock_core::events::Cause;
 use ackclock_core::units::Instant;
 
 use super::Policy;
-use super::reno::{duplicate, give_up, leave};
+use super::reno::{duplicate, leave, reset};
 use crate::ns2::{Ack, DUP_THRESH, Permit, State};
 
-/// Most segments a duplicate ACK may release in recovery.
+/// Maximum number of segments that a duplicate ACK releases in recovery.
 const RECOVERY_BURST: u32 = 2;
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     name: "newreno",
-    summary: "Fast recovery that partial ACKs continue",
+    summary: "Fast recovery that continues after partial ACKs",
     reference: "RFC 6582",
     params: &[],
     quantities: &[],
@@ -36,7 +36,7 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
 
 #[derive(Debug, Default)]
 struct NewReno {
-    /// Whether this recovery has seen a partial ACK: only the first restarts the timer (RFC 6582 §3.2, the "impatient" variant).
+    /// Whether this recovery has seen a partial ACK. Only the first one restarts the timer (RFC 6582 §3.2, the "impatient" variant).
     seen: bool,
 }
 
@@ -59,7 +59,7 @@ impl Policy for NewReno {
     }
 
     fn on_timeout(&mut self, state: &mut State, _now: Instant) {
-        give_up(state);
+        reset(state);
     }
 }
 
@@ -70,13 +70,14 @@ impl NewReno {
         state.acknowledge_and_grow(now, ack);
     }
 
-    /// RFC 6582 §3.2 step 3: the next segment is missing as well; deflate by what left the network, send it, stay in recovery.
+    /// RFC 6582 §3.2 step 3: deflates the window by the segments that left the network, retransmits the next missing segment, and stays in
+    /// recovery.
     fn partial_ack(&mut self, state: &mut State, now: Instant, ack: &Ack<'_>) {
         let acked = ack.seq - state.snd_una;
         state.advance(ack.seq);
         if state.inflation > acked {
             state.inflation -= acked - 1;
-            // Less than a segment, after a mark, becomes a whole one.
+            // After a mark the window can be below one segment: raise it to one.
             state.control.deflate(0.0);
         } else {
             state.control.deflate(f64::from(acked - state.inflation));

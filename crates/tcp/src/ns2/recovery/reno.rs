@@ -1,14 +1,15 @@
 //! Reno.
 //!
 //! ## What it does
-//! The third duplicate ACK retransmits the first unacknowledged segment and halves the window. Until new data is acknowledged each further
-//! duplicate inflates the window by a segment. The first ACK of new data ends recovery, whatever else is missing.
+//! The third duplicate ACK retransmits the first unacknowledged segment and halves the window. Each further duplicate ACK inflates the
+//! window by one segment. The first ACK of new data ends recovery, even if other segments are missing.
 //!
 //! ## References
-//! RFC 2581 §3.2; ns-2.35's Reno agent, read off its runs.
+//! RFC 2581 §3.2; ns-2.35's Reno agent, inferred from its runs.
 //!
 //! ## Differs from the document
-//! ns-2 compares with the highest segment sent when loss was last noticed, as RFC 6582 §3.2 does, so that one window of data is not halved twice.
+//! As in RFC 6582 §3.2, no fast retransmit starts for a segment sent before the last detected loss. One window of data thus causes one
+//! reduction.
 //!
 //! ## Parameters
 //! None.
@@ -23,7 +24,7 @@ use crate::ns2::{Ack, DUP_THRESH, Permit, State};
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     name: "reno",
-    summary: "Fast retransmit and fast recovery, which the first ACK of new data ends",
+    summary: "Fast retransmit, and fast recovery until the first ACK of new data",
     reference: "RFC 2581",
     params: &[],
     quantities: &[],
@@ -47,12 +48,12 @@ impl Policy for Reno {
     }
 
     fn on_timeout(&mut self, state: &mut State, _now: Instant) {
-        give_up(state);
+        reset(state);
     }
 }
 
-/// The timer ends fast recovery.
-pub(super) fn give_up(state: &mut State) {
+/// Ends fast recovery at a timeout.
+pub(super) fn reset(state: &mut State) {
     (state.inflation, state.dupacks) = (0, 0);
 }
 
@@ -65,7 +66,7 @@ pub(super) fn leave(state: &mut State, now: Instant) {
     }
 }
 
-/// A duplicate ACK: the third starts fast retransmit, later ones inflate the window.
+/// Processes a duplicate ACK: the third starts fast retransmit, later ones inflate the window.
 pub(super) fn duplicate(state: &mut State, now: Instant, ack: &Ack<'_>) {
     state.dupacks += 1;
     state.observe(now, 0, ack);

@@ -1,14 +1,15 @@
 //! SACK recovery with a pipe.
 //!
 //! ## What it does
-//! The third duplicate ACK starts recovery. While it lasts the sender counts what is in the pipe, and as long as that is below the window it
-//! fills each hole once, lowest first, and then sends new data.
+//! The third duplicate ACK starts recovery. In recovery the sender counts the segments in the pipe. While the pipe is below the window, it
+//! retransmits each hole once, lowest first, and then sends new data.
 //!
 //! ## References
-//! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35's Sack1 agent, read off its runs.
+//! Fall & Floyd, *Simulation-based comparisons of Tahoe, Reno, and SACK TCP*, 1996; RFC 3517; ns-2.35's Sack1 agent, inferred from its
+//! runs.
 //!
 //! ## Differs from the document
-//! The pipe is an estimate that ACKs change by one or two, and no segment is sent twice in a recovery.
+//! Each ACK lowers the pipe by one segment, a partial ACK by two. No segment is retransmitted twice in one recovery.
 //!
 //! ## Parameters
 //! None.
@@ -31,16 +32,16 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     build: |_| Ok(Box::new(Sack::default())),
 };
 
-/// State of SACK recovery.
+/// SACK recovery.
 #[derive(Debug, Default)]
 struct Sack {
     scoreboard: Scoreboard,
     in_recovery: bool,
-    /// Segments thought to be in the network; may be negative, since ACKs of a loss estimated too low take it down too far.
+    /// Estimated segments in the network. It can become negative, because a partial ACK may subtract more than has left the network.
     pipe: i64,
-    /// Holes below this number have been sent again; none is sent twice.
+    /// Holes below this number have been retransmitted; no hole is retransmitted twice.
     next_retransmit: u32,
-    /// The timer has expired and no new data was acknowledged since: duplicate ACKs say nothing.
+    /// The timer has expired and no new data has been acknowledged since: duplicate ACKs are ignored.
     after_timeout: bool,
 }
 
@@ -133,7 +134,7 @@ impl Sack {
             return;
         }
         if ack.seq > state.snd_una {
-            // A partial ACK: the retransmission and what lay behind it have both left the pipe.
+            // A partial ACK: the retransmission and the lost original have both left the pipe.
             self.pipe -= 1;
             let acked = ack.seq - state.snd_una;
             state.advance(ack.seq);

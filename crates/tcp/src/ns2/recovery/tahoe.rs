@@ -1,14 +1,14 @@
 //! Tahoe.
 //!
 //! ## What it does
-//! The third duplicate ACK means loss. The sender starts over from one segment, in slow start, and sends everything again from the first
-//! unacknowledged segment on.
+//! The third duplicate ACK indicates a loss. The sender restarts slow start from one segment and retransmits from the first unacknowledged
+//! segment on.
 //!
 //! ## References
-//! Jacobson, *Congestion avoidance and control*, 1988; ns-2.35's Tahoe agent, read off its runs.
+//! Jacobson, *Congestion avoidance and control*, 1988; ns-2.35's Tahoe agent, inferred from its runs.
 //!
 //! ## Differs from the document
-//! Limited transmit (RFC 3042) is the host's setting.
+//! Limited transmit (RFC 3042) is a setting of the host.
 //!
 //! ## Parameters
 //! None.

@@ -1,16 +1,17 @@
 //! Vegas' recovery.
 //!
 //! ## What it does
-//! A duplicate ACK retransmits the first unacknowledged segment if the segment is older than a timeout of fine grain, and the third one does
-//! in any case. The fine timeout comes from round-trip times that no clock's tick coarsens. The first two ACKs of new data after a
-//! retransmission check the next segment alike. The window is cut only for segments that were sent after the last cut and after the last
-//! timeout; duplicate ACKs inflate the window itself.
+//! A duplicate ACK retransmits the first unacknowledged segment if the segment is older than a fine-grained timeout; the third one always
+//! does. The fine timeout uses round-trip times that are not rounded to clock ticks. The first two ACKs of new data after a retransmission
+//! apply the same check to the next segment. Only the loss of a segment sent after the last reduction and the last timeout reduces the
+//! window. Duplicate ACKs inflate `cwnd` itself.
 //!
 //! ## References
-//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1; ns-2.35's Vegas, read off its runs.
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1; ns-2.35's Vegas, inferred from its
+//! runs.
 //!
 //! ## Differs from the document
-//! By ns-2.35's rules, all of which docs/concepts/host-ns2.md lists.
+//! It follows ns-2.35's rules, which docs/concepts/host-ns2.md lists.
 //!
 //! ## Parameters
 //! None.
@@ -25,7 +26,7 @@ use crate::ns2::{Ack, DUP_THRESH, Permit, State};
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
     name: "vegas",
-    summary: "Timeouts of fine grain for each segment",
+    summary: "A fine-grained timeout for each segment",
     reference: "Brakmo and Peterson 1995",
     params: &[],
     quantities: &[],
@@ -34,35 +35,36 @@ pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
 
 /// Window after a timeout.
 const LOSS_WINDOW: Segments = 2.0;
-/// ACKs of new data after a retransmission on which the next segment's age is looked at.
+/// Number of ACKs of new data after a retransmission that check the next segment's age.
 const WATCHED: u8 = 2;
 
-/// What is kept of a segment under way; ns-2 has so many places as the receiver's window has packets.
+/// The record of an outstanding segment. As in ns-2, the number of slots is the receiver's window in packets.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     sent: Instant,
-    /// How often it was sent; zero: never, or acknowledged.
+    /// Number of transmissions; zero: never sent, or acknowledged.
     times: u32,
 }
 
 const FREE: Slot = Slot { sent: Instant::ZERO, times: 0 };
 
-/// State of Vegas' recovery.
+/// Vegas' recovery.
 #[derive(Debug)]
 struct Vegas {
     slots: Vec<Slot>,
-    /// Most slots: segments so far apart share one.
+    /// Maximum number of slots: segments that far apart share a slot.
     rwnd: u32,
-    /// Smoothed round-trip time and its mean deviation, in seconds.
+    /// Smoothed round-trip time, in seconds.
     srtt: f64,
+    /// Mean deviation of the round-trip time, in seconds.
     rttvar: f64,
-    /// The timeout of fine grain, in seconds; infinite before the first round-trip time.
+    /// The fine-grained timeout, in seconds; infinite before the first round-trip time.
     timeout: f64,
-    /// How many ACKs of new data are still watched.
+    /// Number of ACKs of new data that still check the next segment's age.
     watched: u8,
-    /// When the SYN was sent last. ns-2's Vegas measures its times from there.
+    /// When the SYN was last sent. ns-2's Vegas measures its times from there.
     epoch: Instant,
-    /// When the window was cut last or the retransmission timer expired, since `epoch` as it was then.
+    /// Time from `epoch` to the last reduction or timeout; a later change of `epoch` does not adjust it.
     last_cut: Duration,
     /// The window to which recovery deflates.
     target: Segments,
@@ -101,14 +103,12 @@ impl Policy for Vegas {
         }
     }
 
-    /// The retransmission timer has expired.
     fn on_timeout(&mut self, state: &mut State, now: Instant) {
         self.last_cut = now.since(self.epoch);
         self.target = 0.0;
         state.dupacks = 0;
     }
 
-    /// A segment was sent.
     fn on_sent(&mut self, now: Instant, seq: u32) {
         if seq == 0 {
             self.epoch = now;
@@ -144,12 +144,13 @@ impl Vegas {
         let ack = Ack { rtt: self.measure(now, ack.seq - 1), ..*ack };
         state.acknowledge(now, &ack);
         if before == 1 {
-            // The first data opens the initial window, and a lost SYN takes nothing from it. If an ACK covers SYN and data, nothing opens it.
+            // The ACK of segment 1 opens the initial window, and a lost SYN does not reduce it. If one ACK covers SYN and data, nothing
+            // opens the initial window.
             state.lost_syns = 0;
             state.establish(now);
         }
         if before == 0 && state.lost_syns == 0 {
-            // There is no window yet that could grow.
+            // The initial window is not open yet, so nothing can grow.
             state.observe(now, ack.seq, &ack);
         } else {
             state.grow(now, ack.seq - before, &ack);
@@ -170,7 +171,7 @@ impl Vegas {
     /// Ends a recovery that inflated the window.
     fn leave(&mut self, state: &mut State, now: Instant) {
         if self.target == 0.0 {
-            // No loss since the last timeout has set a window.
+            // No reduction since the last timeout has set a window.
             state.control.close();
         } else {
             state.control.deflate((state.window.cwnd - self.target).max(0.0));
@@ -180,10 +181,10 @@ impl Vegas {
         state.last_cause = state.last_cause.filter(|cause| *cause != Cause::DupAck);
     }
 
-    /// The round-trip time of segment `seq`, unless it was sent again, and the timeout that follows from it.
+    /// Measures the round-trip time of segment `seq`, unless the segment was retransmitted, and updates the fine timeout.
     fn measure(&mut self, now: Instant, seq: u32) -> Option<Duration> {
         let slot = *self.slot(seq);
-        // The SYN's is measured even if it was sent again; not so what left together with it after its loss.
+        // A retransmitted SYN is a sample all the same. A data segment that left together with the retransmitted SYN is no sample.
         if seq > 0 && (slot.times != 1 || slot.sent == self.epoch) {
             return None;
         }
@@ -200,7 +201,7 @@ impl Vegas {
         Some(measured)
     }
 
-    /// Forgets the segments from `from` on below `to`. As in ns-2 not where their slots go round.
+    /// Frees the slots of the segments from `from` to `to` - 1. As in ns-2, nothing is freed if the slots wrap around.
     fn free(&mut self, from: u32, to: u32) {
         let (first, last) = (from % self.rwnd.max(1), (to - 1) % self.rwnd.max(1));
         if first <= last {
@@ -215,7 +216,7 @@ impl Vegas {
         slot.times == 0 || self.age(now, slot).as_secs_f64() > self.timeout
     }
 
-    /// The time since a segment was sent, as ns-2 rounds it: the difference of two times since the SYN.
+    /// The age of a segment, rounded as in ns-2: the difference of two times since the SYN.
     fn age(&self, now: Instant, slot: Slot) -> Duration {
         now.since(self.epoch) - slot.sent.since(self.epoch)
     }
@@ -225,7 +226,7 @@ impl Vegas {
         state.observe(now, 0, ack);
         let overdue = self.is_overdue(now, state.snd_una);
         if overdue || state.dupacks == DUP_THRESH {
-            // Only once what was sent before a timeout is acknowledged.
+            // No retransmission until all segments sent before the last timeout are acknowledged.
             if state.snd_una > state.recovery_point {
                 self.retransmit(state, now);
             }
@@ -240,8 +241,8 @@ impl Vegas {
         let cut = slot.sent.since(self.epoch) > self.last_cut;
         if cut {
             let recovery_point = state.recovery_point;
-            state.tell_congestion(now, Cause::DupAck, false, resent);
-            // Only a timeout forbids retransmissions of what was sent before.
+            state.notify_congestion(now, Cause::DupAck, false, resent);
+            // Only a timeout blocks retransmissions of earlier segments.
             state.recovery_point = recovery_point;
             self.target = state.window.cwnd;
             self.last_cut = now.since(self.epoch);
