@@ -39,8 +39,8 @@ pub enum State {
     Closed,
 }
 
-/// One end of a connection. The fields that every arriving segment needs are adjacent: with a thousand connections they are never in the
-/// cache.
+/// One end of a connection. The fields that every arriving segment needs are adjacent, because with a thousand connections they are never
+/// in the cache.
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) handshake: Handshake,

@@ -18,7 +18,7 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
-/// The changes by an ACK.
+/// The changes that an ACK causes.
 struct Change {
     /// Bytes newly acknowledged cumulatively.
     acked: u64,

@@ -1,7 +1,9 @@
 //! The sending half: decides what to send and when.
 //!
 //! The sender itself decides little: it queries the owners of the state and notifies them of events. Each owner has private fields: the
-//! stream, the send window, the scoreboard, recovery, the congestion control, and so on. | file | events |
+//! stream, the send window, the scoreboard, recovery, the congestion control, and so on.
+//!
+//! | file | events |
 //! |---|---|
 //! | `mod` | the application writes; a segment is sent |
 //! | `acks` | an ACK arrives |
