@@ -42,7 +42,12 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             15.0,
             "bins stored in addition to the window; no check if the round trip is longer",
         ),
-        param("missed_bins", Kind::Integer { min: 1.0, max: 1e9 }, 10.0, "bins without an ACK; after more, the bins restart"),
+        param(
+            "missed_bins",
+            Kind::Integer { min: 1.0, max: 1e9 },
+            10.0,
+            "largest number of bins without an ACK; beyond it the bins restart",
+        ),
         param("threshold", Kind::Number { min: 0.0, max: 1.0 }, 0.26, "missing share of the sent bytes at which slow start ends"),
         Param {
             name: "signal",
@@ -189,8 +194,8 @@ impl Search {
         }
     }
 
-    /// The share of the bytes sent one round trip of `back` bins ago that has not been delivered; `None` if the bins do not reach back far
-    /// enough.
+    /// The missing share: of the bytes sent one round trip (`back` bins) earlier, the share not delivered. `None` if the bins do not reach
+    /// that far back.
     fn check(&self, index: u64, back: f64) -> Option<f64> {
         if back >= self.extra_bins as f64 || index <= self.bins + libm::floor(back) as u64 {
             return None;
