@@ -28,8 +28,8 @@ pub struct Duration(f64);
 
 /// A place in the order of events: events at the same time happen in the order in which they were determined.
 ///
-/// An arrival is determined when its transmission starts, a timer when it is set, the start of a transmission when the previous one starts.
-/// ns-2 inserts events into its queue in the same order.
+/// An arrival is determined when its transmission starts, and a timer when it is set. The start of a transmission is determined when the
+/// previous one starts. This is the order in which ns-2 inserts events into its queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Moment {
     /// Time of the event.

@@ -1,5 +1,5 @@
-//! The obligations of every queue discipline in the registry, for any packets: it reports every drop, keeps the packets of a flow in order,
-//! and knows its exact backlog. A link with a backlog idles only until the time that the discipline names.
+//! The obligations of every queue discipline in the registry, for any packets: it reports every drop, keeps each flow in order, and knows
+//! its exact backlog. A link with a backlog idles only until the time that the discipline names.
 
 mod common;
 

@@ -100,8 +100,8 @@ fn packets_leave_at_the_times_measured_in_linux() {
     assert_eq!(compared, 94);
 }
 
-/// The departure times by definition. A packet leaves as soon as it has arrived, the previous one has been sent, and every run of
-/// consecutive packets that ends with it satisfies the bucket: no more bytes than `burst` + `rate` · t.
+/// The departure times by definition: a packet leaves as soon as it has arrived and the previous one has been sent, within the buckets.
+/// Every run of consecutive packets has at most `burst` + `rate` · t bytes; all runs are checked.
 fn by_definition(buckets: &[Bucket], packets: &[Arriving], per_byte: f64) -> Vec<f64> {
     let mut left: Vec<f64> = Vec::new();
     for (last, &(arrived, size)) in packets.iter().enumerate() {

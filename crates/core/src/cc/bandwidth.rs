@@ -7,8 +7,8 @@
 //! ## Differs from the documents
 //! - The estimator counts segments instead of bytes: all segments of a bulk transfer have one size.
 //! - ACKs that arrive at the same time form one sample with the next later ACK, since a sample over no time has no rate.
-//! - A sample that ends an idle time starts at the last ACK instead of the last null sample, so that its rate does not depend on the null
-//!   sample's position.
+//! - A sample that ends an idle time starts at the last ACK, not at the last null sample. Its rate therefore does not depend on the null
+//!   samples.
 //! - Duplicate ACKs report segments before a cumulative ACK covers them. The cumulative ACK subtracts the segments it covers, except one
 //!   for itself, from the reported ones. The paper's procedure subtracts that one too if more segments were reported than covered. Each
 //!   such partial ACK then makes a later ACK count a segment twice.

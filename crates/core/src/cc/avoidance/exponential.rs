@@ -10,11 +10,11 @@
 //! The paper prints no values for alpha, beta, k and l, and no unit of W; here W is in segments. The defaults are OURS:
 //!
 //! - alpha = beta = 1, because alpha·e^a and beta/e^a would only shift growth and cut by a segments.
-//! - k and l follow from two conditions: at a reference window of 10 segments the rule is the AIMD that the paper generalizes, +1 segment
-//!   per round trip and −W/2.
+//! - k and l follow from two conditions at a reference window of 10 segments. The rule there is the AIMD that the paper generalizes: +1
+//!   segment per round trip, and −W/2.
 //! - Growth is W·e^(−k·W) in a round trip of W ACKs, so k = ln(10)/10 = 0.23. From e^(10·l) = 5 follows l = ln(5)/10 = 0.16.
-//! - The reference is the share of each of the six flows in the paper's figure 2 when the queue is full, with our choice of its missing
-//!   rates: (BDP of 25 + buffer of 25 to 50 packets)/6 is 8 to 12.5.
+//! - The reference is the share of one of the six flows in the paper's figure 2 when the queue is full. With our choice of the missing
+//!   rates it is (BDP of 25 + buffer of 25 to 50 packets)/6, 8 to 12.5 packets.
 //!
 //! At W = 5, 8, 10, 12, 15 and 20 a round trip then adds 1.6, 1.3, 1.0, 0.8, 0.5 and 0.2 segments, and a cut removes 2.2, 3.6, 5.0, 6.8,
 //! 11.0 and 19.0. The rule is more aggressive than Reno below the reference, and less above it. The cut is less than half of W between 3.5

@@ -17,13 +17,13 @@
 //! at 2·a·N. The cycle takes T = ln 2/a round trips, so the mean is N/T = a/(p·ln 2). It equals √(3/2/p) for a = ln 2·√(3/2·0.02) = 0.12.
 //! MIMD's mean is proportional to 1/p, so it exceeds Reno's at loss rates below 2 % and is smaller above.
 //!
-//! PIPD has polynomials of two terms in both directions: +3/7·(1 + 2/W), −(W + 2)/4. Each pair of terms satisfies the binomial rule k + l =
-//! 1. For large windows PIPD is AIMD with a = 3/7 and b = 1/4, which satisfies a = 3b/(2 − b). A cycle takes u = W + 2 from 3u/4 to u, in N
-//! = 7/3·(7/32·u² − u + 4·ln 4/3) ACKs and T = 7/3·(u/4 − 2·ln 4/3) round trips. At N = 50, u = 12.18 and N/T = 8.68.
+//! PIPD has polynomials of two terms in both directions: +3/7·(1 + 2/W), −(W + 2)/4. Each pair of terms satisfies k + l = 1, the binomial
+//! rule. For large windows PIPD is AIMD with a = 3/7 and b = 1/4, which satisfies a = 3b/(2 − b). With u for the peak plus 2, a cycle from
+//! 3u/4 to u has N = 7/3·(7/32·u² − u + 4·ln 4/3) ACKs. It takes T = 7/3·(u/4 − 2·ln 4/3) round trips. At N = 50, u = 12.18 and N/T = 8.68.
 //! ## Parameters
-//! `algorithm`: `mimd`, the first of the two presets. `increase`, `increase_powers`, `decrease`, `decrease_powers`:
-//! custom terms in place of an algorithm's, empty by default, with one power per coefficient. `halves`: `slow_start`: the connection's
-//! first congestion, and any in slow start, halves the window.
+//! `algorithm`: `mimd`, the first of the two presets. `increase`, `increase_powers`, `decrease`, `decrease_powers`: custom terms in place
+//! of an algorithm's, empty by default, with one power per coefficient. `halves`: `slow_start`: the connection's first congestion, and any
+//! in slow start, halves the window.
 
 use crate::cc::contract::{Avoidance, Window};
 use crate::cc::nonlinear::{Cut, grown, halves};

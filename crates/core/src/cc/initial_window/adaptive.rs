@@ -10,8 +10,7 @@
 //! ## Differs from the document
 //! - The draft adapts one window per host, from the share of many connections that saw a loss. Here each pair of end hosts has its own
 //!   window, and every connection counts: a run with a few dozen connections then shows the adaptation.
-//! - If the application did not fill the first window, the window does not change: such a connection is no evidence for a larger one (the
-//!   idea of RFC 7661).
+//! - A first window that the application did not fill changes nothing: it is no evidence for a larger one (the idea of RFC 7661).
 //! - Parallel connections count as one: together they raise the window once, and a raise does not undo another connection's decrease.
 //! - A loss that proves spurious still counts.
 //! ## Parameters

@@ -1,7 +1,7 @@
 //! Initial window from ns-2's table: four, three or two segments, by segment size.
 //! ## What it does
-//! Starts with 4 segments of up to 1095 bytes, with 3 of 1096 to 2189 bytes, and with 2 of 2190 bytes or more, headers excluded. After one
-//! lost SYN it starts with `after_syn_loss` segments. After more lost SYNs it starts with one.
+//! Starts with 4 segments of up to 1095 bytes, 3 of 1096 to 2189 bytes, or 2 of 2190 bytes and more. Headers do not count. After one lost
+//! SYN it starts with `after_syn_loss` segments, after more with one.
 //! ## References
 //! ns-2.35, `windowInitOption_ 2`, observed in its runs; the table is that of RFC 3390 §1.
 //! ## Differs from the document

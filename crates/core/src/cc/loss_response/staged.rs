@@ -1,8 +1,8 @@
 //! Staged decrease: the divisor undoes one round trip of growth in the window's zone (Advanced Slow Start, ASS).
 //! ## What it does
-//! Divides the window in force by a divisor that depends on the zone of `cwnd` at the loss, in slow start and in avoidance. The divisor
-//! undoes one round trip of growth: if ASS adds 3 segments per ACK, the window quadruples in a round trip, and the divisor is 4. After a
-//! timeout the host restarts from one segment.
+//! Divides the window in force by a divisor that depends on the zone of `cwnd` at the loss, in slow start and in avoidance. If ASS adds 3
+//! segments per ACK in a zone, the window quadruples in a round trip, and the divisor is 4. After a timeout the host restarts from one
+//! segment.
 //! ## References
 //! Petrov & Janevski, *Novel slow start algorithm*, §5.
 //! ## Differs from the document

@@ -1,8 +1,8 @@
 //! Westwood: after a loss, the window becomes the estimated bandwidth-delay product.
 //! ## What it does
 //! Estimates the connection's bandwidth from the rate of returning ACKs. At congestion `ssthresh` becomes the estimate times the smallest
-//! round-trip time, in whole segments and at least two; `cwnd` falls to `ssthresh` if it is larger. After a timeout the host restarts from
-//! one segment.
+//! round-trip time, in whole segments and at least two; `cwnd` becomes at most `ssthresh`. After a timeout the host restarts from one
+//! segment.
 //! ## References
 //! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2 and
 //! §3; Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, 2004, §2.
@@ -13,10 +13,10 @@
 //! - An ECN echo has the effect of duplicate ACKs; the papers do not mention ECN.
 //! - The Westwood+ paper does not define the filter's initial value. Here the first sample is the first estimate; the original filter
 //!   starts from zero.
-//! - Hong, Wu & Ding (*An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013) list a different rule (`rule
-//!   = "listing"`): at duplicate ACKs in avoidance `cwnd` becomes `ssthresh`, even if that raises it. The listing covers "cwnd > ssthresh"
-//!   and "cwnd < ssthresh" but not equality, which holds after each such response. Taken literally, the window would then never change
-//!   again. Here equality counts as avoidance.
+//! - Hong, Wu & Ding (*An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013) list a different rule
+//!   (`rule = "listing"`). At duplicate ACKs in avoidance `cwnd` becomes `ssthresh`, even if that raises it. The listing covers "cwnd >
+//!   ssthresh" and "cwnd < ssthresh" but not equality, which holds after each such response. Taken literally, the window would then never
+//!   change again. Here equality counts as avoidance.
 //! ## Parameters
 //! `filter`: `original`, a low-pass filter with varying coefficients and a sample per ACK, or `plus`, Westwood+ with a sample per round
 //! trip. `tau`: 0.5 s and `m`: 2, from the 2001 paper, for the original filter. `pole`: 0.9, from the 2004 paper, for Westwood+. `rule`:

@@ -1,7 +1,7 @@
 //! Limited slow start: standard up to `max_ssthresh`, then at most half of that per round trip.
 //! ## What it does
-//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`, so that
-//! the window grows by at most `max_ssthresh`/2 per round trip. That bounds the loss when the window overshoots the path's capacity.
+//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`. The
+//! window then grows by at most `max_ssthresh`/2 per round trip, which bounds the loss when it overshoots the path's capacity.
 //! ## References
 //! RFC 3742 §2.
 //! ## Differs from the document

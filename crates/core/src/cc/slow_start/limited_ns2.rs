@@ -1,8 +1,8 @@
 //! Limited slow start of ns-2.35: a floor under the growth of congestion avoidance.
 //! ## What it does
-//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K segments per ACK with `K = ⌊cwnd /
-//! (max_ssthresh/2)⌋`. A fast retransmit or an ECN echo switches this floor off until the retransmission timer next expires, for whatever
-//! reason.
+//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K segments per ACK with
+//! `K = ⌊cwnd / (max_ssthresh/2)⌋`. A fast retransmit or an ECN echo switches this floor off until the retransmission timer next expires,
+//! for whatever reason.
 //! ## References
 //! ns-2.35, `max_ssthresh_`, observed in its runs; RFC 3742 §2.
 //! ## Differs from the document

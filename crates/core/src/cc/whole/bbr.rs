@@ -46,7 +46,7 @@
 //! - the repair by a tail loss probe, which is a congestion event of the host here, not a loss of the probe.
 //! ## Parameters
 //! `constants`: draft; linux as above. `initial_window`: RFC 6928's. `loss_thresh`: 2 %, `beta`: 0.7, `headroom`: 0.15,
-//! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux; other stacks use other values.
+//! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux. Other stacks use other values.
 
 mod losses;
 mod model;

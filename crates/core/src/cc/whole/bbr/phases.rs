@@ -193,8 +193,7 @@ impl Bbr {
         self.raise_slope();
     }
 
-    /// Starts the next probe if it is due: two to three seconds after the last, or after the rounds in which Reno would have reclaimed its
-    /// flight.
+    /// Starts the next probe if it is due: two to three seconds after the last, or after the rounds in which Reno would reclaim its flight.
     fn check_time_to_probe(&mut self, now: Instant) -> bool {
         // The draft compares rounds with a volume; it means packets.
         let reno = (self.target_inflight() / self.smss).min(RENO_ROUNDS);
