@@ -68,13 +68,13 @@ impl Empirical {
     }
 
     fn value(&self, uniform: f64) -> f64 {
-        let index = self.cumulative.partition_point(|&upto| upto <= uniform);
+        let index = self.cumulative.partition_point(|&up_to| up_to <= uniform);
         self.values[index.min(self.values.len() - 1)]
     }
 
     fn mean(&self) -> f64 {
         let before = core::iter::once(0.0).chain(self.cumulative.iter().copied());
-        self.values.iter().zip(&self.cumulative).zip(before).map(|((value, upto), before)| value * (upto - before)).sum()
+        self.values.iter().zip(&self.cumulative).zip(before).map(|((value, up_to), before)| value * (up_to - before)).sum()
     }
 }
 
@@ -166,7 +166,11 @@ mod tests {
         let (mean, limit) = (10.0, 7.0);
         let above = |x: f64| if x > limit { 1.0 } else { 0.0 };
         assert_near(Distribution::Exponential { mean }.expectation(above), libm::exp(-limit / mean), 1e-3);
-        assert_near(Distribution::Lognormal { mean, sigma: 1.0 }.expectation(|x| if x > mean * libm::exp(-0.5) { 1.0 } else { 0.0 }), 0.5, 1e-3);
+        assert_near(
+            Distribution::Lognormal { mean, sigma: 1.0 }.expectation(|x| if x > mean * libm::exp(-0.5) { 1.0 } else { 0.0 }),
+            0.5,
+            1e-3,
+        );
         // Whole packets: the mean of ⌈X⌉ is 1 / (1 − exp(−1 / mean)).
         let rounded_up = Distribution::Exponential { mean }.expectation(|x| libm::ceil(x) - x);
         assert_near(mean + rounded_up, 1.0 / (1.0 - libm::exp(-1.0 / mean)), 1e-3);

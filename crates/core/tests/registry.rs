@@ -273,7 +273,7 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
         let (force, counted) = transport.apply(op);
         twin.apply(op);
         let after = transport.control.window();
-        let context = format!("{parts:?}: {op:?} took {before:?} to {after:?}");
+        let context = format!("{parts:?}: {op:?} changed {before:?} to {after:?}");
         assert_window(parts, Some(op), after);
         let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
         assert_eq!(bits(after), bits(twin.control.window()), "{context}, but the twin differs");
@@ -305,15 +305,15 @@ fn assert_window(parts: &Parts, op: Option<&Op>, window: Window) {
 /// A fixed sequence of events that includes all kinds.
 fn journey() -> Vec<Op> {
     let mut random = Generator::derived(1, "journey");
-    let mut upto = |limit: f64| random.uniform() * limit;
+    let mut up_to = |limit: f64| random.uniform() * limit;
     // A slow start of many round trips without disturbance.
     let mut ops = vec![Op::Ack { acked: 1, limited: true, rtt: Some(10) }; 200];
     for _ in 0..40 {
-        let (acks, rtt) = (upto(200.0) as usize, 20 + upto(100.0) as u64);
+        let (acks, rtt) = (up_to(200.0) as usize, 20 + up_to(100.0) as u64);
         ops.extend((0..acks).map(|index| Op::Ack { acked: 1 + (index as u32 % 2), limited: true, rtt: Some(rtt) }));
-        ops.push(Op::Congestion { timeout: upto(1.0) < 0.2, restart: upto(1.0) < 0.2, echo: upto(1.0) < 0.2, inflation: 3 });
-        ops.extend([Op::AckInRecovery { rtt: Some(rtt) }, Op::Deflate(upto(3.0)), Op::Ack { acked: 1, limited: false, rtt: None }]);
-        if upto(1.0) < 0.2 {
+        ops.push(Op::Congestion { timeout: up_to(1.0) < 0.2, restart: up_to(1.0) < 0.2, echo: up_to(1.0) < 0.2, inflation: 3 });
+        ops.extend([Op::AckInRecovery { rtt: Some(rtt) }, Op::Deflate(up_to(3.0)), Op::Ack { acked: 1, limited: false, rtt: None }]);
+        if up_to(1.0) < 0.2 {
             ops.push(Op::Spurious);
         }
     }

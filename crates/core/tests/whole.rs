@@ -110,9 +110,9 @@ impl Transport {
 
     fn deliver(&mut self, count: u8, mark: bool) {
         let before = self.inflight();
-        let taken: Vec<_> = self.flight.drain(..usize::from(count).min(self.flight.len())).collect();
-        let Some(&(start, packet)) = taken.last() else { return };
-        let delivered = taken.len() as u64 * SMSS;
+        let arrived: Vec<_> = self.flight.drain(..usize::from(count).min(self.flight.len())).collect();
+        let Some(&(start, packet)) = arrived.last() else { return };
+        let delivered = arrived.len() as u64 * SMSS;
         self.total.delivered += delivered;
         (self.delivered_at, self.first_sent) = (self.now, packet.sent_at);
         self.limited_until = if self.total.delivered > self.limited_until { 0 } else { self.limited_until };
@@ -137,7 +137,7 @@ impl Transport {
             rtt: Some(rtt),
             srtt: Some(rtt),
             min_rtt: self.min_rtt,
-            ..Ack::new(self.now, taken.len() as u32, Bytes(SMSS))
+            ..Ack::new(self.now, arrived.len() as u32, Bytes(SMSS))
         });
     }
 

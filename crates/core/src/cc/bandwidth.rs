@@ -409,7 +409,7 @@ mod tests {
             min_rtt: Some(Duration::from_millis(100)),
             ..congestion(Cause::Timeout, 90.0)
         };
-        // 800 · 0.6² of 1000 segments a second, times 100 ms.
+        // 800 · 0.6² of 1000 segments per second, times 100 ms.
         assert_eq!(bandwidth.respond(&event, &window(90.0), Rule::AtMost).ssthresh, 28.0);
     }
 

@@ -32,7 +32,7 @@ impl Window {
 pub enum Phase {
     /// Searching for the capacity.
     SlowStart,
-    /// At the capacity, probing for more.
+    /// At the capacity: probing for more.
     Avoidance,
 }
 
@@ -95,7 +95,7 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// An ACK arrived; [`Ack::may_grow`] says whether the window may grow.
+    /// An ACK arrived; [`Ack::may_grow`] states whether the window may grow.
     fn on_ack(&mut self, ack: &Ack);
     /// A segment was declared lost.
     fn on_lost(&mut self, _lost: &Lost) {}

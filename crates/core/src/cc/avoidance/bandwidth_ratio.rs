@@ -1,8 +1,8 @@
 //! Westwood RB's avoidance: Reno's growth, faster or slower as the estimated bandwidth is above or below its mean.
 //! ## What it does
-//! Estimates the connection's bandwidth from the rate of returning ACKs, with its mean and maximum since the start. Each ACK adds (δ +
-//! 1)/cwnd segments with the bandwidth ratio `δ = (bwe − bwe_avg)/(bwe_max − bwe_avg)`, from −1 over 0 at the mean to 1 at the maximum.
-//! Growth is thus between zero and twice Reno's; the response to congestion is TCP Westwood's.
+//! Estimates the connection's bandwidth from the rate of returning ACKs, with its mean and maximum since the start. Each ACK adds
+//! `(δ + 1)/cwnd` segments with the bandwidth ratio `δ = (bwe − bwe_avg)/(bwe_max − bwe_avg)`, from −1 over 0 at the mean to 1 at the
+//! maximum. Growth is thus between zero and twice Reno's; the response to congestion is TCP Westwood's.
 //! ## References
 //! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equations 2–4; Mascolo et al.,
 //! *TCP Westwood*, 2001, for the estimate and the response.

@@ -5,8 +5,8 @@
 //! ## References
 //! Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001.
 //! ## Differs from the document
-//! No difference is known; only the abstract was available. It gives the rules AIMD (k = 0, l = 1), SQRT (k = l = 1/2) and IIAD (k = 1, l =
-//! 0). The condition for TCP compatibility is k + l = 1.
+//! No difference is known; only the abstract was available. It gives the condition for TCP compatibility, k + l = 1, and three rules that
+//! satisfy it: AIMD (k = 0), SQRT (k = 1/2) and IIAD (k = 1).
 //!
 //! The values of alpha and beta are this laboratory's. With a loss every N = 1/p ACKs, W^(k+l+1) is N·alpha/beta to first order in the cut.
 //! The mean window is therefore proportional to 1/p^(1/(k+l+1)). For k + l = 1 and alpha/beta = 3/2 it is Reno's mean window, √(3/2·N):

@@ -22,12 +22,11 @@
 //! - Without a smoothed round-trip time, RTT is zero.
 //! - A stage begins with the first ACK at which the window may grow, which is the first after recovery.
 //!
-//! Undo:
-//! - Undo (§4.9.2) restores CUBIC's variables only while the window is below `cwnd_prior`. Window and threshold follow the rule for every
-//!   avoidance, which restores the threshold in any case.
+//! Undo (§4.9.2) restores CUBIC's variables only while the window is below `cwnd_prior`. Window and threshold follow the rule for every
+//! avoidance, which restores the threshold in any case.
 //! ## Parameters
 //! `c`: 0.4 segments/s³, and `beta_cubic`: 0.7, as RFC 9438 §5.1 and §4.6 recommend. `fast_convergence`: true (§4.7, which recommends false
-//! for a flow that is alone). `reno_friendly`: true (§4.3); false leaves the cubic function alone, for comparison.
+//! for a single flow). `reno_friendly`: true (§4.3); false uses the cubic function only, for comparison.
 
 use crate::cc::contract::{Avoidance, Window};
 use crate::entry::{Entry, quantity};

@@ -56,10 +56,10 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 fn build(params: &Params) -> Result<Box<dyn InitialWindow>, String> {
     let [first, least, most] = ["first", "least", "most"].map(|name| params.number(name));
     if least > most {
-        return Err("least must not be above most".to_owned());
+        return Err(format!("least is {least} segments but most is {most}: least must not exceed most"));
     }
     if !(least..=most).contains(&first) {
-        return Err("first must lie between least and most".to_owned());
+        return Err(format!("first is {first} segments: it must lie between least ({least}) and most ({most})"));
     }
     Ok(Box::new(Adaptive { first, increase: params.number("increase"), decrease: params.number("decrease"), least, most }))
 }
@@ -148,7 +148,13 @@ mod tests {
 
     #[test]
     fn contradictory_bounds_are_refused() {
-        assert_eq!(part(&[("least", 20.0), ("most", 15.0)]).unwrap_err(), "least must not be above most");
-        assert_eq!(part(&[("first", 20.0), ("most", 15.0)]).unwrap_err(), "first must lie between least and most");
+        assert_eq!(
+            part(&[("least", 20.0), ("most", 15.0)]).unwrap_err(),
+            "least is 20 segments but most is 15: least must not exceed most"
+        );
+        assert_eq!(
+            part(&[("first", 20.0), ("most", 15.0)]).unwrap_err(),
+            "first is 20 segments: it must lie between least (1) and most (15)"
+        );
     }
 }

@@ -7,7 +7,7 @@
 //! Petrov & Janevski, *Novel slow start algorithm*, §5.
 //! ## Differs from the document
 //! - The paper gives a "decrease factor" for each increment; this part reads it as the divisor of the window.
-//! - The zone is that of `cwnd`, not of the window in force, which the receiver's window may limit.
+//! - `cwnd` determines the zone, not the window in force, which the receiver's window may limit.
 //! ## Parameters
 //! `algorithm`: 2, the algorithm that the paper proposes. `divisors`, `boundaries`: custom zones in place of an algorithm's. There is one
 //! divisor more than boundaries; the last applies above all boundaries.

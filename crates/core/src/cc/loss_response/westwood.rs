@@ -1,4 +1,4 @@
-//! Westwood: after a loss, the window becomes the estimated bandwidth-delay product.
+//! Westwood: after a loss, the window falls to the estimated bandwidth-delay product.
 //! ## What it does
 //! Estimates the connection's bandwidth from the rate of returning ACKs. At congestion `ssthresh` becomes the estimate times the smallest
 //! round-trip time, in whole segments and at least two; `cwnd` becomes at most `ssthresh`. After a timeout the host restarts from one
@@ -75,7 +75,7 @@ mod tests {
             for millis in 0..=50 {
                 part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window);
             }
-            // 500 segments a second in 30 ms: 15.
+            // 500 segments per second in 30 ms: 15.
             let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(cause, window.cwnd) };
             part.respond(&event, &window).cwnd
         };
@@ -94,7 +94,7 @@ mod tests {
         for millis in 0..=50 {
             part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window(40.0));
         }
-        // 500 segments a second in 30 ms.
+        // 500 segments per second in 30 ms.
         let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(Cause::DupAck, 40.0) };
         assert_eq!(part.respond(&event, &window(40.0)), Window { cwnd: 15.0, ssthresh: 15.0 });
         let mut seen = Vec::new();

@@ -27,28 +27,23 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
     summary: "HyStart++: ends when round-trip times rise, after rounds of slower growth",
     reference: "RFC 9406",
     params: &[
-        param(
-            "min_rtt_thresh",
-            Kind::Duration { min: 0.0, max: 1e3 },
-            0.004,
-            "lower bound of the threshold for a rise between rounds",
-        ),
-        param("max_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.016, "upper bound of that threshold: such a rise always counts"),
+        param("min_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.004, "lower bound of the delay threshold between rounds"),
+        param("max_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.016, "upper bound of the delay threshold between rounds"),
         param(
             "min_rtt_divisor",
             Kind::Number { min: 1.0, max: 1e6 },
             8.0,
-            "threshold between both bounds: the last round's smallest round-trip time divided by this",
+            "within the bounds, the delay threshold is the last round's smallest round-trip time divided by this",
         ),
         param("n_rtt_sample", Kind::Integer { min: 1.0, max: 1e6 }, 8.0, "round-trip time samples needed before a round can decide"),
-        param(
-            "css_growth_divisor",
-            Kind::Number { min: 1.0, max: 1e6 },
-            4.0,
-            "divisor of growth in CSS; at least 2 (RFC 9406 §4.3)",
-        ),
+        param("css_growth_divisor", Kind::Number { min: 1.0, max: 1e6 }, 4.0, "divisor of growth in CSS; at least 2 (RFC 9406 §4.3)"),
         param("css_rounds", Kind::Integer { min: 1.0, max: 1e6 }, 5.0, "rounds of CSS, including the one in which it begins"),
-        param("l", Kind::Segments { min: 1.0, max: 1e9 }, 8.0, "largest number of segments that an ACK counts for; 1e9 for a sender that paces"),
+        param(
+            "l",
+            Kind::Segments { min: 1.0, max: 1e9 },
+            8.0,
+            "largest number of segments that an ACK counts for; 1e9 for a sender that paces",
+        ),
         Param {
             name: "initial_only",
             kind: Kind::Bool,

@@ -1,7 +1,7 @@
 //! Westwood RB's slow start: standard growth until it detects a queue, then half as fast.
 //! ## What it does
 //! Estimates the flow's backlog, its segments in queues, from the window and the connection's bandwidth: diff = cwnd − bwe·RTTmin. With a
-//! backlog below `beta` segments every ACK adds one segment. From `beta` on, every other ACK does.
+//! backlog below `beta` segments every ACK adds one segment. From `beta` on, only every other ACK does.
 //! ## References
 //! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equation 1 and steps 1–3;
 //! Mascolo et al., *TCP Westwood*, 2001, for the estimate.

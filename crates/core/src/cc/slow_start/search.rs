@@ -4,7 +4,8 @@
 //! bins with the bytes sent in as many bins one round trip earlier. If the missing share reaches `threshold`, slow start ends.
 //!
 //! Below the path's capacity both amounts are equal; beyond it deliveries fall behind. The round trip is the latest one, which a queue
-//! lengthens. With a long queue slow start therefore ends at 5.3 to 6 bandwidth-delay products; a shorter queue overflows first.
+//! lengthens. With a long queue slow start therefore ends at a window of 5.3 to 6 bandwidth-delay products; a shorter queue overflows
+//! first.
 //! ## References
 //! draft-chung-ccwg-search (version 3.0: `signal` `twice_delivered`, `threshold` 0.35, `exit` `roll_back`; draft-09: the defaults); Chung
 //! et al., *SEARCH*.

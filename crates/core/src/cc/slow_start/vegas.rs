@@ -7,7 +7,7 @@
 //! ## References
 //! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.3; ns-2.35's Vegas, observed in its runs.
 //! ## Differs from the document
-//! With `rule = "ns2"` it follows ns-2.35 in points that the publication exits open:
+//! With `rule = "ns2"` it follows ns-2.35 in points that the publication leaves open:
 //!
 //! - The backlog is rounded to whole segments before the comparison, and `gamma` is rounded down to whole segments.
 //! - At the end of slow start the window loses an eighth, and the threshold becomes 2.

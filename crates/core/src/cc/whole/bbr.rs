@@ -31,7 +31,7 @@
 //! - Round-trip times are compared to the nanosecond.
 //! - Rates count data without headers. The pacing rate that the host reads is larger by the share of the headers.
 //! - As in Linux, `ssthresh` becomes the bandwidth-delay product at the end of Startup, for traces only.
-//! - A mark (ECN) has no effect, because the draft has no response to ECN. Such a flow should not negotiate it.
+//! - A mark has no effect, because the draft has no response to ECN. A BBR flow should not negotiate ECN.
 //!
 //! With `constants = "linux"`:
 //! - Startup paces at 2.77 + 1/256, Drain at 1/2.885, and `ProbeBW_DOWN` at 0.91.

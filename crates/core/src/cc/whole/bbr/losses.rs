@@ -8,7 +8,7 @@ use crate::events::{Cause, CongestionEvent, Lost};
 /// The host's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {
-    /// None.
+    /// No recovery.
     None,
     /// After duplicate ACKs, until all data below this position is acknowledged.
     Fast(u64),

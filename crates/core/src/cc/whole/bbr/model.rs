@@ -48,7 +48,7 @@ impl MaxBandwidth {
         self.now = self.now.max(rate);
     }
 
-    /// Ends the cycle. A cycle without samples goes on, because no maximum would remain.
+    /// Ends the cycle. A cycle without samples continues, because no maximum would remain.
     pub(super) fn advance(&mut self) {
         if self.now > 0.0 {
             (self.previous, self.now) = (self.now, 0.0);

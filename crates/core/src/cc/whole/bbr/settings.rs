@@ -40,7 +40,7 @@ pub(super) const PARAMS: &[Param] = &[
         name: "startup_full_loss_cnt",
         kind: Kind::Integer { min: 1.0, max: 1e6 },
         default: Default::Number(6.0),
-        doc: "StartupFullLossCnt: lost ranges in a round from which losses may end Startup (QUIC stacks: 8)",
+        doc: "StartupFullLossCnt: number of lost ranges in a round at which losses may end Startup (QUIC stacks: 8)",
     },
     Param {
         name: "probe_rtt_interval",
