@@ -174,7 +174,10 @@ mod tests {
 
     #[test]
     fn inconsistent_zones_are_refused() {
-        assert_eq!(zones(&[1.0], &[10.0, 20.0]).unwrap_err(), "boundaries has 2 numbers and increments has 1: there must be one increment per zone");
+        assert_eq!(
+            zones(&[1.0], &[10.0, 20.0]).unwrap_err(),
+            "boundaries has 2 numbers and increments has 1: there must be one increment per zone"
+        );
         for boundaries in [[20.0, 10.0], [10.0, 10.0], [10.0, f64::NAN]] {
             assert_eq!(zones(&[1.0, 1.0], &boundaries).unwrap_err(), "boundaries must be in ascending order");
         }
