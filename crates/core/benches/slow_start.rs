@@ -1,4 +1,4 @@
-//! What an ACK costs in a composed congestion control, for each slow start of the registry.
+//! The cost of an ACK in a composed congestion control, for each slow start of the registry.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Distributions of what applications draw: sizes of transfers, times between events.
+//! Distributions from which applications draw transfer sizes and times between events.
 //!
 //! ## References
 //! Crovella & Bestavros, *Self-similarity in World Wide Web traffic*, 1997 (Pareto); Downey, *Lognormal and Pareto distributions in the
@@ -8,7 +8,7 @@ use core::f64::consts::TAU;
 
 use crate::rng::Generator;
 
-/// A distribution of numbers that are not negative, given by its mean.
+/// A distribution of non-negative numbers, given by its mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the mean.
@@ -21,14 +21,14 @@ pub enum Distribution {
         /// Mean.
         mean: f64,
     },
-    /// P(X > x) = (m / x)^shape from the smallest number m = mean (shape − 1) / shape on.
+    /// P(X > x) = (m / x)^shape for x from the smallest number m = mean (shape − 1) / shape on.
     Pareto {
         /// Mean.
         mean: f64,
-        /// Tail index, above 1; up to 2 the variance is infinite.
+        /// Tail index, above 1; the variance is infinite up to 2.
         shape: f64,
     },
-    /// The logarithm is normal with the standard deviation `sigma`; the median is mean · exp(−sigma² / 2).
+    /// The logarithm is normal with standard deviation `sigma`; the median is mean · exp(−sigma² / 2).
     Lognormal {
         /// Mean.
         mean: f64,
@@ -39,17 +39,17 @@ pub enum Distribution {
     Empirical(Empirical),
 }
 
-/// Values and how often each is drawn.
+/// Values with the weights of their probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
     values: Vec<f64>,
     weights: Vec<f64>,
-    /// For each value the probability of it and those before.
+    /// For each value, the probability of this value and all before it.
     cumulative: Vec<f64>,
 }
 
 impl Empirical {
-    /// The values with their weights, of which a sum above zero is needed; `None` unless there are as many weights as values.
+    /// Values with their weights; `None` unless there is one weight per value and the weights' sum is positive and finite.
     pub fn new(values: Vec<f64>, weights: &[f64]) -> Option<Self> {
         let total: f64 = weights.iter().sum();
         if values.len() != weights.len() || !(total > 0.0 && total.is_finite()) {
@@ -68,23 +68,23 @@ impl Empirical {
     }
 
     fn value(&self, uniform: f64) -> f64 {
-        let index = self.cumulative.partition_point(|&upto| upto <= uniform);
+        let index = self.cumulative.partition_point(|&up_to| up_to <= uniform);
         self.values[index.min(self.values.len() - 1)]
     }
 
     fn mean(&self) -> f64 {
         let before = core::iter::once(0.0).chain(self.cumulative.iter().copied());
-        self.values.iter().zip(&self.cumulative).zip(before).map(|((value, upto), before)| value * (upto - before)).sum()
+        self.values.iter().zip(&self.cumulative).zip(before).map(|((value, up_to), before)| value * (up_to - before)).sum()
     }
 }
 
-/// Points at which an expectation is taken.
+/// Number of points at which an expectation is evaluated.
 const POINTS: u32 = 1 << 14;
-/// (√5 − 1) / 2: its multiples modulo 1 fill the unit interval evenly.
+/// (√5 − 1) / 2; its multiples modulo 1 fill the unit interval evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Distribution {
-    /// The next number; always two uniform numbers of the generator.
+    /// The next number; always uses two uniform numbers of the generator.
     pub fn draw(&self, generator: &mut Generator) -> f64 {
         let first = generator.uniform();
         self.value(first, generator.uniform())
@@ -98,7 +98,7 @@ impl Distribution {
         }
     }
 
-    /// Expectation of `of`, which has to be bounded, to about 1/1000 of its range.
+    /// The expectation of `of`, a bounded function, to about 1/1000 of its range.
     pub fn expectation(&self, of: impl Fn(f64) -> f64) -> f64 {
         let point = |index: u32| {
             let second = f64::from(index) * GOLDEN;
@@ -107,7 +107,7 @@ impl Distribution {
         (0..POINTS).map(point).sum::<f64>() / f64::from(POINTS)
     }
 
-    /// The number that two uniform numbers in [0, 1) stand for; only the lognormal needs the second.
+    /// The number for two uniform numbers in [0, 1); only the lognormal distribution uses the second.
     fn value(&self, first: f64, second: f64) -> f64 {
         let left = 1.0 - first;
         match self {
@@ -129,7 +129,7 @@ mod tests {
 
     const MANY: u32 = 200_000;
 
-    /// Mean of many drawn numbers, and the share of those above `limit`.
+    /// Mean of many drawn numbers, and the share above `limit`.
     fn drawn(distribution: &Distribution, limit: f64) -> (f64, f64) {
         let mut generator = Generator::derived(7, "test");
         let numbers: Vec<f64> = (0..MANY).map(|_| distribution.draw(&mut generator)).collect();
@@ -137,14 +137,14 @@ mod tests {
         (numbers.iter().sum::<f64>() / f64::from(MANY), above as f64 / f64::from(MANY))
     }
 
-    fn near(is: f64, expected: f64, tolerance: f64) {
-        assert!((is - expected).abs() <= tolerance, "{is} instead of {expected}");
+    fn assert_near(actual: f64, expected: f64, tolerance: f64) {
+        assert!((actual - expected).abs() <= tolerance, "{actual} is not within {tolerance} of {expected}");
     }
 
     #[test]
     fn numbers_have_the_mean_and_the_tail() {
         let empirical = Empirical::new(vec![1.0, 5.0, 30.0], &[5.0, 3.0, 2.0]).unwrap();
-        // Half a Pareto of shape 3 is above 10 · 2/3 · 2^(1/3); half a lognormal above mean · exp(−1/2).
+        // Half of a Pareto distribution of shape 3 is above 10 · 2/3 · 2^(1/3), half of a lognormal above mean · exp(−1/2).
         let cases = [
             (Distribution::Fixed { mean: 10.0 }, 10.0, 9.0, 1.0),
             (Distribution::Exponential { mean: 10.0 }, 10.0, 20.0, libm::exp(-2.0)),
@@ -154,22 +154,26 @@ mod tests {
         ];
         for (distribution, mean, limit, share) in cases {
             let (drawn_mean, above) = drawn(&distribution, limit);
-            near(distribution.mean(), mean, 1e-12);
-            // Four standard errors: the largest deviation is that of the lognormal, 10 · √(e − 1).
-            near(drawn_mean, mean, 4.0 * 13.2 / f64::from(MANY).sqrt());
-            near(above, share, 4.0 * 0.5 / f64::from(MANY).sqrt());
+            assert_near(distribution.mean(), mean, 1e-12);
+            // Four standard errors; the largest deviation is the lognormal's, 10 · √(e − 1).
+            assert_near(drawn_mean, mean, 4.0 * 13.2 / f64::from(MANY).sqrt());
+            assert_near(above, share, 4.0 * 0.5 / f64::from(MANY).sqrt());
         }
     }
 
     #[test]
-    fn expectations_are_those_of_the_distribution() {
+    fn expectations_match_the_distribution() {
         let (mean, limit) = (10.0, 7.0);
         let above = |x: f64| if x > limit { 1.0 } else { 0.0 };
-        near(Distribution::Exponential { mean }.expectation(above), libm::exp(-limit / mean), 1e-3);
-        near(Distribution::Lognormal { mean, sigma: 1.0 }.expectation(|x| if x > mean * libm::exp(-0.5) { 1.0 } else { 0.0 }), 0.5, 1e-3);
+        assert_near(Distribution::Exponential { mean }.expectation(above), libm::exp(-limit / mean), 1e-3);
+        assert_near(
+            Distribution::Lognormal { mean, sigma: 1.0 }.expectation(|x| if x > mean * libm::exp(-0.5) { 1.0 } else { 0.0 }),
+            0.5,
+            1e-3,
+        );
         // Whole packets: the mean of ⌈X⌉ is 1 / (1 − exp(−1 / mean)).
         let rounded_up = Distribution::Exponential { mean }.expectation(|x| libm::ceil(x) - x);
-        near(mean + rounded_up, 1.0 / (1.0 - libm::exp(-1.0 / mean)), 1e-3);
+        assert_near(mean + rounded_up, 1.0 / (1.0 - libm::exp(-1.0 / mean)), 1e-3);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Entries: how a part says its name, its parameters, the quantities that it shows, and how it is built.
+//! Entries: a part's name, parameters, quantities and build function.
 
 use crate::params::{Param, Params};
 
-/// A number that a part shows in traces, or that a model gives: what its column or row is.
+/// A number that a part reports in traces, or that a model returns: the declaration of its column or row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its unit as people write it; empty for a plain number.
+    /// Unit as people write it; empty for a plain number.
     pub unit: &'static str,
-    /// What it is: one line.
+    /// Meaning, in one line.
     pub doc: &'static str,
-    /// What an axis says besides the unit. Quantities of one axis share a panel; empty: it has a panel of its own.
+    /// Label of the axis besides the unit. Quantities with the same label share a panel; with an empty label a quantity has its own.
     pub axis: &'static str,
 }
 
@@ -21,49 +21,49 @@ pub const fn quantity(name: &'static str, unit: &'static str, doc: &'static str)
 }
 
 impl Quantity {
-    /// The same, drawn on an axis that others share.
+    /// The same quantity on a shared axis.
     #[must_use]
     pub const fn on(self, axis: &'static str) -> Self {
         Self { axis, ..self }
     }
 }
 
-/// One part on one axis; `P` is the axis' trait object.
+/// One part on one axis; `P` is the trait object of the axis.
 #[derive(Debug)]
 pub struct Entry<P: ?Sized + 'static> {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Summary, in one line.
     pub summary: &'static str,
-    /// Where it is described: paper or RFC.
+    /// Paper or RFC that describes it.
     pub reference: &'static str,
-    /// Its parameters.
+    /// Parameters.
     pub params: &'static [Param],
-    /// What it shows in traces: exactly what its `internals` tell.
+    /// Quantities in traces: exactly those that its `internals` report.
     pub quantities: &'static [Quantity],
-    /// Checks what bounds of single parameters cannot say, and builds the part.
+    /// Checks conditions beyond the bounds of single parameters, and builds the part.
     pub build: fn(&Params) -> Result<Box<P>, String>,
 }
 
-/// What is the same for the entries of all axes, for listings, documentation and validation.
+/// The fields common to the entries of all axes, for listings, documentation and validation.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Summary, in one line.
     pub summary: &'static str,
-    /// Where it is described.
+    /// Paper or RFC that describes it.
     pub reference: &'static str,
-    /// Its parameters.
+    /// Parameters.
     pub params: &'static [Param],
-    /// What a part shows in traces, or what a model gives.
+    /// Quantities that a part reports in traces, or that a model returns.
     pub quantities: &'static [Quantity],
-    /// The opening comment of its file, from which its page is made.
+    /// Opening comment of the file; the source of its page.
     pub header: &'static str,
 }
 
 impl<P: ?Sized> Entry<P> {
-    /// Describes this entry, whose file has the text `source`.
+    /// Describes this entry; `source` is the text of its file.
     pub fn describe(&self, source: &'static str) -> Description {
         let Self { name, summary, reference, params, quantities, .. } = *self;
         Description { name, summary, reference, params, quantities, header: header(source) }
@@ -81,14 +81,14 @@ pub(crate) fn header(source: &'static str) -> &'static str {
     &source[..end]
 }
 
-/// Declares the parts of a folder, each a file with an `ENTRY`: their modules, the table of their entries, and their descriptions.
+/// Declares the parts of a folder, each a file with an `ENTRY`: the modules, the table of entries, and the descriptions.
 ///
-/// It stands in the folder's `mod.rs`, so that a part is one file and one line there.
+/// The folder's `mod.rs` calls it, so that a part is one file and one line there.
 #[macro_export]
 macro_rules! entries {
     ($entry:ty: $($file:ident),+ $(,)?) => {
         $(pub mod $file;)+
-        /// Every entry of this folder, in the order in which listings show them.
+        /// Every entry of this folder, in the order of listings.
         pub static ENTRIES: &[&$entry] = &[$(&$file::ENTRY),+];
 
         /// Describes every entry of this folder.

@@ -1,6 +1,7 @@
-//! What a transport tells a congestion control: facts that an algorithm may need, computed once.
+//! The events that a transport reports to a congestion control: facts that an algorithm may need, computed once.
 //!
-//! Data is counted in bytes, windows in segments. Positions (`snd_una`, `snd_nxt`) are bytes of the stream since the connection began.
+//! Data is counted in bytes, windows in segments. Positions (`snd_una`, `snd_nxt`) are bytes of the stream since the start of the
+//! connection.
 
 use crate::units::{Bytes, Duration, Instant, Rate, Segments};
 
@@ -11,171 +12,173 @@ pub struct Established {
     pub now: Instant,
     /// Sender maximum segment size (RFC 5681 §2), headers excluded.
     pub smss: Bytes,
-    /// How often the SYN had to be sent again.
+    /// Number of retransmissions of the SYN.
     pub lost_syns: u32,
-    /// Round-trip time of the handshake, where it could be measured.
+    /// Round-trip time of the handshake, if it was measured.
     pub rtt: Option<Duration>,
-    /// The receiver's window, in segments, where it is known.
+    /// The receiver's window in segments, if known.
     pub rwnd: Option<Segments>,
-    /// Data that the application has to send, in segments; unknown where it is without end.
+    /// Data that the application has to send, in segments; `None` for endless data.
     pub available: Option<Segments>,
-    /// The initial window that earlier connections to the same peer arrived at, where there were any: see [`FirstWindow`].
+    /// The initial window learned from earlier connections to the same peer, if any: see [`FirstWindow`].
     pub learned: Option<Segments>,
-    /// Whether the receiver reports what arrived out of order (SACK, QUIC), so that more than one loss in a round trip can be told.
+    /// Whether the receiver reports data that arrived out of order (SACK, QUIC), so that the sender can detect more than one loss per round
+    /// trip.
     pub selective: bool,
-    /// Headers that every segment carries, in bytes: a pacing rate counts them, a window does not.
+    /// Headers of each segment in bytes: a pacing rate includes them, a window does not.
     pub header: Bytes,
-    /// From which random decisions are drawn: another for each connection of a run, and for each run.
+    /// Seed of the control's random decisions; differs between connections and between runs.
     pub seed: u64,
 }
 
 impl Established {
-    /// A handshake of which nothing is known but the segment size.
+    /// A handshake with only the segment size known.
     pub const fn new(now: Instant, smss: Bytes) -> Self {
         Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None, selective: false, header: Bytes(0), seed: 0 }
     }
 
-    /// Whether the SYN had to be sent again.
+    /// Whether the SYN was retransmitted.
     pub const fn syn_lost(&self) -> bool {
         self.lost_syns > 0
     }
 }
 
-/// What became of the initial window: told once, when all that was sent in it has been acknowledged, or when congestion was noticed before.
-/// Not told after a lost SYN, when the initial window is not the policy's own choice.
+/// The fate of the initial window. Reported once: when all data sent in it has been acknowledged, or at the first congestion before that.
+/// Not reported after a lost SYN, when the initial window is not the policy's own choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstWindow {
     /// The initial window.
     pub window: Segments,
-    /// Whether it was used up: application and receiver let so much be sent.
+    /// Whether the whole window was sent: application and receiver allowed it.
     pub filled: bool,
-    /// Whether a loss or a mark was noticed before all of it was acknowledged.
+    /// Whether a loss or a mark was detected before all of it was acknowledged.
     pub congested: bool,
-    /// What connections to the same peer have learned by now, this one not included.
+    /// The window that connections to the same peer have learned so far, without this one.
     pub learned: Option<Segments>,
 }
 
-/// Data of a connection so far, in bytes; retransmissions count each time.
+/// Totals of a connection so far, in bytes; each retransmission counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Sent, also while the application or recovery limits.
+    /// Sent, including while the application or recovery limits the sender.
     pub sent: u64,
-    /// Delivered: acknowledged cumulatively or selectively. What was sent twice and arrived twice counts once.
+    /// Delivered: acknowledged cumulatively or selectively. Data that was sent twice and arrived twice counts once.
     pub delivered: u64,
-    /// Thought to be lost; a loss that turns out to be spurious stays counted.
+    /// Declared lost; a loss that proves spurious stays counted.
     pub lost: u64,
 }
 
-/// The state of the connection at the moment in which a packet was sent (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+/// The state of the connection when a packet was sent (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// When the packet was sent last.
+    /// Time of the packet's latest transmission.
     pub sent_at: Instant,
-    /// Bytes that had been delivered.
+    /// Bytes delivered by then.
     pub delivered: u64,
-    /// When the last of them were.
+    /// Time of the latest delivery among them.
     pub delivered_at: Instant,
-    /// When the packet was sent whose delivery had been noticed last; of a flight that began from idle, when its first was.
+    /// Transmission time of the packet whose delivery was detected last. In a flight that began from idle, the transmission time of its
+    /// first packet.
     pub first_sent: Instant,
-    /// Bytes that had been lost.
+    /// Bytes declared lost by then.
     pub lost: u64,
-    /// Bytes in flight, the packet included.
+    /// Bytes in flight, including the packet.
     pub inflight: u64,
-    /// Whether the application had too little to send.
+    /// Whether the application had too little data to send.
     pub app_limited: bool,
 }
 
-/// The rate of delivery over the flight of the packet that was sent last among those just delivered.
+/// The delivery rate over the flight of one packet: the one sent last among those just delivered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
-    /// That packet's snapshot.
+    /// The packet's snapshot.
     pub packet: Snapshot,
-    /// Bytes delivered since it was sent.
+    /// Bytes delivered since the packet was sent.
     pub delivered: u64,
-    /// The longer of the time in which these were sent and the time in which they were acknowledged.
+    /// The longer of two times: in which these bytes were sent, and in which they were acknowledged.
     pub interval: Duration,
-    /// The rate; none where the interval is shorter than any round trip so far.
+    /// The rate; `None` if the interval is shorter than any round trip so far.
     pub rate: Option<Rate>,
 }
 
 /// A segment was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When it was sent.
+    /// Time of the transmission.
     pub now: Instant,
-    /// Its data in bytes.
+    /// Data in bytes.
     pub size: u64,
-    /// Segments outstanding, this one included.
+    /// Segments outstanding, including this one.
     pub flight_size: u32,
-    /// Bytes in flight, this segment included: equal to `size` after an idle time.
+    /// Bytes in flight, including this segment; equal to `size` after an idle time.
     pub inflight: u64,
     /// Next position that has never been sent.
     pub snd_nxt: u64,
-    /// The connection so far, this segment included.
+    /// Totals so far, including this segment.
     pub total: Totals,
-    /// Whether it had been sent before.
+    /// Whether the segment had been sent before.
     pub retransmission: bool,
-    /// Whether the application had too little to send before it.
+    /// Whether the application had too little data to send before it.
     pub app_limited: bool,
 }
 
-/// A segment is thought to be lost: told once for each transmission, before the congestion event or the ACK that the loss belongs to.
+/// A segment was declared lost. Reported once per transmission, before the congestion event or the ACK to which the loss belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When it was noticed.
+    /// Time of the detection.
     pub now: Instant,
-    /// Its first position.
+    /// First position of the segment.
     pub start: u64,
     /// One past its last position.
     pub end: u64,
-    /// The connection when it was sent last.
+    /// The connection at the segment's latest transmission.
     pub packet: Snapshot,
-    /// Bytes in flight without it.
+    /// Bytes in flight, without this segment.
     pub inflight: u64,
-    /// The connection so far, this loss included.
+    /// Totals so far, including this loss.
     pub total: Totals,
 }
 
-/// An acknowledgement arrived that says something new: of data, or, as a duplicate, that something has left the network.
+/// An ACK arrived with new information: it acknowledges data or, as a duplicate, shows that a segment has left the network.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Instant,
-    /// Segments it newly acknowledges cumulatively.
+    /// Segments newly acknowledged cumulatively.
     pub acked: u32,
-    /// Segments by which it counts for growth: 1 where every ACK counts alike (ns-2), or the acknowledged segments within the limit of
+    /// Segments that the ACK counts as for growth. Either 1 for every ACK (ns-2), or the acknowledged segments within the limit of
     /// appropriate byte counting (RFC 3465). The host decides; a growth rule multiplies by it.
     pub counted: Segments,
-    /// Whether the window may grow: not at a duplicate, in loss recovery, or at an echoed mark (RFC 5681 §3.2, RFC 3168 §6.1.2).
+    /// Whether the window may grow: false for a duplicate, in loss recovery, and for an ECN echo (RFC 5681 §3.2, RFC 3168 §6.1.2).
     pub may_grow: bool,
-    /// Whether the congestion window was what limited sending. A window that is not used must not grow (RFC 9002 §7.8, RFC 7661);
-    /// ns-2 lets it grow all the same, so its host profile always says yes.
+    /// Whether the congestion window limited the sender. An unused window must not grow (RFC 9002 §7.8, RFC 7661). ns-2 lets it grow, so
+    /// its host profile always sets true.
     pub cwnd_limited: bool,
-    /// Segments outstanding after it; where the sender went back, only those that it has sent again.
+    /// Segments outstanding after this ACK; if the sender went back, only those that it has retransmitted.
     pub flight_size: u32,
-    /// Bytes that it newly delivers: acknowledged or, for the first time, acknowledged selectively.
+    /// Bytes newly delivered: acknowledged cumulatively, or selectively for the first time.
     pub delivered: u64,
-    /// Bytes of them that a mark may have hit: all, if it carries an ECN echo. With a receiver that repeats the echo until it is answered
-    /// (RFC 3168) that is an upper bound.
+    /// Bytes of them that may have been marked: all of them if the ACK carries an ECN echo. This is an upper bound if the receiver repeats
+    /// the echo until the sender responds (RFC 3168).
     pub marked: u64,
-    /// Bytes that are thought to be lost since the last ACK.
+    /// Bytes declared lost since the last ACK.
     pub lost: u64,
-    /// Bytes in flight before it: sent, and neither delivered nor lost.
+    /// Bytes in flight before the ACK: sent, and neither delivered nor lost.
     pub inflight_before: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the ACK.
     pub inflight: u64,
-    /// First position that is not acknowledged.
+    /// First position not yet acknowledged.
     pub snd_una: u64,
     /// Next position that has never been sent.
     pub snd_nxt: u64,
-    /// The connection so far.
+    /// Totals so far.
     pub total: Totals,
-    /// The rate of delivery, where the host samples it: see [`CongestionControl::wants_samples`](crate::cc::CongestionControl).
+    /// The delivery rate sample, if the host takes samples: see [`CongestionControl::wants_samples`](crate::cc::CongestionControl).
     pub sample: Option<RateSample>,
-    /// Round-trip time of the segment that caused it, where it was measured; the receiver's delay is part of it.
+    /// Round-trip time of the segment that caused the ACK, if measured; it includes the receiver's delay.
     pub rtt: Option<Duration>,
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed round-trip time, once known.
     pub srtt: Option<Duration>,
     /// Smallest round-trip time so far.
     pub min_rtt: Option<Duration>,
@@ -183,13 +186,13 @@ pub struct Ack {
     pub round: u64,
     /// Whether the ACK carries an ECN echo (RFC 3168).
     pub ecn_echo: bool,
-    /// Whether it acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later tells
-    /// of that ACK (ns-2's Vegas).
+    /// Whether the ACK acknowledges the SYN, alone or with data, which `acked` then counts. Only a host whose initial window opens later
+    /// reports this ACK (ns-2's Vegas).
     pub handshake: bool,
 }
 
 impl Ack {
-    /// An ACK of `acked` segments of `smss` bytes at which the window may grow, and of which nothing else is known.
+    /// An ACK of `acked` segments of `smss` bytes at which the window may grow; all other facts are unknown.
     pub const fn new(now: Instant, acked: u32, smss: Bytes) -> Self {
         let delivered = acked as u64 * smss.0;
         Self {
@@ -217,18 +220,18 @@ impl Ack {
         }
     }
 
-    /// Delivery rate over the last round trip, where the host samples it.
+    /// Delivery rate over the last round trip, if the host takes samples.
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sample.and_then(|sample| sample.rate)
     }
 
-    /// Whether that rate was sampled while the application had too little to send, so that the path may be faster.
+    /// Whether that rate was sampled while the application had too little data to send, so that the path may be faster.
     pub fn app_limited(&self) -> bool {
         self.sample.is_some_and(|sample| sample.packet.app_limited)
     }
 }
 
-/// Why the network is thought to be congested.
+/// The sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Duplicate acknowledgements reached the threshold.
@@ -239,37 +242,37 @@ pub enum Cause {
     EcnCe,
 }
 
-/// Smallest window of a host that halves windows of one segment too: what is less than a segment lets nothing new go until an ACK makes it
-/// grow or the timer expires. RFC 3168 §6.1.2 has the sender wait so after a mark; ns-2 does after a loss too.
+/// Smallest window of a host that also halves windows of one segment. With less than one segment no new data leaves until an ACK makes the
+/// window grow or the timer expires. RFC 3168 §6.1.2 makes the sender wait so after a mark; ns-2 also does after a loss.
 pub const PART_OF_A_SEGMENT: Segments = 1.0 / 1024.0;
 
-/// A sign of congestion: at most one in a recovery period.
+/// A sign of congestion: at most one per recovery period.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When it was noticed.
+    /// Time of the detection.
     pub now: Instant,
-    /// What it was.
+    /// The sign.
     pub cause: Cause,
-    /// The window in force: `cwnd` with its inflation by duplicate ACKs, at most the receiver's window.
+    /// The window in force: `cwnd`, including its inflation by duplicate ACKs, and at most the receiver's window.
     pub window: Segments,
     /// Segments outstanding.
     pub flight_size: u32,
     /// Bytes in flight: sent, and neither delivered nor lost.
     pub inflight: u64,
-    /// Whether the host's recovery starts over from one segment (Tahoe after duplicate ACKs; every host after a timeout).
+    /// Whether the host's recovery restarts from the loss window (Tahoe after duplicate ACKs; every host after a timeout).
     pub restart: bool,
-    /// Window from which it starts over, in segments: the loss window of RFC 5681 §3.1, which is 1; Vegas' 2.
+    /// Window after a restart, in segments: the loss window of RFC 5681 §3.1, which is 1; 2 in Vegas.
     pub loss_window: Segments,
     /// Smallest window that the reduction may leave, in segments: 1, or [`PART_OF_A_SEGMENT`].
     pub least: Segments,
-    /// Whether the missing segment had already been sent again: its retransmission was lost too.
+    /// Whether the missing segment had already been retransmitted, so that its retransmission was lost too.
     pub resent: bool,
     /// Smallest round-trip time so far.
     pub min_rtt: Option<Duration>,
 }
 
 impl CongestionEvent {
-    /// Congestion with `window` segments in force, after which a timeout starts over from one segment.
+    /// Congestion with `window` segments in force; a timeout restarts from one segment.
     pub fn new(now: Instant, cause: Cause, window: Segments) -> Self {
         let restart = matches!(cause, Cause::Timeout);
         Self {

@@ -1,9 +1,9 @@
-//! The parts of Ackclock: congestion controls, queue disciplines, loss models; and analytic models.
+//! The parts of Ackclock: congestion controls, queue disciplines and loss models; also the analytic models.
 //!
-//! This crate has no clock, no I/O and no threads. The simulator, runs on a real kernel and other stacks drive the same parts through
-//! the traits in [`cc`], [`qdisc`] and [`loss`], and learn which parts exist from [`registry`].
+//! This crate has no clock, no I/O and no threads. The simulator, runs on a real kernel and other stacks drive the same parts through the
+//! traits in [`cc`], [`qdisc`] and [`loss`]. They get the list of parts from [`registry`].
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::float_cmp, reason = "the documents' numbers are exact, and so must ours be"))]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "the documents' numbers are exact, so the tests compare exactly"))]
 
 pub mod analytic;
 pub mod cc;

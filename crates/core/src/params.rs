@@ -1,9 +1,9 @@
-//! Parameters of parts and models: their kinds, defaults and values.
+//! Parameters of parts and models: kinds, defaults and values.
 
 use crate::units::Limit;
 
-/// The values that a parameter takes, and their unit. `min` and `max` are the smallest and the largest number allowed, both included, in
-/// the unit with which the part is built.
+/// The values and the unit of a parameter. `min` and `max` are the smallest and the largest allowed number, both inclusive, in the unit
+/// that the part receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "`min` and `max` mean the same in every variant")]
 pub enum Kind {
@@ -15,26 +15,26 @@ pub enum Kind {
     Integer { min: f64, max: f64 },
     /// `true` or `false`.
     Bool,
-    /// A time; built with seconds.
+    /// A time; the part receives seconds.
     Duration { min: f64, max: f64 },
-    /// An amount of data; built with bytes.
+    /// An amount of data; the part receives bytes.
     Size { min: f64, max: f64 },
-    /// A data rate; built with bits per second.
+    /// A data rate; the part receives bits per second.
     Rate { min: f64, max: f64 },
-    /// A probability; built with 0 to 1, written in percent.
+    /// A probability; written in percent, the part receives 0 to 1.
     Probability { min: f64, max: f64 },
-    /// Real numbers, in rising or falling order or none, as the parameter says.
+    /// A list of real numbers; the parameter defines whether their order matters.
     Numbers { min: f64, max: f64 },
     /// One of these words.
     Word(&'static [&'static str]),
-    /// The capacity of a queue: "50 packets", "64 kB", "1 BDP", the last turned into packets.
+    /// The capacity of a queue: "50 packets", "64 kB" or "1 BDP", which is converted to packets.
     Limit { min: f64, max: f64 },
-    /// The same, with "1 BDP" turned into bytes, for a part that may count bytes.
+    /// The capacity of a queue that may count bytes: "1 BDP" is converted to bytes.
     ByteLimit { min: f64, max: f64 },
 }
 
 impl Kind {
-    /// The smallest and the largest number allowed, both included; `None` for kinds that are no numbers.
+    /// The smallest and the largest allowed number, both inclusive; `None` for kinds that are not numeric.
     pub const fn bounds(&self) -> Option<(f64, f64)> {
         match *self {
             Self::Bool | Self::Word(_) => None,
@@ -65,7 +65,7 @@ pub enum Value {
     Limit(Limit),
     /// For [`Kind::Bool`].
     Bool(bool),
-    /// The part computes it; only for parameters whose default this is.
+    /// The part computes the value; only for parameters with this default.
     Auto,
 }
 
@@ -82,7 +82,7 @@ pub enum Default {
     Limit(Limit),
     /// For [`Kind::Bool`].
     Bool(bool),
-    /// For any kind: the part computes it. A scenario writes "auto".
+    /// For any kind: the part computes the value. A scenario writes "auto".
     Auto,
 }
 
@@ -103,17 +103,17 @@ impl Default {
 /// One parameter of a part.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Its key in a scenario.
+    /// Key in a scenario.
     pub name: &'static str,
-    /// What it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// What it is when a scenario is silent.
+    /// Value if a scenario does not set it.
     pub default: Default,
-    /// What it means and where the default comes from: one line.
+    /// Meaning and source of the default, in one line.
     pub doc: &'static str,
 }
 
-/// Values for all parameters of a part, in the order of its declaration.
+/// Values of all parameters of a part, in the order of declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params(pub Vec<(&'static str, Value)>);
 
@@ -126,7 +126,7 @@ impl Params {
     /// Sets a declared parameter.
     ///
     /// # Panics
-    /// If `name` is not declared: a broken invariant of the caller, which checks names against the registry.
+    /// If `name` is not declared. The caller checks names against the registry, so this is a broken invariant.
     pub fn set(&mut self, name: &str, value: Value) {
         let slot = self.0.iter_mut().find(|(key, _)| *key == name);
         slot.unwrap_or_else(|| panic!("parameter {name} is not declared")).1 = value;
@@ -140,15 +140,15 @@ impl Params {
     /// The number `name`.
     ///
     /// # Panics
-    /// If `name` is not declared or not a number: a mistake in a part, found by the tests every part gets.
+    /// If `name` is not declared or is not a number: a fault of the part, found by the tests of all parts.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Value::Number(number) => *number,
-            other => panic!("parameter {name} is no number but {other:?}"),
+            other => panic!("parameter {name} is not a number but {other:?}"),
         }
     }
 
-    /// The number `name`, unless the part shall compute it.
+    /// The number `name`, or `None` if the part computes it.
     ///
     /// # Panics
     /// As [`Params::number`].
@@ -174,7 +174,7 @@ impl Params {
     pub fn numbers(&self, name: &str) -> &[f64] {
         match self.get(name) {
             Value::Numbers(numbers) => numbers,
-            other => panic!("parameter {name} is no list but {other:?}"),
+            other => panic!("parameter {name} is not a list but {other:?}"),
         }
     }
 
@@ -185,11 +185,11 @@ impl Params {
     pub fn limit(&self, name: &str) -> Limit {
         match self.get(name) {
             Value::Limit(limit) => *limit,
-            other => panic!("parameter {name} is no queue limit but {other:?}"),
+            other => panic!("parameter {name} is not a queue limit but {other:?}"),
         }
     }
 
-    /// The queue capacity `name`, unless the part shall compute it.
+    /// The queue capacity `name`, or `None` if the part computes it.
     ///
     /// # Panics
     /// As [`Params::number`].
@@ -204,7 +204,7 @@ impl Params {
     pub fn word(&self, name: &str) -> &str {
         match self.get(name) {
             Value::Word(word) => word,
-            other => panic!("parameter {name} is no word but {other:?}"),
+            other => panic!("parameter {name} is not a word but {other:?}"),
         }
     }
 }

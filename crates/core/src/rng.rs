@@ -1,16 +1,16 @@
-//! Random number generators: one for each component of a run, derived from the run's seed and the component's path, so that adding
-//! a component changes no other's numbers.
+//! Random number generators: one per component of a run, derived from the run's seed and the component's path. Adding a component therefore
+//! changes no other component's numbers.
 //!
 //! ## References
-//! Blackman & Vigna, *Scrambled linear pseudorandom number generators*, 2021 (xoshiro256++, `SplitMix64` seeding);
-//! L'Ecuyer, Simard, Chen & Kelton, *An object-oriented random-number package*, 2002 (`MRG32k3a`, its streams 2¹²⁷ apart).
+//! Blackman & Vigna, *Scrambled linear pseudorandom number generators*, 2021 (xoshiro256++, `SplitMix64` seeding); L'Ecuyer, Simard, Chen &
+//! Kelton, *An object-oriented random-number package*, 2002 (`MRG32k3a`, with streams 2¹²⁷ numbers apart).
 
 /// A generator of uniform numbers.
 #[derive(Clone, Debug)]
 pub enum Generator {
     /// The default: xoshiro256++.
     Xoshiro(Xoshiro256),
-    /// ns-2's generator, to draw the same losses as ns-2.
+    /// ns-2's generator, for the same losses as in ns-2.
     Mrg(Mrg32k3a),
 }
 
@@ -41,7 +41,7 @@ pub struct Xoshiro256 {
 }
 
 impl Xoshiro256 {
-    /// A generator whose state is filled by `SplitMix64` from `seed`.
+    /// A generator with a state filled by `SplitMix64` from `seed`.
     pub fn new(mut seed: u64) -> Self {
         let state = std::array::from_fn(|_| {
             seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -91,9 +91,11 @@ pub struct Mrg32k3a {
 }
 
 impl Mrg32k3a {
-    /// The generator as ns-2 seeds it: all six words are `seed`, then `stream` jumps of 2¹²⁷ numbers (`new RNG` takes the next one).
+    /// The generator as seeded by ns-2: all six words are `seed`, followed by `stream` jumps of 2¹²⁷ numbers (`new RNG` takes the next
+    /// stream).
     ///
-    /// The generator is linear, so its first number is about 0.00034 · `seed` for a small seed: for science use streams, not seeds.
+    /// The generator is linear, so its first number is about 0.00034 · `seed` for a small seed. For independent runs use streams, not
+    /// seeds.
     pub fn new(seed: u32, stream: u32) -> Self {
         let word = u64::from(seed.max(1));
         let (mut first, mut second) = ([word % M1; 3], [word % M2; 3]);
@@ -158,13 +160,13 @@ mod tests {
 
     #[test]
     fn mrg32k3a_draws_the_authors_first_number() {
-        // L'Ecuyer et al. 2002: with all six words 12345 the first number is 0.1270111…
+        // L'Ecuyer et al. 2002: with 12345 in all six words the first number is 0.1270111…
         assert!((Mrg32k3a::new(12_345, 0).uniform() - 0.127_011_122_046_577_14).abs() < 1e-15);
     }
 
     #[test]
     fn mrg32k3a_draws_ns2s_later_numbers() {
-        // `$rng seed 7`, then `$rng uniform 0 1`: the numbers 10 000, 30 000 and 60 000.
+        // `$rng seed 7`, then `$rng uniform 0 1`: numbers 10 000, 30 000 and 60 000.
         let mut generator = Mrg32k3a::new(7, 0);
         let drawn: Vec<f64> = (0..60_000).map(|_| generator.uniform()).collect();
         for (index, expected) in [(9_999, 0.846_291_483_308), (29_999, 0.713_512_330_182), (59_999, 0.632_113_941_773)] {
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_jump_equals_its_steps() {
-        // The same matrices, raised to a small power, must agree with stepping.
+        // The matrices raised to a small power must agree with single steps.
         let jump = power_of_two(STEP1, 4, M1);
         let mut generator = Mrg32k3a::new(7, 0);
         let jumped = apply(&jump, generator.first, M1);
@@ -186,14 +188,14 @@ mod tests {
 
     #[test]
     fn xoshiro_draws_the_authors_numbers() {
-        // Reference implementation with state 1, 2, 3, 4.
+        // Reference implementation with the state 1, 2, 3, 4.
         let mut generator = Xoshiro256 { state: [1, 2, 3, 4] };
         let drawn: Vec<u64> = (0..4).map(|_| generator.next_u64()).collect();
         assert_eq!(drawn, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
     }
 
     #[test]
-    fn components_have_generators_of_their_own() {
+    fn each_component_has_its_own_generator() {
         let draw = |seed, path| Generator::derived(seed, path).uniform().to_bits();
         assert_ne!(draw(1, "link/0/loss"), draw(1, "link/1/loss"));
         assert_ne!(draw(1, "link/0/loss"), draw(2, "link/0/loss"));

@@ -1,4 +1,4 @@
-//! Events and parts for the unit tests.
+//! Events, parts and queues for the unit tests.
 
 use crate::cc::{Avoidance, Window};
 use crate::entry::Entry;
@@ -11,7 +11,7 @@ use crate::units::{Bytes, Duration, Instant, Moment, Rate, Segments};
 /// An ACK of one segment at which the window may grow.
 pub(crate) const ACK: Ack = Ack { flight_size: 1, ..Ack::new(Instant::ZERO, 1, Bytes(1000)) };
 
-/// A segment of 1000 bytes, the only one outstanding.
+/// A segment of 1000 bytes, the only outstanding one.
 pub(crate) const SENT: Sent = Sent {
     now: Instant::ZERO,
     size: 1000,
@@ -38,7 +38,7 @@ pub(crate) fn window(cwnd: Segments) -> Window {
     Window { cwnd, ssthresh: Segments::INFINITY }
 }
 
-/// Builds a part with its defaults but for `set`.
+/// Builds a part with its defaults, except for the values in `set`.
 pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Result<Box<P>, String> {
     let mut params = Params::defaults(entry.params);
     for (name, value) in set {
@@ -47,7 +47,7 @@ pub(crate) fn build<P: ?Sized>(entry: &Entry<P>, set: &[(&str, Value)]) -> Resul
     (entry.build)(&params)
 }
 
-/// A packet of `size` bytes that arrives at a busy link, `millis` into the run.
+/// A packet of `size` bytes that arrives at a busy link `millis` milliseconds into the run.
 pub(crate) fn arrival(millis: u64, size: u64) -> Arrival {
     let now = Instant::from_nanos(millis * 1_000_000);
     Arrival { now, size: Bytes(size), flow: 0, ecn: Ecn::Incapable, idle_since: None }
@@ -63,14 +63,14 @@ pub(crate) fn assert_close(actual: f64, expected: f64, tolerance: f64) {
 pub(crate) struct Sawtooth {
     pub(crate) trough: Segments,
     pub(crate) peak: Segments,
-    /// How long it takes: an ACK takes the share of a round trip that it has of the window.
+    /// Length in round trips; each ACK takes 1/cwnd of one.
     pub(crate) rtts: f64,
 }
 
-/// The cycle into which `part` settles when congestion follows every `acks` ACKs, from a first peak of `start`.
+/// The cycle to which `part` converges with congestion after every `acks` ACKs, from a first peak of `start`.
 ///
 /// # Panics
-/// If it has not settled after many cycles.
+/// If it has not converged after many cycles.
 pub(crate) fn sawtooth(part: &mut dyn Avoidance, acks: u32, start: Segments) -> Sawtooth {
     let mut peak = start;
     for _ in 0..10_000 {
@@ -80,26 +80,26 @@ pub(crate) fn sawtooth(part: &mut dyn Avoidance, acks: u32, start: Segments) -> 
             rtts += 1.0 / cwnd;
             cwnd = part.on_ack(&ACK, &window(cwnd));
         }
-        let settled = (cwnd - peak).abs() <= 1e-10 * peak;
+        let converged = (cwnd - peak).abs() <= 1e-10 * peak;
         peak = cwnd;
-        if settled {
+        if converged {
             return Sawtooth { trough, peak, rtts };
         }
     }
-    panic!("{part:?} does not settle with a congestion event every {acks} ACKs");
+    panic!("{part:?} does not converge with a congestion event every {acks} ACKs");
 }
 
-/// A link that sends a byte in a microsecond, at once.
+/// A link that sends one byte per microsecond, without delay.
 pub(crate) const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::ZERO };
 
-/// A discipline that decides on arrival, with its defaults but for `set`, before [`OUTLET`].
+/// A discipline that decides on arrival, with its defaults except for `set`, in front of [`OUTLET`].
 pub(crate) fn admission(entry: &Entry<Discipline>, set: &[(&str, Value)]) -> Box<dyn Admission> {
     let Discipline::Fifo(mut admission) = *build(entry, set).unwrap() else { panic!("{} decides on departure", entry.name) };
     admission.attach(&OUTLET);
     admission
 }
 
-/// The quantity `name` of a discipline, of those that it reports.
+/// The quantity `name` among those that `report` gives.
 #[track_caller]
 pub(crate) fn internal(report: impl FnOnce(&mut dyn FnMut(&'static str, f64)), name: &str) -> f64 {
     let mut found = None;
@@ -107,17 +107,17 @@ pub(crate) fn internal(report: impl FnOnce(&mut dyn FnMut(&'static str, f64)), n
     found.unwrap()
 }
 
-/// A packet of `size` bytes of `flow`, which also is its sender's address, that cannot be marked.
+/// A packet of `size` bytes of `flow`, which is also its sender's address, without ECN.
 pub(crate) fn packet(handle: u32, flow: u32, size: u64) -> Packet {
     Packet { handle, flow, ends: (flow, 0), size: Bytes(size), ecn: Ecn::Incapable, arrived: Instant::ZERO }
 }
 
-/// The same, but it can be marked.
+/// The same packet, ECN-capable.
 pub(crate) fn capable(handle: u32, flow: u32, size: u64) -> Packet {
     Packet { ecn: Ecn::Capable, ..packet(handle, flow, size) }
 }
 
-/// A queue before [`OUTLET`], with what it did to packets. Times are in microseconds.
+/// A queue in front of [`OUTLET`], with the outcomes of its packets. Times are in microseconds.
 pub(crate) struct Bench {
     pub(crate) queue: Box<dyn Scheduler>,
     pub(crate) random: Generator,
@@ -125,14 +125,14 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A discipline with its defaults but for `set`.
+    /// A discipline with its defaults, except for the values in `set`.
     pub(crate) fn new(entry: &Entry<Discipline>, set: &[(&str, Value)]) -> Self {
         let mut queue = build(entry, set).unwrap().into_scheduler();
         queue.attach(&OUTLET);
         Self { queue, random: Generator::derived(1, ""), outcomes: Outcomes::new() }
     }
 
-    /// Lets `packet` arrive; gives whether it was taken.
+    /// Lets `packet` arrive. Returns whether it was accepted.
     pub(crate) fn arrive(&mut self, now: u64, packet: Packet) -> bool {
         let arrived = Instant::from_nanos(1000 * now);
         let before = self.outcomes.len();
@@ -140,29 +140,29 @@ impl Bench {
         !self.outcomes[before..].iter().any(|(it, outcome)| it.handle == packet.handle && matches!(outcome, Outcome::Dropped(_)))
     }
 
-    /// Lets `packets` arrive, taken or not.
+    /// Lets `packets` arrive, accepted or not.
     pub(crate) fn arrive_all(&mut self, now: u64, packets: impl IntoIterator<Item = Packet>) {
         for packet in packets {
             self.arrive(now, packet);
         }
     }
 
-    /// Lets packets of `size` arrive at time 0 until one is not taken; gives how many were.
+    /// Lets packets of `size` arrive at time 0 until one is dropped. Returns the number of accepted packets.
     pub(crate) fn fill(&mut self, flow: u32, size: u64) -> u32 {
         (0..1000).take_while(|handle| self.arrive(0, packet(*handle, flow, size))).count() as u32
     }
 
-    /// What the queue has for a link that is free.
+    /// The queue's answer to a free link.
     pub(crate) fn ask(&mut self, now: Instant) -> Dequeued {
         self.queue.dequeue(Moment::now(now), &mut self.random, &mut self.outcomes)
     }
 
-    /// The link is free.
+    /// The packet that a free link gets, if any.
     pub(crate) fn depart(&mut self, now: u64) -> Option<Packet> {
         self.ask(Instant::from_nanos(1000 * now)).packet()
     }
 
-    /// The packets that leave one behind the other from `now` on, until none waits.
+    /// The packets that leave back to back from `now` on, until the queue is empty.
     pub(crate) fn drain(&mut self, mut now: u64) -> Vec<Packet> {
         let next = || {
             let packet = self.depart(now)?;
@@ -172,7 +172,7 @@ impl Bench {
         std::iter::from_fn(next).collect()
     }
 
-    /// What the queue did since this was last asked: to which packets, by their handles.
+    /// The outcomes since the last call, each with the packet's handle.
     pub(crate) fn outcomes(&mut self) -> Vec<(u32, Outcome)> {
         self.outcomes.drain(..).map(|(packet, outcome)| (packet.handle, outcome)).collect()
     }
@@ -189,10 +189,10 @@ pub(crate) fn handles(packets: &[Packet]) -> Vec<u32> {
     packets.iter().map(|packet| packet.handle).collect()
 }
 
-/// What becomes of a packet that a full queue drops.
+/// The outcome of a packet that a full queue drops.
 pub(crate) const OVERFLOW: Outcome = Outcome::Dropped(Reason::Overflow);
 
-/// The largest difference between the bytes sent of flow 1 and of flow 2 after each of `packets`, until one flow has sent its last.
+/// The largest difference between the bytes sent by flow 1 and by flow 2, after each of `packets` until either flow has sent its last.
 pub(crate) fn unfairness(packets: &[Packet]) -> u64 {
     let last = |flow| packets.iter().rposition(|packet| packet.flow == flow).unwrap();
     let mut sent = [0_u64; 2];

@@ -2,15 +2,15 @@
 //!
 //! Prefixes are decimal: k, M and G are 10³, 10⁶ and 10⁹.
 //!
-//! Times are doubles, as in ns-2, so that sums made in its order of operations come out to the same bit. Whole nanoseconds are for the
-//! edges: files, traces and captured packets.
+//! Times are doubles, as in ns-2, so that sums in its order of operations give the same bits. Whole nanoseconds occur only at the edges:
+//! files, traces and captured packets.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// A window or an amount of data in segments: a real number, as in the papers and in ns-2. A transport sends its floor.
+/// A window or an amount of data in segments: a real number, as in the papers and in ns-2. A transport rounds it down to send.
 pub type Segments = f64;
 
 /// Nanoseconds in one second.
@@ -18,7 +18,7 @@ pub const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// A point in simulated time: seconds since the start of the run.
 ///
-/// Never negative, −0.0 or NaN, so that the order of the bits is the order of the times.
+/// Never negative, −0.0 or NaN, so that the bits have the order of the times.
 #[derive(Clone, Copy, PartialEq, Default)]
 pub struct Instant(f64);
 
@@ -26,15 +26,15 @@ pub struct Instant(f64);
 #[derive(Clone, Copy, PartialEq, Default)]
 pub struct Duration(f64);
 
-/// A place in the order of events: what happens at the same time happens in the order in which it was determined.
+/// A place in the order of events: events at the same time happen in the order in which they were determined.
 ///
-/// An arrival is determined when its transmission starts, a timer when it is set, the start of a transmission when the one before it
-/// starts. That is the order in which ns-2 puts events into its queue.
+/// An arrival is determined when its transmission starts, and a timer when it is set. The start of a transmission is determined when the
+/// previous one starts. This is the order in which ns-2 inserts events into its queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Moment {
-    /// When it happens.
+    /// Time of the event.
     pub at: Instant,
-    /// When it was determined.
+    /// Time at which the event was determined.
     pub since: Instant,
 }
 
@@ -49,9 +49,9 @@ pub struct Bytes(pub u64);
 /// The capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// A number of packets.
     Packets(u64),
-    /// So many bytes, headers included.
+    /// A number of bytes, headers included.
     Bytes(u64),
 }
 
@@ -76,12 +76,12 @@ impl Instant {
         self.0
     }
 
-    /// The bits of the double, which order as the times do.
+    /// The bits of the double, which have the order of the times.
     pub const fn to_bits(self) -> u64 {
         self.0.to_bits()
     }
 
-    /// The instant of these bits; bits of no instant become the start of the run.
+    /// The instant with these bits; bits of no valid instant give the start of the run.
     pub const fn from_bits(bits: u64) -> Self {
         Self(non_negative(f64::from_bits(bits)))
     }
@@ -95,7 +95,7 @@ impl Instant {
 impl Duration {
     /// No time.
     pub const ZERO: Self = Self(0.0);
-    /// One nanosecond: what times that were written as decimals may be apart after sums.
+    /// One nanosecond: the tolerance for comparing sums of times that were written as decimals.
     pub const NANOSECOND: Self = Self(1e-9);
 
     /// A span of `nanos` nanoseconds: the double nearest to the decimal.
@@ -124,20 +124,20 @@ impl Duration {
     }
 }
 
-/// `value`, or zero for what is no time: negative values, −0.0 and NaN.
+/// `value`, or zero for an invalid time: a negative value, −0.0 or NaN.
 const fn non_negative(value: f64) -> f64 {
     if value > 0.0 { value } else { 0.0 }
 }
 
 impl Moment {
-    /// What happens by itself at `now`: it is determined then and there.
+    /// The moment of an event that is determined at the time at which it happens.
     pub const fn now(now: Instant) -> Self {
         Self { at: now, since: now }
     }
 }
 
 impl Rate {
-    /// A rate in bits per second; `None` for zero, which would never deliver anything.
+    /// A rate in bits per second; `None` for zero, at which nothing is ever delivered.
     pub const fn from_bits_per_sec(bits: u64) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
     }
@@ -147,12 +147,12 @@ impl Rate {
         self.0
     }
 
-    /// The time `size` takes at this rate.
+    /// The transmission time of `size` at this rate.
     pub const fn transmission(self, size: Bytes) -> Duration {
         Duration(8.0 * size.0 as f64 / self.0 as f64)
     }
 
-    /// The bytes this rate delivers in `time`: rate × time / 8, the bandwidth-delay product when `time` is a round-trip time.
+    /// The bytes delivered in `time`: rate × time / 8. For a round-trip time this is the bandwidth-delay product.
     pub fn bytes_in(self, time: Duration) -> f64 {
         self.0 as f64 * time.as_secs_f64() / 8.0
     }
@@ -194,7 +194,7 @@ impl Sub for Duration {
 
 impl Mul<f64> for Duration {
     type Output = Self;
-    /// The span so many times; no time for a factor below zero.
+    /// The product with `factor`; zero for a negative factor.
     fn mul(self, factor: f64) -> Self {
         Self(non_negative(self.0 * factor))
     }
@@ -202,7 +202,7 @@ impl Mul<f64> for Duration {
 
 impl Div<f64> for Duration {
     type Output = Self;
-    /// The span divided by `divisor`; no time for one below zero.
+    /// The quotient by `divisor`; zero for a negative divisor.
     fn div(self, divisor: f64) -> Self {
         Self(non_negative(self.0 / divisor))
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nanoseconds_are_the_nearest_double_of_the_decimal_and_come_back() {
+    fn nanoseconds_become_the_nearest_double_and_convert_back() {
         for (nanos, secs) in [(0, 0.0), (1, 1e-9), (418_089_733, 0.418_089_733), (60_000_000_001, 60.000_000_001)] {
             assert_eq!(Instant::from_nanos(nanos).as_secs_f64().to_bits(), f64::to_bits(secs));
             assert_eq!((Instant::from_nanos(nanos).as_nanos(), Duration::from_nanos(nanos).as_nanos()), (nanos, nanos));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_bits_is_that_of_the_times() {
+    fn bits_have_the_order_of_the_times() {
         let times = [0.0, 1e-300, 1e-9, 0.1, 0.1 + 0.2, 1e9, f64::INFINITY].map(|secs| Instant::ZERO + Duration::from_secs_f64(secs));
         assert!(times.is_sorted_by(|a, b| a < b && a.to_bits() < b.to_bits()));
         assert_eq!(times.map(|time| Instant::from_bits(time.to_bits())), times);
@@ -288,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn no_sum_is_negative_or_no_number() {
+    fn no_result_is_negative_or_nan() {
         let max = Duration::from_secs_f64(f64::INFINITY);
         let zero = [max - max, max * 0.0, Duration::from_millis(1) * -1.0, Duration::from_secs_f64(-0.0), Instant::MAX.since(Instant::MAX)];
         assert!(zero.iter().all(|span| span.as_secs_f64().to_bits() == 0));
     }
 
     #[test]
-    fn at_equal_times_what_was_determined_first_is_first() {
+    fn at_equal_times_the_event_determined_first_is_first() {
         let moment = |at, since| Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) };
         assert!(moment(5, 1) < moment(5, 2) && moment(5, 2) < moment(6, 0));
     }

@@ -1,4 +1,4 @@
-//! CUBIC's mean window under regular loss: RFC 9438 §5.
+//! CUBIC's mean window with periodic loss: RFC 9438 §5.
 
 use ackclock_core::cc::{Avoidance, Window, avoidance};
 use ackclock_core::events::{Ack, Cause, CongestionEvent};
@@ -8,7 +8,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 /// An ACK of one segment.
 const ACK: Ack = Ack::new(Instant::ZERO, 1, Bytes(1000));
 
-/// CUBIC without what is `off`.
+/// CUBIC with the options `off` disabled.
 fn cubic(off: &[&str]) -> Box<dyn Avoidance> {
     let mut params = Params::defaults(avoidance::cubic::ENTRY.params);
     for name in off {
@@ -21,13 +21,12 @@ fn instant(secs: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(secs)
 }
 
-/// In congestion avoidance.
+/// A window in congestion avoidance.
 fn window(cwnd: Segments) -> Window {
     Window { cwnd, ssthresh: 2.0 }
 }
 
-/// The mean window over the 40th cycle of deterministic loss, one after every `acks` ACKs, from a first peak of `start`. An ACK takes
-/// the share of `rtt` that it has of the window.
+/// The mean window in the 40th cycle of periodic loss, one after every `acks` ACKs, from a first peak of `start`. An ACK takes `rtt`/cwnd.
 fn mean_window(part: &mut dyn Avoidance, acks: u32, rtt: f64, start: Segments) -> Segments {
     let (mut clock, mut cwnd, mut began) = (0.0, start, 0.0);
     let srtt = Some(Duration::from_secs_f64(rtt));
@@ -47,8 +46,8 @@ fn mean_window(part: &mut dyn Avoidance, acks: u32, rtt: f64, start: Segments) -
     f64::from(acks) * rtt / (clock - began)
 }
 
-/// §5: a cycle's mean window is (3 + β)/4 of its peak. It has to begin there: to a peak of its own it comes back slowly, because the
-/// function is flat around it.
+/// §5: the mean window of a cycle is (3 + β)/4 of its peak. The cycle must start at this peak: from another one it converges slowly,
+/// because the function is flat around it.
 const PEAK: f64 = 4.0 / 3.7;
 
 #[test]
@@ -63,8 +62,8 @@ fn the_mean_window_of_section_5() {
 
 #[test]
 fn the_tables_of_section_5() {
-    // Tables 1 and 2, C = 0.4: 1/p, RTT, mean window. Where it is Reno's the tables have 1.2/√p for √(1.5/p), which is 2 % more; and
-    // where both functions are close, at 1000 and 0.1 s, the larger of the two has a larger mean than either.
+    // Tables 1 and 2, C = 0.4: 1/p, RTT, mean window. If Reno's window is the larger, the tables have 1.2/√p; the exact √(1.5/p) is 2 %
+    // more. If both functions are close, at 1000 and 0.1 s, the larger of the two has a larger mean than either.
     for (acks, rtt, table) in [
         (100, 0.1, 12.0),
         (1000, 0.1, 38.0),

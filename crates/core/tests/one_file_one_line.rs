@@ -1,10 +1,10 @@
-//! "One file and one line": does what CONTRIBUTING.md says, in a copy of this crate, with the examples printed there.
+//! "One file and one line": follows CONTRIBUTING.md in a copy of this crate, with its printed examples.
 
 mod example;
 
 use example::Copied;
 
-/// Asks the copy for the new parts by name, and lets them work.
+/// Test of the copy: finds the new parts by name, and runs them.
 const DRIVER: &str = r#"
 use ackclock_core::analytic;
 use ackclock_core::cc::{Composed, CongestionControl, Phase, avoidance, initial_window, slow_start, whole};
@@ -21,7 +21,7 @@ fn build<P: ?Sized>(entry: &Entry<P>) -> Box<P> {
 
 #[test]
 fn the_new_slow_start_composes_and_grows() {
-    let entry = find(slow_start::ENTRIES, "halfway").expect("it is registered");
+    let entry = find(slow_start::ENTRIES, "halfway").expect("registered");
     assert!(slow_start::describe().iter().any(|part| part.name == "halfway" && part.header.contains("CONTRIBUTING")));
     let (initial, avoidance) = (build(&initial_window::fixed::ENTRY), build(&avoidance::reno::ENTRY));
     let mut control = Composed::new(initial, build(entry), avoidance, None, f64::INFINITY);
@@ -32,14 +32,14 @@ fn the_new_slow_start_composes_and_grows() {
         control.on_ack(&ack);
         windows.push(control.window().cwnd);
     }
-    // 31 ACKs from 1 to 32, 64 from 32 to 64, and the one that leaves.
+    // 31 ACKs from 1 to 32, 64 from 32 to 64, and the one that ends slow start.
     assert_eq!(windows.len(), 31 + 64 + 1);
     assert_eq!(windows[95], 64.0);
 }
 
 #[test]
-fn the_new_control_paces_and_recovers_by_itself() {
-    let entry = find(whole::ENTRIES, "steady").expect("it is registered");
+fn the_new_control_paces_and_owns_recovery() {
+    let entry = find(whole::ENTRIES, "steady").expect("registered");
     let mut control = build(entry);
     control.on_established(&Established::new(Instant::ZERO, Bytes(1000)));
     assert!(control.owns_recovery() && control.paces() && control.clone().pacing_rate().is_some());
@@ -47,7 +47,7 @@ fn the_new_control_paces_and_recovers_by_itself() {
 
 #[test]
 fn the_new_queue_holds_packets_back() {
-    let entry = find(qdisc::ENTRIES, "metronome").expect("it is registered");
+    let entry = find(qdisc::ENTRIES, "metronome").expect("registered");
     let mut queue = build(entry).into_scheduler();
     let (mut random, mut outcomes) = (Generator::derived(1, ""), Vec::new());
     for handle in 0..3 {
@@ -66,11 +66,11 @@ fn the_new_queue_holds_packets_back() {
 }
 
 #[test]
-fn the_new_model_is_there_with_its_trace() {
-    let model = analytic::find("doubling").expect("it is registered");
+fn the_new_model_is_registered_with_its_trace() {
+    let model = analytic::find("doubling").expect("registered");
     let params = Params::defaults(model.params);
     assert_eq!((model.evaluate)(&params), Ok(vec![6.0, 127.0]));
-    let trace = model.trace.as_ref().expect("it has a trace");
+    let trace = model.trace.as_ref().expect("a trace");
     let names: Vec<String> = trace.columns.iter().flat_map(|column| column.names(&params)).collect();
     assert_eq!(names, ["round", "window"]);
     let columns = (trace.evaluate)(&params).unwrap();
@@ -96,14 +96,14 @@ fn the_examples_of_contributing_work() {
             "slows_down_and_leaves",
             "the_new_slow_start_composes_and_grows",
             "any_parts_survive_any_events",
-            "every_part_tells_exactly_the_quantities_it_declares",
+            "every_part_reports_exactly_the_quantities_it_declares",
             "any_whole_control_survives_any_events",
             "holds_two_round_trips",
-            "the_new_control_paces_and_recovers_by_itself",
+            "the_new_control_paces_and_owns_recovery",
             "keeps_the_beat",
             "the_new_queue_holds_packets_back",
             "every_queue_accounts_for_every_packet",
-            "the_new_model_is_there_with_its_trace",
+            "the_new_model_is_registered_with_its_trace",
             "every_trace_of_a_model_has_the_columns_it_declares",
         ],
     );

@@ -1,4 +1,4 @@
-//! What every part in the registry owes: proper names, documented parameters, and sound behaviour with every other part.
+//! The obligations of every part in the registry: proper names, documented parameters, and sound behaviour with every other part.
 #![allow(clippy::float_cmp, reason = "equal events must give equal bits")]
 
 mod common;
@@ -19,7 +19,7 @@ use ackclock_core::units::{Bytes, Duration, Instant};
 use common::{Op, Part, Parts, Transport, buildable};
 use proptest::prelude::*;
 
-/// Every part and model with the folder of its file.
+/// Every part and model, with the folder of its file.
 fn parts() -> impl Iterator<Item = (&'static str, Description)> {
     let folder = |axis| match axis {
         "queue" => "qdisc",
@@ -29,7 +29,7 @@ fn parts() -> impl Iterator<Item = (&'static str, Description)> {
         "avoidance" => "cc/avoidance",
         "loss_response" => "cc/loss_response",
         "congestion_control" => "cc/whole",
-        other => panic!("no folder is known for the axis {other}"),
+        other => panic!("no folder for the axis {other}"),
     };
     let parts = axes().into_iter().flat_map(move |(axis, parts)| parts.into_iter().map(move |part| (folder(axis), part)));
     parts.chain(analytic::describe().into_iter().map(|model| ("analytic", model)))
@@ -44,31 +44,31 @@ fn is_snake_case(name: &str) -> bool {
 fn names_are_unique_and_in_snake_case() {
     for (axis, parts) in axes().into_iter().chain([("analytic", analytic::describe())]) {
         let names: BTreeSet<&str> = parts.iter().map(|part| part.name).collect();
-        assert_eq!(names.len(), parts.len(), "{axis} has two parts of one name");
+        assert_eq!(names.len(), parts.len(), "{axis} has two parts with the same name");
         for part in parts {
             assert!(is_snake_case(part.name), "{axis}: {}", part.name);
             let params: BTreeSet<&str> = part.params.iter().map(|param| param.name).collect();
-            assert_eq!(params.len(), part.params.len(), "{axis}: {} has two parameters of one name", part.name);
+            assert_eq!(params.len(), part.params.len(), "{axis}: {} has two parameters with the same name", part.name);
             assert!(params.into_iter().all(is_snake_case), "{axis}: {}", part.name);
         }
     }
 }
 
 #[test]
-fn a_part_is_named_like_its_file_and_no_file_is_forgotten() {
+fn every_part_has_the_name_of_its_file_and_every_file_is_registered() {
     let registered: BTreeSet<String> = parts().map(|(folder, part)| format!("{folder}/{}.rs", part.name)).collect();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let folders: BTreeSet<&str> = parts().map(|(folder, _)| folder).collect();
-    let mut written = BTreeSet::new();
+    let mut on_disk = BTreeSet::new();
     for folder in folders {
         for file in std::fs::read_dir(source.join(folder)).unwrap() {
             let path = file.unwrap().path();
             if path.is_file() && std::fs::read_to_string(&path).unwrap().contains("pub static ENTRY") {
-                written.insert(format!("{folder}/{}", path.file_name().unwrap().display()));
+                on_disk.insert(format!("{folder}/{}", path.file_name().unwrap().display()));
             }
         }
     }
-    assert_eq!(registered, written);
+    assert_eq!(registered, on_disk);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_header_follows_the_template() {
         let sections: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("## ")).collect();
         let template = ["What it does", "References", "Differs from the document", "Parameters"];
         assert_eq!(sections, template, "{folder}/{}", part.name);
-        assert!(lines[0].ends_with('.') && !lines[0].starts_with('#'), "{folder}/{}: no title but {:?}", part.name, lines[0]);
+        assert!(lines[0].ends_with('.') && !lines[0].starts_with('#'), "{folder}/{}: {:?} is no title", part.name, lines[0]);
         for section in part.header.split("## ").skip(1) {
             assert!(section.lines().skip(1).any(|line| line.len() > "//! ".len()), "{folder}/{}: {section:?} is empty", part.name);
         }
@@ -90,11 +90,16 @@ fn the_header_follows_the_template() {
 fn every_parameter_is_documented() {
     for (folder, part) in parts() {
         let (_, section) = part.header.split_once("## Parameters").unwrap();
-        assert_eq!(part.params.is_empty(), section.contains("None."), "{folder}/{}: None. exactly where there are none", part.name);
+        assert_eq!(
+            part.params.is_empty(),
+            section.contains("None."),
+            "{folder}/{}: \"None.\" if and only if there are no parameters",
+            part.name
+        );
         for param in part.params {
             let what = format!("{folder}/{}: {}", part.name, param.name);
-            assert!(section.contains(&format!("`{}`", param.name)), "{what} is not in the header's Parameters");
-            assert!(!param.doc.is_empty() && !param.doc.contains('\n'), "{what}: doc is one line");
+            assert!(section.contains(&format!("`{}`", param.name)), "{what} is missing from the header's Parameters");
+            assert!(!param.doc.is_empty() && !param.doc.contains('\n'), "{what}: the doc must be one line");
         }
     }
 }
@@ -118,13 +123,13 @@ fn every_default_is_of_its_kind_and_within_bounds() {
                 ) => within(number),
                 _ => false,
             };
-            assert!(sound, "{folder}/{}: {} = {:?} is no {:?}", part.name, param.name, param.default, param.kind);
+            assert!(sound, "{folder}/{}: {} = {:?} is not a {:?} within bounds", part.name, param.name, param.default, param.kind);
         }
     }
 }
 
 #[test]
-fn every_part_builds_or_says_why_not() {
+fn every_part_builds_or_gives_a_reason() {
     assert!(buildable(initial_window::ENTRIES).len() >= initial_window::ENTRIES.len());
     assert!(buildable(slow_start::ENTRIES).len() >= slow_start::ENTRIES.len());
     assert!(buildable(avoidance::ENTRIES).len() >= avoidance::ENTRIES.len());
@@ -135,16 +140,16 @@ fn every_part_builds_or_says_why_not() {
 }
 
 #[test]
-fn every_model_declares_what_it_gives() {
+fn every_model_declares_its_outputs() {
     for model in analytic::ENTRIES {
         let outputs: BTreeSet<&str> = model.outputs.iter().map(|output| output.name).collect();
-        assert_eq!(outputs.len(), model.outputs.len(), "{} has two outputs of one name", model.name);
+        assert_eq!(outputs.len(), model.outputs.len(), "{} has two outputs with the same name", model.name);
         assert!(outputs.iter().copied().all(is_snake_case), "{}", model.name);
-        // Tables have a column for each.
-        assert!(model.params.iter().all(|param| !outputs.contains(param.name)), "{}: an output is called like a parameter", model.name);
+        // Tables have a column for each parameter and output.
+        assert!(model.params.iter().all(|param| !outputs.contains(param.name)), "{}: an output has the name of a parameter", model.name);
         assert!(model.outputs.iter().all(|output| !output.doc.is_empty()), "{}", model.name);
         let axis = model.params.iter().find(|param| param.name == model.axis);
-        let axis = axis.unwrap_or_else(|| panic!("{}: its axis is no parameter", model.name));
+        let axis = axis.unwrap_or_else(|| panic!("{}: its axis is not a parameter", model.name));
         assert!(
             !matches!(axis.kind, Kind::Word(_) | Kind::Numbers { .. } | Kind::Bool | Kind::Limit { .. } | Kind::ByteLimit { .. }),
             "{}",
@@ -168,7 +173,7 @@ fn every_trace_of_a_model_has_the_columns_it_declares() {
         assert!(!columns[0].is_empty() && columns.iter().all(|column| column.len() == columns[0].len()), "{}", model.name);
         assert!(trace.columns.iter().all(|column| !column.quantity.doc.is_empty()) && !trace.summary.is_empty(), "{}", model.name);
         let names: BTreeSet<&String> = declared.iter().map(|(_, name)| name).collect();
-        assert_eq!(names.len(), declared.len(), "{} has two columns of one name", model.name);
+        assert_eq!(names.len(), declared.len(), "{} has two columns with the same name", model.name);
         for ((kind, name), column) in declared.iter().zip(&columns) {
             let sound = |number: f64| match kind {
                 Numbers::Real => true,
@@ -181,63 +186,63 @@ fn every_trace_of_a_model_has_the_columns_it_declares() {
 }
 
 #[test]
-fn every_quantity_is_documented_and_means_one_thing() {
+fn every_quantity_is_documented_and_has_one_meaning() {
     let mut known: BTreeMap<&str, Quantity> = BTreeMap::new();
     for (folder, part) in parts() {
         let names: BTreeSet<&str> = part.quantities.iter().map(|quantity| quantity.name).collect();
-        assert_eq!(names.len(), part.quantities.len(), "{folder}/{} has two quantities of one name", part.name);
+        assert_eq!(names.len(), part.quantities.len(), "{folder}/{} has two quantities with the same name", part.name);
         for quantity in part.quantities {
             assert!(!quantity.doc.is_empty() && !quantity.doc.contains('\n'), "{folder}/{}: {}", part.name, quantity.name);
-            // The parts of one control tell what they share once.
+            // The parts of one control report a shared quantity once.
             if folder.starts_with("cc/") {
                 let first = known.entry(quantity.name).or_insert(*quantity);
                 let same = (first.unit, first.axis) == (quantity.unit, quantity.axis);
-                assert!(same, "{folder}/{}: {} has another unit or axis elsewhere", part.name, quantity.name);
+                assert!(same, "{folder}/{}: {} has a different unit or axis in another part", part.name, quantity.name);
             }
         }
     }
 }
 
-/// Asserts that a part tells the quantities that it declares, and no other, whatever its parameters are; `compose` puts it among parts that
-/// tell nothing.
+/// Asserts that a part reports the quantities that it declares, and no others, for all its parameters. `compose` combines it with parts
+/// that report nothing.
 fn assert_declared<P: ?Sized + std::fmt::Debug>(entries: &'static [&'static Entry<P>], compose: impl Fn(Part<P>) -> Parts) {
     let ops = journey();
     for entry in entries {
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (_, params) in buildable(entries).into_iter().filter(|(found, _)| found.name == entry.name) {
             let mut transport = Transport::new(compose((entry, params)).compose());
             for op in &ops {
                 transport.apply(op);
                 transport.control.internals(&mut |name, _| {
-                    told.insert(name);
+                    reported.insert(name);
                 });
             }
         }
         let declared: BTreeSet<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
-        assert_eq!(told, declared, "{}: told and declared", entry.name);
+        assert_eq!(reported, declared, "{}: reported and declared quantities differ", entry.name);
     }
 }
 
 #[test]
-fn every_part_tells_exactly_the_quantities_it_declares() {
+fn every_part_reports_exactly_the_quantities_it_declares() {
     let silent = first_parts();
     assert!(silent.slow_start.0.quantities.is_empty() && silent.avoidance.0.quantities.is_empty());
     assert_declared(slow_start::ENTRIES, |slow_start| Parts { slow_start, ..first_parts() });
     assert_declared(avoidance::ENTRIES, |avoidance| Parts { avoidance, ..first_parts() });
     assert_declared(loss_response::ENTRIES, |part| Parts { loss_response: Some(part), ..first_parts() });
     assert_declared(initial_window::ENTRIES, |initial_window| Parts { initial_window, ..first_parts() });
-    // A loss model has no quantities to tell.
+    // A loss model cannot report quantities.
     assert!(loss::ENTRIES.iter().all(|entry| entry.quantities.is_empty()));
 }
 
 #[test]
-fn every_model_bears_the_ends_of_its_bounds() {
+fn every_model_evaluates_at_the_ends_of_its_bounds() {
     for model in analytic::ENTRIES.iter().filter(|model| !model.simulated) {
         for params in common::settings(model.params) {
             let values = match (model.evaluate)(&params) {
                 Ok(values) => values,
                 Err(reason) => {
-                    // Only what a list holds is not for bounds to say.
+                    // Only the values in a list are beyond the bounds' reach.
                     let list = model
                         .params
                         .iter()
@@ -255,23 +260,23 @@ fn every_model_bears_the_ends_of_its_bounds() {
     }
 }
 
-/// Drives two controls of the same parts through the same events and checks what must hold after each. `usual` says whether all
-/// parameters are defaults, for which growth is bounded.
+/// Drives two controls of the same parts through the same events, and checks the invariants after each. `usual` says whether all parameters
+/// are defaults, for which growth is bounded.
 fn check(parts: &Parts, ops: &[Op], usual: bool) {
     let mut transport = Transport::new(parts.compose());
     let mut twin = Transport::new(parts.compose());
     assert_window(parts, None, transport.control.window());
-    // RBT is the response that does not start over from one segment.
+    // RBT is the only response that does not restart from one segment.
     let restarts = parts.loss_response.as_ref().is_none_or(|(entry, _)| entry.name != "return_to_threshold");
     for op in ops {
         let before = transport.control.window();
         let (force, counted) = transport.apply(op);
         twin.apply(op);
         let after = transport.control.window();
-        let context = format!("{parts:?}: {op:?} took {before:?} to {after:?}");
+        let context = format!("{parts:?}: {op:?} changed {before:?} to {after:?}");
         assert_window(parts, Some(op), after);
         let bits = |window: Window| (window.cwnd.to_bits(), window.ssthresh.to_bits());
-        assert_eq!(bits(after), bits(twin.control.window()), "{context}, but not its twin");
+        assert_eq!(bits(after), bits(twin.control.window()), "{context}, but the twin differs");
         let grown = after.cwnd - before.cwnd;
         match op {
             Op::Ack { limited: false, .. } => assert_eq!(after, before, "{context}"),
@@ -280,8 +285,8 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
             Op::Congestion { timeout: true, .. } if restarts => assert_eq!(after.cwnd, 1.0, "{context}"),
             Op::Congestion { .. } => {
                 // The listing of Westwood RB's paper raises the window to the estimate.
-                let raises = parts.answers_by("rule", "listing");
-                assert!(raises || after.cwnd <= force.max(1.0), "{context}: more than the {force} in force");
+                let raises = parts.responds_by("rule", "listing");
+                assert!(raises || after.cwnd <= force.max(1.0), "{context}: exceeds the {force} in force");
                 assert!(after.ssthresh.is_finite(), "{context}");
             }
             Op::Deflate(by) => assert_eq!(after.cwnd, (before.cwnd - by).max(1.0), "{context}"),
@@ -292,23 +297,23 @@ fn check(parts: &Parts, ops: &[Op], usual: bool) {
 }
 
 fn assert_window(parts: &Parts, op: Option<&Op>, window: Window) {
-    // RFC 3168: after a mark there may be less than one segment.
+    // RFC 3168: a mark may leave less than one segment.
     let sound = window.cwnd.is_finite() && window.cwnd > 0.0 && window.ssthresh >= 2.0;
     assert!(sound, "{parts:?}: {op:?} gave {window:?}");
 }
 
-/// A fixed sequence of events that meets all kinds.
+/// A fixed sequence of events that includes all kinds.
 fn journey() -> Vec<Op> {
     let mut random = Generator::derived(1, "journey");
-    let mut upto = |limit: f64| random.uniform() * limit;
-    // A slow start of many round trips that nothing disturbs.
+    let mut up_to = |limit: f64| random.uniform() * limit;
+    // A slow start of many round trips without disturbance.
     let mut ops = vec![Op::Ack { acked: 1, limited: true, rtt: Some(10) }; 200];
     for _ in 0..40 {
-        let (acks, rtt) = (upto(200.0) as usize, 20 + upto(100.0) as u64);
+        let (acks, rtt) = (up_to(200.0) as usize, 20 + up_to(100.0) as u64);
         ops.extend((0..acks).map(|index| Op::Ack { acked: 1 + (index as u32 % 2), limited: true, rtt: Some(rtt) }));
-        ops.push(Op::Congestion { timeout: upto(1.0) < 0.2, restart: upto(1.0) < 0.2, echo: upto(1.0) < 0.2, inflation: 3 });
-        ops.extend([Op::AckInRecovery { rtt: Some(rtt) }, Op::Deflate(upto(3.0)), Op::Ack { acked: 1, limited: false, rtt: None }]);
-        if upto(1.0) < 0.2 {
+        ops.push(Op::Congestion { timeout: up_to(1.0) < 0.2, restart: up_to(1.0) < 0.2, echo: up_to(1.0) < 0.2, inflation: 3 });
+        ops.extend([Op::AckInRecovery { rtt: Some(rtt) }, Op::Deflate(up_to(3.0)), Op::Ack { acked: 1, limited: false, rtt: None }]);
+        if up_to(1.0) < 0.2 {
             ops.push(Op::Spurious);
         }
     }
@@ -344,7 +349,7 @@ fn every_combination_of_parts_composes() {
     }
 }
 
-/// An initial window is asked once, before the other parts see anything, so one combination of these is enough for each.
+/// The initial window is queried once, before the other parts observe any event, so one combination of the other parts suffices.
 #[test]
 fn every_initial_window_composes() {
     let ops = journey();
@@ -354,10 +359,10 @@ fn every_initial_window_composes() {
 }
 
 #[test]
-fn every_initial_window_is_sound_whatever_is_known_of_the_peer() {
+fn every_initial_window_is_sound_for_any_knowledge_of_the_peer() {
     for (entry, params) in buildable(initial_window::ENTRIES) {
         let part = (entry.build)(&params).unwrap();
-        // Each bit says whether one of the facts is known.
+        // Each bit states whether one of the facts is known.
         for known in 0..16_u8 {
             let fact = |bit: u8, value: f64| (known >> bit & 1 == 1).then_some(value);
             let (rwnd, available, learned) = (fact(0, 3.5), fact(1, 0.1), fact(2, 7.0));
@@ -412,7 +417,7 @@ proptest! {
     }
 
     #[test]
-    fn every_loss_model_repeats_itself((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
+    fn every_loss_model_is_reproducible((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
         let lost = || {
             let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
             (0..100).map(|_| model.loses(&mut random)).collect::<Vec<_>>()

@@ -1,5 +1,4 @@
-//! What every whole control owes: sound windows and rates whatever happens, copies that go their own way, and the same answers to the same
-//! events.
+//! The obligations of every whole control: sound windows and rates after any events, independent copies, and reproducible outputs.
 
 mod common;
 
@@ -16,32 +15,32 @@ use proptest::prelude::*;
 /// Bytes in a segment.
 const SMSS: u64 = 1000;
 
-/// What happens to a transport.
+/// Events of a transport.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// So many microseconds pass.
+    /// This many microseconds pass.
     Wait(u32),
-    /// So many segments are sent, as the window allows.
+    /// Up to this many segments are sent, as the window allows.
     Send(u8),
-    /// So many segments are delivered; the ACK may carry a mark.
+    /// This many segments are delivered; the ACK may carry a mark.
     Deliver(u8, bool),
-    /// The first segments in flight are lost, and perhaps sent again.
+    /// The first segments in flight are declared lost, and may be retransmitted.
     Lose(u8, bool),
-    /// The timer has expired.
+    /// The retransmission timer expires.
     Timeout,
-    /// All was spurious.
+    /// All losses were spurious.
     Spurious,
     /// The application has nothing to send.
     Idle,
-    /// Segments are of this size.
+    /// Segments have this size from now on.
     Mss(u16),
-    /// A timer has expired that says nothing new.
+    /// A timer expires without new evidence of congestion.
     Restart,
-    /// A recovery that works on the window itself.
+    /// A recovery changes the window itself.
     Recover(u8),
 }
 
-/// A transport that gives facts which fit together.
+/// A transport that reports consistent facts.
 #[derive(Clone, Debug)]
 struct Transport {
     control: Box<dyn CongestionControl>,
@@ -111,9 +110,9 @@ impl Transport {
 
     fn deliver(&mut self, count: u8, mark: bool) {
         let before = self.inflight();
-        let taken: Vec<_> = self.flight.drain(..usize::from(count).min(self.flight.len())).collect();
-        let Some(&(start, packet)) = taken.last() else { return };
-        let delivered = taken.len() as u64 * SMSS;
+        let arrived: Vec<_> = self.flight.drain(..usize::from(count).min(self.flight.len())).collect();
+        let Some(&(start, packet)) = arrived.last() else { return };
+        let delivered = arrived.len() as u64 * SMSS;
         self.total.delivered += delivered;
         (self.delivered_at, self.first_sent) = (self.now, packet.sent_at);
         self.limited_until = if self.total.delivered > self.limited_until { 0 } else { self.limited_until };
@@ -138,7 +137,7 @@ impl Transport {
             rtt: Some(rtt),
             srtt: Some(rtt),
             min_rtt: self.min_rtt,
-            ..Ack::new(self.now, taken.len() as u32, Bytes(SMSS))
+            ..Ack::new(self.now, arrived.len() as u32, Bytes(SMSS))
         });
     }
 
@@ -151,7 +150,7 @@ impl Transport {
         });
     }
 
-    fn lose(&mut self, count: u8, again: bool) {
+    fn declare_lost(&mut self, count: u8, again: bool) {
         let lost: Vec<_> = self.flight.drain(..usize::from(count).min(self.flight.len())).collect();
         for (start, packet) in &lost {
             self.total.lost += SMSS;
@@ -185,9 +184,9 @@ impl Transport {
                     self.control.on_recovery_end(self.now);
                 }
             }
-            Op::Lose(count, again) => self.lose(count, again),
+            Op::Lose(count, again) => self.declare_lost(count, again),
             Op::Timeout => {
-                self.lose(u8::MAX, false);
+                self.declare_lost(u8::MAX, false);
                 self.congest(Cause::Timeout);
             }
             Op::Spurious => {
@@ -208,7 +207,7 @@ impl Transport {
         }
     }
 
-    /// All that a host reads of the control.
+    /// All outputs that a host reads from the control.
     fn outputs(&self) -> Vec<u64> {
         let control = &*self.control;
         let window = control.window();
@@ -227,7 +226,7 @@ impl Transport {
         outputs
     }
 
-    /// Checks what must hold after `op`; an ACK leaves a window of `least` segments.
+    /// Checks the invariants after `op`; an ACK leaves a window of `least` segments.
     fn check(&self, op: Op, least: f64) {
         let window = self.control.window();
         assert!(window.cwnd.is_finite() && window.cwnd >= 1.0 && window.ssthresh >= 2.0, "{op:?} gave {window:?}: {:?}", self.control);
@@ -285,7 +284,7 @@ proptest! {
             prop_assert_eq!(transport.outputs(), twin.outputs(), "{}: {:?}", entry.name, op);
         }
         if let Some(mut copy) = copy {
-            // It has not moved with the original, and goes the same way.
+            // The copy has not changed with the original, and behaves the same from there on.
             for op in &ops[fork..] {
                 copy.apply(*op);
             }

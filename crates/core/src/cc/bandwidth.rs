@@ -1,16 +1,17 @@
-//! The bandwidth that a connection gets, estimated from the rate of its returning ACKs, as TCP Westwood does; and what Westwood makes of it.
+//! The bandwidth of a connection, estimated from the rate of returning ACKs as in TCP Westwood, and Westwood's response to congestion.
 //!
 //! ## References
 //! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2.1
 //! (samples), §2.2 (filter), §2.3 (counting of ACKs); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and
 //! Vegas TCP congestion control*, 2004, §2 (one sample per round trip).
 //! ## Differs from the documents
-//! Segments are counted, not bytes: all segments of a bulk transfer are of one size. ACKs that arrive at the same time make one sample with
-//! the next later one, since a sample over no time has no rate. A sample that ends an idle time counts from the last ACK, not from the last
-//! null sample before it, so that its rate does not depend on where that fell.
-//!
-//! A cumulative ACK takes all it covers but its own segment off what duplicates told of. The paper's procedure takes its own off, too, where
-//! duplicates told of more than it covers, so that every such partial ACK makes a later one count a segment twice.
+//! - The estimator counts segments instead of bytes: all segments of a bulk transfer have one size.
+//! - ACKs that arrive at the same time form one sample with the next later ACK, since a sample over no time has no rate.
+//! - A sample that ends an idle time starts at the last ACK, not at the last null sample. Its rate therefore does not depend on the null
+//!   samples.
+//! - Duplicate ACKs report segments before a cumulative ACK covers them. The cumulative ACK subtracts the segments it covers, except one
+//!   for itself, from the reported ones. The paper's procedure subtracts that one too if more segments were reported than covered. Each
+//!   such partial ACK then makes a later ACK count a segment twice.
 
 use crate::cc::contract::Window;
 use crate::entry::{Quantity, quantity};
@@ -18,13 +19,13 @@ use crate::events::{Ack, Cause, CongestionEvent};
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Duration, Instant, Segments};
 
-/// Parameters of a part that estimates bandwidth, before its own.
+/// Parameters of the estimate, listed before a part's own.
 pub(crate) const PARAMS: [Param; 4] = [
     Param {
         name: "filter",
         kind: Kind::Word(&["original", "plus"]),
         default: Default::Word("original"),
-        doc: "a sample per ACK with the filter of 2001, or Westwood+'s: a sample per round trip with that of 2004",
+        doc: "original: a sample per ACK, with the filter of 2001; plus: a sample per round trip, with Westwood+'s filter of 2004",
     },
     Param {
         name: "tau",
@@ -36,7 +37,7 @@ pub(crate) const PARAMS: [Param; 4] = [
         name: "m",
         kind: Kind::Number { min: 1.0, max: 1e3 },
         default: Default::Number(2.0),
-        doc: "without an ACK for tau/m the original filter takes a null sample (Mascolo et al. §2.2: at least 2)",
+        doc: "after tau/m without an ACK the original filter adds a null sample (Mascolo et al. §2.2: at least 2)",
     },
     Param {
         name: "pole",
@@ -46,12 +47,12 @@ pub(crate) const PARAMS: [Param; 4] = [
     },
 ];
 
-/// Parameter of a part that answers congestion by the estimate.
+/// Parameter of a part that responds to congestion with the estimate.
 pub(crate) const RULE: Param = Param {
     name: "rule",
     kind: Kind::Word(&["at_most", "listing"]),
     default: Default::Word("at_most"),
-    doc: "cwnd after duplicate ACKs: at most ssthresh (Mascolo et al. §3), or in avoidance ssthresh even if that is more (Hong et al., listing)",
+    doc: "cwnd after duplicate ACKs: at most ssthresh (Mascolo et al. §3), or in avoidance ssthresh even if larger (Hong et al., listing)",
 };
 
 /// The estimate in traces.
@@ -61,17 +62,17 @@ pub(crate) const BWE_AVG: Quantity = quantity("bwe_avg", "segments/s", "mean of 
 /// Its maximum.
 pub(crate) const BWE_MAX: Quantity = quantity("bwe_max", "segments/s", "largest estimate so far").on("bandwidth");
 
-/// What duplicate ACKs make of `cwnd`.
+/// The rule for `cwnd` at duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// At most `ssthresh`.
     AtMost,
-    /// In avoidance `ssthresh`, even if that is more.
+    /// In avoidance `ssthresh`, even if that is larger than `cwnd`.
     Listing,
 }
 
 impl Rule {
-    /// As [`RULE`] says.
+    /// Reads [`RULE`].
     pub(crate) fn new(params: &Params) -> Self {
         if params.word("rule") == "listing" { Self::Listing } else { Self::AtMost }
     }
@@ -87,14 +88,14 @@ pub(crate) const PARAMS_AND_RULE: [Param; 5] = {
 #[derive(Clone, Debug)]
 pub(crate) struct Bandwidth {
     filter: Filter,
-    /// When the last sample ended.
+    /// End of the last sample.
     sampled: Option<Instant>,
-    /// Segments acknowledged since.
+    /// Segments acknowledged since then.
     acked: Segments,
-    /// Segments that duplicate ACKs have told of, and no cumulative ACK yet.
+    /// Segments reported by duplicate ACKs and not yet by a cumulative ACK.
     accounted: u32,
     estimate: f64,
-    /// Sum, number and largest of the estimates, one for each ACK.
+    /// Sum, number and maximum of the estimates, one per ACK.
     sum: f64,
     count: u64,
     max: f64,
@@ -104,37 +105,37 @@ pub(crate) struct Bandwidth {
 enum Filter {
     Original {
         tau: f64,
-        /// Without an ACK for so long there is a null sample.
-        patience: Duration,
-        /// The last sample, and when the filter was last brought up to date: later than the sample's end where null samples followed.
+        /// Time without an ACK after which a null sample is added.
+        idle_limit: Duration,
+        /// The last sample, and the time up to which the filter is current. Null samples move that time beyond the end of the last sample.
         last: f64,
         filtered: Instant,
     },
     Plus {
         pole: f64,
-        /// Whether there has been a sample.
+        /// Whether a sample has been taken.
         begun: bool,
     },
 }
 
 impl Bandwidth {
-    /// As [`PARAMS`] say.
+    /// Reads [`PARAMS`].
     pub(crate) fn new(params: &Params) -> Self {
         let filter = if params.word("filter") == "plus" {
             Filter::Plus { pole: params.number("pole"), begun: false }
         } else {
             let tau = params.number("tau");
-            let patience = Duration::from_secs_f64(tau / params.number("m"));
-            Filter::Original { tau, patience, last: 0.0, filtered: Instant::ZERO }
+            let idle_limit = Duration::from_secs_f64(tau / params.number("m"));
+            Filter::Original { tau, idle_limit, last: 0.0, filtered: Instant::ZERO }
         };
         Self { filter, sampled: None, acked: 0.0, accounted: 0, estimate: 0.0, sum: 0.0, count: 0, max: 0.0 }
     }
 
-    /// Takes an ACK, new or duplicate.
+    /// Observes an ACK, new or duplicate.
     pub(crate) fn observe(&mut self, ack: &Ack) {
         self.acked += f64::from(self.newly_arrived(ack.acked));
         let Some(sampled) = self.sampled else {
-            // The first ACK starts the clock: what it acknowledges took a time that nobody knows.
+            // The first ACK starts the clock: the duration of its own segments' delivery is unknown.
             self.begin(ack.now);
             return;
         };
@@ -142,7 +143,8 @@ impl Bandwidth {
         match &mut self.filter {
             Filter::Original { .. } if gap > Duration::ZERO => self.sample(ack.now, gap),
             Filter::Plus { pole, begun } if gap > Duration::ZERO && gap + Duration::NANOSECOND >= ack.rtt.unwrap_or(gap) => {
-                // Grieco & Mascolo §2: a sample is what a round trip has brought. The first stands for itself.
+                // Grieco & Mascolo §2: a sample is the segments acknowledged in a round trip over its length. The first is the first
+                // estimate.
                 let sample = self.acked / gap.as_secs_f64();
                 let pole = if std::mem::replace(begun, true) { *pole } else { 0.0 };
                 self.estimate = pole * self.estimate + (1.0 - pole) * sample;
@@ -155,16 +157,16 @@ impl Bandwidth {
         self.max = self.max.max(self.estimate);
     }
 
-    /// Mascolo et al. §2.3: a duplicate ACK tells of one segment that arrived; the cumulative ACK that follows tells of the others.
+    /// Mascolo et al. §2.3: a duplicate ACK reports the arrival of one segment; the next cumulative ACK reports the others.
     fn newly_arrived(&mut self, acked: u32) -> u32 {
         if acked == 0 {
             self.accounted += 1;
             return 1;
         }
-        // The cumulative ACK itself was caused by the arrival of one segment, even where all that it covers was told of.
-        let told = self.accounted.min(acked - 1);
-        self.accounted -= told;
-        acked - told
+        // The arrival of one segment caused the cumulative ACK itself, even if duplicates reported all that it covers.
+        let reported = self.accounted.min(acked - 1);
+        self.accounted -= reported;
+        acked - reported
     }
 
     fn begin(&mut self, now: Instant) {
@@ -179,9 +181,9 @@ impl Bandwidth {
         self.acked = 0.0;
     }
 
-    /// The original filter's sample of what was acknowledged in `gap`, which ends now.
+    /// The original filter's sample: the segments acknowledged in `gap`, which ends now.
     fn sample(&mut self, now: Instant, gap: Duration) {
-        self.idle_until(now);
+        self.add_null_samples(now);
         let sample = self.acked / gap.as_secs_f64();
         if let Filter::Original { tau, last, filtered, .. } = &mut self.filter {
             self.estimate = tustin(self.estimate, *tau, now.since(*filtered), sample + *last);
@@ -190,17 +192,17 @@ impl Bandwidth {
         self.restart(now);
     }
 
-    /// Takes the null samples before `now`: Mascolo et al. §2.2, one whenever tau/m passes without an ACK.
-    fn idle_until(&mut self, now: Instant) {
-        let (Filter::Original { tau, patience, last, filtered }, Some(_)) = (&mut self.filter, self.sampled) else { return };
-        // A sample at the very end of a pause is the next one's, to the nanosecond.
-        let pauses = (now.since(*filtered) - Duration::NANOSECOND * 0.5).as_secs_f64() / patience.as_secs_f64();
-        let nulls = libm::floor(pauses);
+    /// Adds the null samples before `now`. Mascolo et al. §2.2: one whenever tau/m passes without an ACK.
+    fn add_null_samples(&mut self, now: Instant) {
+        let (Filter::Original { tau, idle_limit, last, filtered }, Some(_)) = (&mut self.filter, self.sampled) else { return };
+        // An idle period that ends exactly at `now`, to the nanosecond, adds no null sample.
+        let idle_periods = (now.since(*filtered) - Duration::NANOSECOND * 0.5).as_secs_f64() / idle_limit.as_secs_f64();
+        let nulls = libm::floor(idle_periods);
         if nulls > 0.0 {
-            self.estimate = tustin(self.estimate, *tau, *patience, *last);
-            self.estimate *= libm::pow(weight(*tau, *patience), nulls - 1.0);
+            self.estimate = tustin(self.estimate, *tau, *idle_limit, *last);
+            self.estimate *= libm::pow(weight(*tau, *idle_limit), nulls - 1.0);
             *last = 0.0;
-            *filtered += *patience * nulls;
+            *filtered += *idle_limit * nulls;
         }
     }
 
@@ -214,27 +216,27 @@ impl Bandwidth {
         if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
 
-    /// The largest of them.
+    /// The largest estimate so far.
     pub(crate) fn max(&self) -> f64 {
         self.max
     }
 
-    /// The segments that fill the path without a queue: the estimate times the smallest round-trip time, `None` before there is one.
+    /// The segments that fill the path without a queue: the estimate times the smallest round-trip time; `None` while that is unknown.
     pub(crate) fn pipe(&self, min_rtt: Option<Duration>) -> Option<Segments> {
         min_rtt.map(|rtt| self.estimate * rtt.as_secs_f64())
     }
 
     /// Westwood's response to congestion. Mascolo et al. §3: `ssthresh` becomes the pipe, and `cwnd` at most that.
     pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window, rule: Rule) -> Window {
-        self.idle_until(event.now);
+        self.add_null_samples(event.now);
         let Window { ssthresh, .. } = Window::reduced_to(self.pipe(event.min_rtt).unwrap_or(0.0));
-        // Hong et al.'s listing: in avoidance `cwnd=ssthresh`, without the condition that stands there for slow start.
+        // Hong et al.'s listing: in avoidance `cwnd=ssthresh`, without the condition that it has for slow start.
         let sets = rule == Rule::Listing && event.cause != Cause::Timeout && window.cwnd >= window.ssthresh;
         let cwnd = if sets { ssthresh } else { window.cwnd.min(event.window).min(ssthresh) };
         Window { cwnd, ssthresh }
     }
 
-    /// The estimate, its mean and its maximum, in segments per second.
+    /// Reports the estimate, its mean and its maximum, in segments per second.
     pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("bwe", self.estimate);
         out("bwe_avg", self.mean());
@@ -242,14 +244,14 @@ impl Bandwidth {
     }
 }
 
-/// The filter of Mascolo et al. §2.2 (equation 3): a low pass of the time constant `tau`, made discrete by the bilinear transform. `samples`
-/// is the sum of the last two.
+/// The filter of Mascolo et al. §2.2 (equation 3): a low-pass filter with the time constant `tau`, discretized by the bilinear transform.
+/// `samples` is the sum of the last two samples.
 fn tustin(estimate: f64, tau: f64, step: Duration, samples: f64) -> f64 {
     let weight = weight(tau, step);
     weight * estimate + (1.0 - weight) * samples / 2.0
 }
 
-/// What the old estimate weighs after `step`.
+/// The weight of the old estimate after `step`.
 fn weight(tau: f64, step: Duration) -> f64 {
     (2.0 * tau - step.as_secs_f64()) / (2.0 * tau + step.as_secs_f64())
 }
@@ -272,7 +274,7 @@ mod tests {
         Ack { now: Instant::from_nanos(micros * 1000), acked, rtt: Some(Duration::from_millis(100)), ..ACK }
     }
 
-    /// ACKs of one segment each, `step` microseconds apart, up to `end`, from `start` on, both excluded and included.
+    /// Sends ACKs of one segment each, every `step` microseconds, after `start` and up to and including `end`.
     fn stream(bandwidth: &mut Bandwidth, start: u64, end: u64, step: usize) {
         for micros in (start..=end).step_by(step).skip(1) {
             bandwidth.observe(&ack(micros, 1));
@@ -288,12 +290,12 @@ mod tests {
     #[test]
     fn the_first_steps_by_hand() {
         let mut bandwidth = begun("original");
-        assert_eq!(bandwidth.estimate(), 0.0, "the first ACK has no rate");
-        // 10 ms: weight (1 − 0.01)/(1 + 0.01); the sample is 100 segments a second, the one before it 0.
+        assert_eq!(bandwidth.estimate(), 0.0, "the first ACK gives no rate");
+        // 10 ms: weight (1 − 0.01)/(1 + 0.01); this sample is 100 segments per second, the previous one 0.
         bandwidth.observe(&ack(10_000, 1));
         let first = (1.0 - 0.99 / 1.01) * 50.0;
         assert_close(bandwidth.estimate(), first, 1e-12);
-        // 20 ms and two segments: 100 again, and 100 before it.
+        // 20 ms and two segments: again 100, after a sample of 100.
         bandwidth.observe(&ack(30_000, 2));
         let weight = 0.98 / 1.02;
         assert_close(bandwidth.estimate(), weight * first + (1.0 - weight) * 100.0, 1e-12);
@@ -302,9 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_is_found_with_the_time_constant() {
+    fn the_estimate_converges_to_a_constant_rate_with_the_time_constant() {
         let mut bandwidth = begun("original");
-        // After tau the filter's step response is 1 − 1/e, but for the bilinear transform's error of (step/tau)² and the first sample's half step.
+        // After tau the step response is 1 − 1/e. The bilinear transform deviates by (step/tau)², the first sample by half a step.
         stream(&mut bandwidth, 0, 500_000, 1000);
         assert_close(bandwidth.estimate(), 1000.0 * (1.0 - (-1.0_f64).exp()), 1.0);
         stream(&mut bandwidth, 500_000, 10_000_000, 1000);
@@ -317,9 +319,9 @@ mod tests {
     #[test]
     fn a_step_of_the_rate() {
         for (filter, after) in [
-            // 250 ms later: e^(−1/2) of the difference is left.
+            // After 250 ms: e^(−1/2) of the difference remains.
             ("original", 500.0 + 500.0 * (-0.5_f64).exp()),
-            // Two round trips later: 0.9² of it.
+            // After two round trips: 0.9² of it.
             ("plus", 500.0 + 500.0 * 0.9_f64.powi(2)),
         ] {
             let mut bandwidth = begun(filter);
@@ -336,7 +338,7 @@ mod tests {
     fn jitter_averages_out() {
         for filter in ["original", "plus"] {
             let mut bandwidth = begun(filter);
-            // Gaps of 0.5 and 1.5 ms in turn. The original's samples are 2000 and 667: each weighs by its gap, and by its successor's.
+            // Gaps of 0.5 ms and 1.5 ms alternate. The original's samples are 2000 and 667; each counts over its own gap and the next.
             for pair in 0..10_000 {
                 bandwidth.observe(&ack(2000 * pair + 500, 1));
                 bandwidth.observe(&ack(2000 * pair + 2000, 1));
@@ -347,8 +349,8 @@ mod tests {
     }
 
     #[test]
-    fn ack_compression_misleads_the_original_and_not_the_plus() {
-        // 10 ACKs within 100 µs, then nothing for 9.9 ms: 1000 segments a second on average.
+    fn ack_compression_biases_the_original_but_not_plus() {
+        // 10 ACKs within 100 µs and one at 10 ms: 1100 segments per second on average.
         let rate = |filter: &str| {
             let mut bandwidth = begun(filter);
             for burst in 0..1000 {
@@ -358,12 +360,12 @@ mod tests {
             bandwidth.estimate()
         };
         assert_close(rate("plus"), 1100.0, 1.0);
-        // The gap of 9.9 ms averages its own sample of 101 with the compressed one before it, of 100 000.
+        // The gap of 9.9 ms averages its own sample of 101 with the preceding compressed one of 100 000.
         assert!(rate("original") > 40_000.0, "{}", rate("original"));
     }
 
     #[test]
-    fn acks_at_the_same_time_count_with_the_next() {
+    fn acks_at_the_same_time_join_the_next_sample() {
         let mut apart = begun("original");
         let mut together = begun("original");
         apart.observe(&ack(1000, 3));
@@ -375,22 +377,22 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_decays_by_null_samples() {
-        let settled = || {
+    fn null_samples_decay_the_estimate_in_idle_time() {
+        let converged = || {
             let mut bandwidth = begun("original");
             stream(&mut bandwidth, 0, 10_000_000, 1000);
             bandwidth
         };
         // tau/m = 250 ms: weight (1 − 0.25)/(1 + 0.25) = 0.6. The first null sample still averages with the sample before it.
-        let mut bandwidth = settled();
-        bandwidth.idle_until(Instant::from_nanos(10_250_000_000));
+        let mut bandwidth = converged();
+        bandwidth.add_null_samples(Instant::from_nanos(10_250_000_000));
         assert_close(bandwidth.estimate(), 1000.0, 1e-3);
-        bandwidth.idle_until(Instant::from_nanos(10_250_000_001));
+        bandwidth.add_null_samples(Instant::from_nanos(10_250_000_001));
         assert_close(bandwidth.estimate(), 600.0 + 0.4 * 500.0, 1e-3);
-        bandwidth.idle_until(Instant::from_nanos(11_000_000_000));
+        bandwidth.add_null_samples(Instant::from_nanos(11_000_000_000));
         assert_close(bandwidth.estimate(), 800.0 * 0.36, 1e-3);
-        // In one go, it comes to the same; then 1 segment in 1.1 s.
-        let mut later = settled();
+        // One step gives the same result; then 1 segment arrives in 1.1 s.
+        let mut later = converged();
         later.observe(&ack(11_100_000, 1));
         bandwidth.observe(&ack(11_100_000, 1));
         assert_close(bandwidth.estimate(), later.estimate(), 1e-12);
@@ -399,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_sees_the_idle_time() {
+    fn a_timeout_takes_account_of_idle_time() {
         let mut bandwidth = begun("original");
         stream(&mut bandwidth, 0, 10_000_000, 1000);
         let event = CongestionEvent {
@@ -407,7 +409,7 @@ mod tests {
             min_rtt: Some(Duration::from_millis(100)),
             ..congestion(Cause::Timeout, 90.0)
         };
-        // 800 · 0.6² of 1000 segments a second, times 100 ms.
+        // 800 · 0.6² of 1000 segments per second, times 100 ms.
         assert_eq!(bandwidth.respond(&event, &window(90.0), Rule::AtMost).ssthresh, 28.0);
     }
 
@@ -416,17 +418,17 @@ mod tests {
         let mut bandwidth = estimator("original");
         let counted = [0, 0, 0, 6].map(|acked| bandwidth.newly_arrived(acked));
         assert_eq!(counted, [1, 1, 1, 3], "six segments in all");
-        // More duplicates than the partial ACK covers: it counts for itself, and what is left over counts later.
+        // More duplicates than the partial ACK covers: the ACK counts for itself, and the surplus is subtracted later.
         let counted = [0, 0, 0, 0, 2, 5].map(|acked| bandwidth.newly_arrived(acked));
         assert_eq!(counted, [1, 1, 1, 1, 1, 2]);
-        assert_eq!([1, 1].map(|acked| bandwidth.newly_arrived(acked)), [1, 1], "nothing is left over");
+        assert_eq!([1, 1].map(|acked| bandwidth.newly_arrived(acked)), [1, 1], "no surplus remains");
     }
 
     #[test]
     fn westwoods_response() {
         let mut bandwidth = begun("plus");
         stream(&mut bandwidth, 0, 1_000_000, 1000);
-        // A nanosecond more, so that rounding takes no segment from the whole number.
+        // One nanosecond more, so that rounding does not cost a segment.
         let event =
             |cause, rtt| CongestionEvent { min_rtt: Some(Duration::from_millis(rtt) + Duration::NANOSECOND), ..congestion(cause, 50.0) };
         assert_eq!(bandwidth.respond(&event(Cause::DupAck, 20), &window(50.0), Rule::AtMost), Window { cwnd: 20.0, ssthresh: 20.0 });
@@ -435,7 +437,7 @@ mod tests {
         assert_eq!(
             bandwidth.respond(&limited, &window(50.0), Rule::AtMost),
             Window { cwnd: 15.0, ssthresh: 20.0 },
-            "the receiver's window rules"
+            "the receiver's window applies"
         );
         assert_eq!(bandwidth.respond(&event(Cause::Timeout, 1), &window(50.0), Rule::AtMost).ssthresh, 2.0);
         assert_eq!(
@@ -457,7 +459,7 @@ mod tests {
                 covered += acked;
                 prop_assert!(bandwidth.accounted + covered >= arrived || acked == 0 || bandwidth.accounted > 0);
             }
-            // What arrived is what was covered, and what duplicates told of beyond it.
+            // Arrived segments are those covered, plus those reported by duplicates beyond them.
             prop_assert_eq!(arrived, covered + bandwidth.accounted);
         }
 

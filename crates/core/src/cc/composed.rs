@@ -1,4 +1,4 @@
-//! A congestion control composed of one part on each axis. It owns the window and the invariants, so that a part stays a few lines.
+//! A congestion control composed of one part per axis. It owns the window and its invariants, so that a part needs only a few lines.
 
 use crate::cc::contract::{Avoidance, CongestionControl, InitialWindow, LossResponse, Phase, SlowStart, Step, Window};
 use crate::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, Sent};
@@ -17,15 +17,15 @@ pub struct Composed {
     initial_window: Box<dyn InitialWindow>,
     slow_start: Box<dyn SlowStart>,
     avoidance: Box<dyn Avoidance>,
-    /// `None`: the avoidance's own response.
+    /// If `None`, the avoidance's own response applies.
     loss_response: Option<Box<dyn LossResponse>>,
     /// The window before the last reduction, for undo.
     before_reduction: Option<Window>,
 }
 
 impl Composed {
-    /// Composes a control whose first slow start threshold is `initial_ssthresh` segments (infinite: none), or less where the slow
-    /// start asks for less. Without a `loss_response` the avoidance answers congestion itself.
+    /// Composes a control. The first slow start threshold is the lower of `initial_ssthresh` segments (infinite: none) and the slow start's
+    /// own bound. Without a `loss_response` the avoidance responds to congestion itself.
     pub fn new(
         initial_window: Box<dyn InitialWindow>,
         slow_start: Box<dyn SlowStart>,
@@ -46,13 +46,13 @@ impl Composed {
         }
     }
 
-    /// Whether slow start is what governs the window.
+    /// Whether slow start governs the window.
     fn is_below_threshold(&self) -> bool {
         self.window.cwnd < self.window.ssthresh
     }
 
-    /// Does what slow start has decided.
-    fn take(&mut self, step: Step) {
+    /// Applies the slow start's decision.
+    fn apply(&mut self, step: Step) {
         match step {
             Step::Grow(segments) => self.window.cwnd += segments,
             Step::Exit { ssthresh } => {
@@ -65,10 +65,10 @@ impl Composed {
         }
     }
 
-    fn avoid(&mut self, ack: &Ack) {
+    fn grow_in_avoidance(&mut self, ack: &Ack) {
         let grown = self.avoidance.on_ack(ack, &self.window);
         let least = ack.counted * self.slow_start.floor(&self.window);
-        // Without a floor an avoidance may shrink the window (Vegas).
+        // Without a floor, an avoidance may shrink the window (Vegas).
         let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
         self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
     }
@@ -101,9 +101,9 @@ impl CongestionControl for Composed {
         }
         if self.is_below_threshold() {
             let step = self.slow_start.on_ack(ack, &self.window);
-            self.take(step);
+            self.apply(step);
         } else {
-            self.avoid(ack);
+            self.grow_in_avoidance(ack);
         }
     }
 
@@ -136,7 +136,7 @@ impl CongestionControl for Composed {
 
     fn on_recovery_end(&mut self, _now: Instant) {
         let window = self.avoidance.on_recovery_end(&self.window);
-        // The reduction may have left less than a segment, which recovery does not change.
+        // The floor is one segment, or less if a reduction has left less.
         let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
         self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
     }
@@ -149,7 +149,7 @@ impl CongestionControl for Composed {
     }
 
     fn on_mss(&mut self, smss: Bytes) {
-        // RFC 8201 §5.4: a new path MTU leaves the window's bytes as they are.
+        // RFC 8201 §5.4: a new path MTU does not change the window in bytes.
         if self.smss.0 > 0 && smss.0 > 0 {
             let factor = self.smss.0 as f64 / smss.0 as f64;
             let Window { cwnd, ssthresh } = self.window;
@@ -163,7 +163,7 @@ impl CongestionControl for Composed {
     fn on_timer(&mut self, now: Instant) {
         if self.is_below_threshold() {
             let step = self.slow_start.on_timer(now, &self.window);
-            self.take(step);
+            self.apply(step);
         }
     }
 
@@ -208,11 +208,11 @@ impl CongestionControl for Composed {
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        // Parts may share a quantity, such as an estimate of the bandwidth: it is told once.
-        let mut told = Vec::new();
+        // Parts may share a quantity, such as a bandwidth estimate; it is reported once.
+        let mut reported = Vec::new();
         let mut once = |name, value| {
-            if !told.contains(&name) {
-                told.push(name);
+            if !reported.contains(&name) {
+                reported.push(name);
                 out(name, value);
             }
         };
@@ -233,7 +233,7 @@ mod tests {
     use crate::testing::{ACK, SENT, build, congestion, established, internal};
     use crate::units::Duration;
 
-    /// Standard slow start that leaves at the window `exit_at` with a threshold of `ssthresh`, and counts the ACKs it sees.
+    /// Standard slow start that exits at the window `exit_at` with a threshold of `ssthresh`, and counts observed ACKs.
     #[derive(Clone, Debug)]
     struct Exiting {
         exit_at: Segments,
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_start_may_leave_by_itself() {
+    fn a_slow_start_may_exit_by_itself() {
         let mut control = compose(Box::new(Exiting { exit_at: 10.0, ssthresh: 7.0, seen: 0 }), 9.0, 100.0);
         assert_eq!(acks(&mut control, 1), 10.0);
         assert_eq!(control.phase(), Phase::SlowStart);
@@ -305,17 +305,17 @@ mod tests {
         assert_eq!((control.window().ssthresh, control.phase()), (7.0, Phase::Avoidance));
         let mut control = compose(Box::new(Exiting { exit_at: 10.0, ssthresh: 0.5, seen: 0 }), 10.0, 100.0);
         control.on_ack(&ACK);
-        assert_eq!(control.window(), Window { cwnd: 2.0, ssthresh: 2.0 }, "the threshold has its floor");
+        assert_eq!(control.window(), Window { cwnd: 2.0, ssthresh: 2.0 }, "the threshold is at least 2");
     }
 
     #[test]
-    fn congestion_divides_and_floors() {
+    fn congestion_halves_the_window_and_rounds_the_threshold_down() {
         let mut control = standard(9.0, 100.0);
         control.on_congestion(&congestion(Cause::DupAck, 9.0));
         assert_eq!(control.window(), Window { cwnd: 4.5, ssthresh: 4.0 });
         control.on_congestion(&congestion(Cause::DupAck, 1.0));
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
-        // Where the host allows it, less than a segment is left.
+        // If the host allows it, a reduction leaves less than one segment.
         control.on_congestion(&CongestionEvent { least: PART_OF_A_SEGMENT, ..congestion(Cause::DupAck, 1.0) });
         assert_eq!(control.window(), Window { cwnd: 0.5, ssthresh: 2.0 });
     }
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_and_tahoe_start_over_from_one_segment() {
+    fn a_timeout_and_tahoe_restart_from_one_segment() {
         for event in [congestion(Cause::Timeout, 20.0), CongestionEvent { restart: true, ..congestion(Cause::DupAck, 20.0) }] {
             let mut control = standard(20.0, 100.0);
             control.on_congestion(&event);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_response_may_start_over_elsewhere() {
+    fn a_loss_response_may_set_the_restart_window() {
         let response = build(&loss_response::return_to_threshold::ENTRY, &[]).unwrap();
         let mut control = Composed { loss_response: Some(response), ..standard(20.0, 100.0) };
         control.on_congestion(&congestion(Cause::Timeout, 20.0));
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_parts_share_is_told_once() {
+    fn a_shared_quantity_is_reported_once() {
         let response = build(&loss_response::westwood::ENTRY, &[]).unwrap();
         let slow_start = build(&slow_start::queue_aware::ENTRY, &[]).unwrap();
         let avoidance = build(&avoidance::bandwidth_ratio::ENTRY, &[]).unwrap();
@@ -368,18 +368,18 @@ mod tests {
         assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 100.0 });
         control.deflate(5.0);
         control.on_spurious(Instant::ZERO);
-        assert_eq!(control.window().cwnd, 15.0, "there is nothing left to undo");
+        assert_eq!(control.window().cwnd, 15.0, "nothing is left to undo");
     }
 
     #[test]
-    fn an_avoidance_hears_of_what_was_spurious_and_of_what_is_sent() {
-        /// Counts what it hears, and the window before it is restored.
+    fn an_avoidance_is_notified_of_spurious_losses_and_of_segments_sent() {
+        /// Counts segments sent, and sums the windows before each undo.
         #[derive(Clone, Debug, Default)]
-        struct Listening {
+        struct Counter {
             sent: f64,
             spurious: Segments,
         }
-        impl Avoidance for Listening {
+        impl Avoidance for Counter {
             fn on_ack(&mut self, _ack: &Ack, window: &Window) -> Segments {
                 window.cwnd
             }
@@ -394,7 +394,7 @@ mod tests {
                 out("spurious", self.spurious);
             }
         }
-        let mut control = Composed { avoidance: Box::new(Listening::default()), ..standard(20.0, 10.0) };
+        let mut control = Composed { avoidance: Box::new(Counter::default()), ..standard(20.0, 10.0) };
         control.on_sent(&SENT);
         control.on_spurious(Instant::ZERO);
         control.on_congestion(&congestion(Cause::DupAck, 20.0));
@@ -404,22 +404,22 @@ mod tests {
     }
 
     #[test]
-    fn smaller_segments_leave_the_bytes_of_the_window() {
+    fn a_new_segment_size_keeps_the_window_in_bytes() {
         let mut control = standard(10.0, 30.0);
         control.on_mss(Bytes(500));
-        assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 60.0 }, "1000 bytes a segment before");
+        assert_eq!(control.window(), Window { cwnd: 20.0, ssthresh: 60.0 }, "segments had 1000 bytes");
         control.on_mss(Bytes(100_000));
         assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 2.0 });
     }
 
     #[test]
-    fn a_slow_start_may_pace_and_be_woken_until_it_ends() {
-        /// Paces at 1 Mbit/s, and grows by a segment for each packet sent at its next timer.
+    fn a_slow_start_may_pace_and_set_timers_until_it_ends() {
+        /// Paces at 1 Mbit/s, and at its timer grows by one segment for each packet sent.
         #[derive(Clone, Debug, Default)]
-        struct Waking {
+        struct Timed {
             sent: f64,
         }
-        impl SlowStart for Waking {
+        impl SlowStart for Timed {
             fn on_ack(&mut self, _ack: &Ack, _window: &Window) -> Step {
                 Step::Exit { ssthresh: 5.0 }
             }
@@ -439,7 +439,7 @@ mod tests {
                 Step::Grow(self.sent)
             }
         }
-        let mut control = compose(Box::new(Waking::default()), 10.0, 100.0);
+        let mut control = compose(Box::new(Timed::default()), 10.0, 100.0);
         control.on_sent(&SENT);
         control.on_sent(&SENT);
         control.on_timer(Instant::from_nanos(1000));
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(control.window(), Window { cwnd: 5.0, ssthresh: 5.0 });
         assert!(control.pacing_rate().is_none() && control.timer().is_none(), "slow start is over");
         control.on_timer(Instant::from_nanos(1000));
-        assert_eq!((control.window().cwnd, copy.window().cwnd), (5.0, 12.0), "a copy is on its own");
+        assert_eq!((control.window().cwnd, copy.window().cwnd), (5.0, 12.0), "a copy is independent");
     }
 
     #[test]
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_window_grows_from_nothing() {
+    fn a_closed_window_grows_from_zero() {
         let mut control = standard(4.0, 100.0);
         control.close();
         control.on_recovery_end(Instant::ZERO);
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_threshold_is_the_lower_of_the_hosts_and_the_slow_starts() {
+    fn the_first_threshold_is_the_lower_of_host_and_slow_start() {
         assert_eq!(standard(1.0, f64::INFINITY).window().ssthresh, f64::INFINITY);
         assert_eq!(standard(1.0, 64.0).window().ssthresh, 64.0);
         assert_eq!(limited_ns2(1.0).window().ssthresh, 100.0);

@@ -1,4 +1,4 @@
-//! The contract between a transport and its congestion control, and the traits of the four axes of which a control is composed.
+//! The contract between a transport and its congestion control, and the traits of the four axes that compose a control.
 
 use std::fmt::Debug;
 
@@ -10,51 +10,51 @@ use crate::units::{Bytes, Instant, Rate, Segments};
 pub struct Window {
     /// Congestion window (RFC 5681).
     pub cwnd: Segments,
-    /// Slow start threshold (RFC 5681); infinite while there is none.
+    /// Slow start threshold (RFC 5681); infinite if none is set.
     pub ssthresh: Segments,
 }
 
 impl Window {
-    /// The window after a reduction to `cwnd`: `ssthresh` rounded down to whole segments, at least 2; `cwnd` as it is (ns-2.35 with
-    /// `precisionReduce_`).
+    /// The window after a reduction to `cwnd` segments. `ssthresh` is rounded down to whole segments, at least 2; `cwnd` is not rounded
+    /// (ns-2.35 with `precisionReduce_`).
     pub fn reduced_to(cwnd: Segments) -> Self {
         Self { cwnd, ssthresh: libm::floor(cwnd).max(2.0) }
     }
 
-    /// The window after the one `in_force` was halved (RFC 5681 §3.1, equation 4).
+    /// The window after halving the window `in_force` (RFC 5681 §3.1, equation 4).
     pub fn halved(in_force: Segments) -> Self {
         Self::reduced_to(in_force / 2.0)
     }
 }
 
-/// In which part of its life a control is.
+/// The phase of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Looking for the capacity.
+    /// Searching for the capacity.
     SlowStart,
-    /// At the capacity, probing for more.
+    /// At the capacity: probing for more.
     Avoidance,
 }
 
-/// What a slow start makes of an ACK.
+/// The decision of a slow start on an ACK or a timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Grow the window by so many segments.
+    /// Grow the window by this many segments.
     Grow(Segments),
-    /// Leave slow start with this threshold.
+    /// Exit slow start with this threshold, which also caps `cwnd`.
     Exit {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
-    /// Leave slow start with this window and threshold.
+    /// Exit slow start with this window and threshold.
     Leave(Window),
 }
 
 macro_rules! clone_boxes {
     ($($copy:ident of $axis:ident)*) => {$(
-        /// Copies a boxed part or control; every type that can be cloned does.
+        /// Copies a boxed part or control. Every type that is `Clone` implements it.
         pub trait $copy {
-            /// A copy that goes its own way.
+            /// An independent copy.
             fn clone_box(&self) -> Box<dyn $axis>;
         }
 
@@ -80,94 +80,94 @@ clone_boxes! {
     CloneLossResponse of LossResponse
 }
 
-/// What simulator, kernel runs and other stacks drive. Events carry facts; the outputs are read after each of them.
+/// The interface through which the simulator, kernel runs and other stacks drive a control. Events carry facts; the host reads the outputs
+/// after each event.
 pub trait CongestionControl: CloneControl + Debug + Send + Sync {
-    /// The SYN was acknowledged: open the initial window.
+    /// The SYN has been acknowledged: open the initial window.
     fn on_established(&mut self, event: &Established);
-    /// Whether the initial window, which is open now, wants to be spread over the first round trip.
+    /// Whether the host should spread the initial window, which is open at the time of this call, over the first round trip.
     fn paces_initial_window(&self) -> bool {
         false
     }
-    /// The first window is over: what the next connection to the same peer shall know, if it shall know something new.
+    /// The first window is over. Returns the initial window for the next connection to the same peer, or `None` if nothing new was learned.
     fn settle(&mut self, _first: &FirstWindow) -> Option<Segments> {
         None
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// An ACK arrived; [`Ack::may_grow`] says whether the window may grow.
+    /// An ACK arrived; [`Ack::may_grow`] states whether the window may grow.
     fn on_ack(&mut self, ack: &Ack);
-    /// A segment is thought to be lost.
+    /// A segment was declared lost.
     fn on_lost(&mut self, _lost: &Lost) {}
-    /// Congestion was noticed: once per recovery period.
+    /// Congestion was detected: once per recovery period.
     fn on_congestion(&mut self, event: &CongestionEvent);
-    /// A timer has expired that says nothing new of congestion: the window starts over from one segment, and the threshold stays.
+    /// A timer expired without new evidence of congestion: the window restarts from one segment, and the threshold stays.
     fn on_restart(&mut self) {
         self.deflate((self.window().cwnd - 1.0).max(0.0));
     }
-    /// All that was outstanding at the congestion has been acknowledged.
+    /// All data outstanding at the congestion event has been acknowledged.
     fn on_recovery_end(&mut self, _now: Instant) {}
-    /// All losses of the last congestion event were spurious: restore what it took.
+    /// Every loss of the last congestion event was spurious: undo the reduction.
     fn on_spurious(&mut self, _now: Instant) {}
-    /// Segments are of `smss` bytes from now on. A window that counts segments keeps its bytes.
+    /// From now on, segments carry `smss` bytes. A window counted in segments keeps its size in bytes.
     fn on_mss(&mut self, _smss: Bytes) {}
-    /// The time that [`CongestionControl::timer`] named has come.
+    /// The time returned by [`CongestionControl::timer`] has come.
     fn on_timer(&mut self, _now: Instant) {}
-    /// A partial ACK takes `by` segments out of the window during recovery (RFC 6582 §3.2 step 3).
+    /// Deflates the window by `by` segments at a partial ACK in recovery (RFC 6582 §3.2 step 3).
     fn deflate(&mut self, _by: Segments) {}
-    /// Nothing is left of the window: new data waits until ACKs make it grow, or a timeout opens it (Vegas' recovery after a timeout).
-    /// A control whose window cannot be empty keeps its smallest.
+    /// Closes the window: new data waits until ACKs make the window grow or a timeout opens it (Vegas' recovery after a timeout). A control
+    /// whose window cannot be empty keeps its smallest window.
     fn close(&mut self) {
         self.deflate(self.window().cwnd);
     }
-    /// Duplicate ACKs add `by` segments to the window, in a recovery that inflates the window itself (Vegas').
+    /// Inflates the window by `by` segments at duplicate ACKs, in a recovery that inflates the window itself (Vegas').
     fn inflate(&mut self, _by: Segments) {}
-    /// The window now.
+    /// The current window.
     fn window(&self) -> Window;
-    /// Whether it ever names a pacing rate or a timer, or changes its window when a segment is sent: asked once, by a host to which asking
-    /// after each segment is a cost.
+    /// Whether the control ever returns a pacing rate or a timer, or changes its window when a segment is sent. The host asks once, because
+    /// asking after each segment costs time.
     fn paces(&self) -> bool {
         false
     }
-    /// The rate at which to pace, where the control paces: data and headers.
+    /// The pacing rate of data and headers, if the control paces.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Data that may leave at once where the control paces; a segment at least, whatever it says. The host then waits until the rate has
-    /// caught up with it.
+    /// Data that may leave at once if the control paces; the host sends at least one segment. It then waits until the rate has caught up.
     fn burst(&self) -> Bytes {
         Bytes(0)
     }
-    /// When [`CongestionControl::on_timer`] wants to be called.
+    /// The time at which the control expects [`CongestionControl::on_timer`].
     fn timer(&self) -> Option<Instant> {
         None
     }
-    /// Whether the window and the rate alone decide how much is sent in loss recovery, instead of the host's rules (PRR, inflation).
+    /// Whether window and pacing rate alone decide how much is sent in loss recovery, in place of the host's rules (PRR, inflation).
     fn owns_recovery(&self) -> bool {
         false
     }
-    /// Whether the window holds back on purpose now, so that samples taken from what is sent say nothing of the path's rate.
+    /// Whether the control limits the window on purpose now, so that rate samples say nothing about the path's rate.
     fn holds_back(&self) -> bool {
         false
     }
-    /// Whether it uses [`Ack::sample`] and snapshots: asked once, by a host to which they are a cost.
+    /// Whether the control uses [`Ack::sample`] and snapshots. The host asks once, because computing them costs time.
     fn wants_samples(&self) -> bool {
         false
     }
-    /// The phase now.
+    /// The current phase.
     fn phase(&self) -> Phase;
-    /// The algorithm's own quantities, for traces: pulled by the recorder, never logged.
+    /// Reports the algorithm's own quantities for traces. The recorder pulls them; a control never logs.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// The window with which a connection starts (axis `initial_window`).
+/// The initial window of a connection (axis `initial_window`).
 pub trait InitialWindow: CloneInitialWindow + Debug + Send + Sync {
-    /// The window in segments after the handshake.
+    /// The window after the handshake, in segments.
     fn segments(&self, event: &Established) -> Segments;
-    /// Whether an initial window of so many segments wants to be spread over the first round trip.
+    /// Whether the host should spread an initial window of this many segments over the first round trip.
     fn paces(&self, _segments: Segments) -> bool {
         false
     }
-    /// The initial window that the next connection to the same peer shall find as [`Established::learned`]; `None` leaves what is there.
+    /// The initial window that the next connection to the same peer finds in [`Established::learned`]; `None` leaves that value unchanged.
     fn settle(&self, _first: &FirstWindow) -> Option<Segments> {
         None
     }
@@ -175,110 +175,109 @@ pub trait InitialWindow: CloneInitialWindow + Debug + Send + Sync {
 
 /// Growth while `cwnd < ssthresh` (axis `slow_start`).
 pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
-    /// An upper bound of the first `ssthresh`; infinite unless the algorithm sets one.
+    /// Upper bound of the first `ssthresh`; infinite unless the algorithm sets one.
     fn initial_ssthresh(&self) -> Segments {
         Segments::INFINITY
     }
-    /// Sees every ACK, also those at which the window may not grow.
+    /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// Decides on an ACK of new data in slow start.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step;
-    /// Growth per ACK, in segments, below which avoidance shall not fall; zero for all but algorithms that live on beyond `ssthresh`
-    /// (ns-2's limited slow start).
+    /// Least growth per ACK in avoidance, in segments. Zero unless the algorithm continues beyond `ssthresh` (ns-2's limited slow start).
     fn floor(&self, _window: &Window) -> Segments {
         0.0
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent, _window: &Window) {}
-    /// A segment is thought to be lost.
+    /// A segment was declared lost.
     fn on_lost(&mut self, _lost: &Lost, _window: &Window) {}
-    /// Congestion was noticed; `window` is the window before the response.
+    /// Congestion was detected; `window` is the window before the response.
     fn on_congestion(&mut self, _event: &CongestionEvent, _window: &Window) {}
-    /// Segments are of `smss` bytes from now on.
+    /// From now on, segments carry `smss` bytes.
     fn on_mss(&mut self, _smss: Bytes) {}
-    /// The connection is established, with the initial window `window`.
+    /// The connection is established with the initial window `window`.
     fn on_established(&mut self, _event: &Established, _window: &Window) {}
-    /// Whether it ever names a pacing rate or a timer.
+    /// Whether the part ever returns a pacing rate or a timer.
     fn paces(&self) -> bool {
         false
     }
-    /// The rate at which to pace in slow start, if it paces.
+    /// The pacing rate in slow start, if the part paces.
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None
     }
-    /// Data that may leave at once where it paces; a segment at least.
+    /// Data that may leave at once if the part paces; at least one segment leaves.
     fn burst(&self) -> Bytes {
         Bytes(0)
     }
-    /// When [`SlowStart::on_timer`] wants to be called, in slow start.
+    /// The time at which the part expects [`SlowStart::on_timer`] in slow start.
     fn timer(&self) -> Option<Instant> {
         None
     }
-    /// The time that [`SlowStart::timer`] named has come.
+    /// The time returned by [`SlowStart::timer`] has come.
     fn on_timer(&mut self, _now: Instant, _window: &Window) -> Step {
         Step::Grow(0.0)
     }
-    /// Whether it uses [`Ack::sample`] and snapshots.
+    /// Whether the part uses [`Ack::sample`] and snapshots.
     fn wants_samples(&self) -> bool {
         false
     }
-    /// A timer has expired that says nothing new of congestion.
+    /// A timer expired without new evidence of congestion.
     fn on_restart(&mut self) {}
-    /// Own quantities, for traces.
+    /// Reports the part's own quantities for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 /// Growth from `ssthresh` on (axis `avoidance`).
 pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
-    /// Sees every ACK, also those at which the window may not grow.
+    /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after an ACK of new data in avoidance.
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments;
-    /// The algorithm's own response to congestion; Reno's unless it has another.
+    /// The algorithm's own response to congestion; halving by default.
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
         Window::halved(event.window)
     }
     /// A segment was sent.
     fn on_sent(&mut self, _sent: &Sent) {}
-    /// A segment is thought to be lost.
+    /// A segment was declared lost.
     fn on_lost(&mut self, _lost: &Lost) {}
-    /// Segments are of `smss` bytes from now on.
+    /// From now on, segments carry `smss` bytes.
     fn on_mss(&mut self, _smss: Bytes) {}
-    /// Whether it ever names a pacing rate.
+    /// Whether the part ever returns a pacing rate.
     fn paces(&self) -> bool {
         false
     }
-    /// The rate at which to pace in avoidance, if it paces.
+    /// The pacing rate in avoidance, if the part paces.
     fn pacing_rate(&self, _window: &Window) -> Option<Rate> {
         None
     }
-    /// Whether it uses [`Ack::sample`] and snapshots.
+    /// Whether the part uses [`Ack::sample`] and snapshots.
     fn wants_samples(&self) -> bool {
         false
     }
-    /// The window was reduced to `window`, by whichever response.
+    /// The window was reduced to `window`, by this part's response or another.
     fn on_reduction(&mut self, _event: &CongestionEvent, _window: &Window) {}
-    /// The last reduction was spurious; `window` is the window before it is restored.
+    /// The last reduction was spurious; `window` is the window before the undo.
     fn on_spurious(&mut self, _window: &Window) {}
-    /// The window with which recovery ends; the one it has, unless the algorithm has another.
+    /// The window after recovery; unchanged by default.
     fn on_recovery_end(&mut self, window: &Window) -> Window {
         *window
     }
-    /// Own quantities, for traces.
+    /// Reports the part's own quantities for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// Reduction at congestion (axis `loss_response`); overrides the avoidance's own.
+/// Reduction at congestion (axis `loss_response`); replaces the avoidance's own response.
 pub trait LossResponse: CloneLossResponse + Debug + Send + Sync {
-    /// Sees every ACK, also those at which the window may not grow.
+    /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after congestion.
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window;
-    /// The window instead, where the host starts over (after a timeout, and Tahoe after duplicate ACKs): the host's loss window, unless the
-    /// algorithm has another. `reduced` is what [`LossResponse::respond`] gave.
+    /// The window from which the host restarts, after a timeout or, with Tahoe, after duplicate ACKs. The default is the host's loss
+    /// window. `reduced` is the result of [`LossResponse::respond`].
     fn restart(&self, event: &CongestionEvent, _reduced: &Window) -> Segments {
         event.loss_window
     }
-    /// Own quantities, for traces.
+    /// Reports the part's own quantities for traces.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }

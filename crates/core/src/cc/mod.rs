@@ -1,7 +1,7 @@
-//! Congestion control: the contract with the transport, and the four axes of which a control is composed.
+//! Congestion control: the contract with the transport, and the four axes that compose a control.
 //!
-//! A control is usually [`Composed`] of an initial window, a slow start, an avoidance and a loss response; an algorithm that does not
-//! decompose implements [`CongestionControl`] itself ([`whole`]). Windows are real numbers of segments.
+//! A control is usually [`Composed`] of an initial window, a slow start, an avoidance and a loss response. An algorithm that does not
+//! decompose implements [`CongestionControl`] directly ([`whole`]). Windows are real numbers of segments.
 
 pub mod avoidance;
 pub(crate) mod bandwidth;

@@ -1,16 +1,16 @@
-//! What the nonlinear avoidances share (binomial, polynomial, exponential): growth that stays finite, and a cut by so many segments.
+//! Growth and response shared by the nonlinear avoidances (binomial, polynomial, exponential).
 
 use crate::cc::contract::Window;
 use crate::events::CongestionEvent;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::Segments;
 
-/// Growth stops here: RFC 7323 §2.3 allows a receiver's window of 2³⁰ bytes, so no transport can use more segments.
+/// Largest window to which growth leads. RFC 7323 §2.3 allows a receiver's window of 2³⁰ bytes, so no transport can use more segments.
 const LARGEST: Segments = 1_073_741_824.0;
 
-/// The window `cwnd` after an ACK that counts `counted` segments, by a rule that adds `per_segment` for each.
+/// The window `cwnd` after an ACK that counts as `counted` segments, by a rule that adds `per_segment` for each.
 pub(crate) fn grown(cwnd: Segments, per_segment: Segments, counted: Segments) -> Segments {
-    // A steep rule may ask for more than a number can hold.
+    // A steep rule may exceed the range of a double.
     (cwnd + counted * per_segment.min(LARGEST)).min(cwnd.max(LARGEST))
 }
 
@@ -20,11 +20,11 @@ pub(crate) const fn halves(default: &'static str) -> Param {
         name: "halves",
         kind: Kind::Word(&["first", "slow_start", "never"]),
         default: Default::Word(default),
-        doc: "when congestion halves instead: the connection's first, that and any found in slow start, never",
+        doc: "which congestion halves the window instead: the connection's first; the first and any in slow start; none",
     }
 }
 
-/// Which congestion halves the window instead of cutting it by the rule.
+/// Which congestion halves the window in place of the rule's cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halves {
     First,
@@ -32,7 +32,7 @@ enum Halves {
     Never,
 }
 
-/// Answers congestion with a rule's cut, except where slow start has overshot, which halving undoes.
+/// Responds to congestion with a rule's cut; after an overshoot of slow start it may halve instead.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     halves: Halves,
@@ -41,7 +41,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// As the parameter [`halves`] says.
+    /// Reads the parameter [`halves`].
     pub(crate) fn new(params: &Params) -> Self {
         let halves = match params.word("halves") {
             "first" => Halves::First,
@@ -51,13 +51,13 @@ impl Cut {
         Self { halves, congested: false }
     }
 
-    /// The window after congestion, by a `rule` that takes so many segments from the window in force. A timeout is answered alike: its
-    /// `ssthresh` counts, and the host starts over from one segment.
+    /// The window after congestion; `rule` gives the cut in segments for the window in force. A timeout has the same cut: its `ssthresh`
+    /// applies, and the host restarts from one segment.
     pub(crate) fn respond(&mut self, event: &CongestionEvent, window: &Window, rule: impl Fn(Segments) -> Segments) -> Window {
         let first = !std::mem::replace(&mut self.congested, true);
         let halves = match self.halves {
             Halves::First => first,
-            // Slow start doubles the window in a round trip: half of it is what the path has held, whatever the rule.
+            // Slow start doubles the window in a round trip: whatever the rule, the path has held half of it.
             Halves::SlowStart => first || window.cwnd < window.ssthresh,
             Halves::Never => false,
         };
@@ -75,7 +75,7 @@ mod tests {
     const SLOW_START: Window = Window { cwnd: 20.0, ssthresh: 64.0 };
     const AVOIDANCE: Window = Window { cwnd: 20.0, ssthresh: 20.0 };
 
-    /// The windows after congestion in avoidance, in slow start, and in avoidance again, by a rule that takes 3 segments.
+    /// The windows after congestion in avoidance, in slow start, and in avoidance again, with a cut of 3 segments.
     fn responses(word: &str) -> [Segments; 3] {
         let mut cut = Cut::new(&Params(vec![("halves", Value::Word(word.to_owned()))]));
         [AVOIDANCE, SLOW_START, AVOIDANCE].map(|window| cut.respond(&congestion(Cause::DupAck, 20.0), &window, |_| 3.0).cwnd)
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_has_floors() {
+    fn a_cut_leaves_at_least_one_segment() {
         let mut cut = Cut { halves: Halves::Never, congested: false };
         let mut after = |by: Segments| cut.respond(&congestion(Cause::EcnCe, 20.0), &AVOIDANCE, |_| by);
         assert_eq!(after(7.5), Window { cwnd: 12.5, ssthresh: 12.0 });

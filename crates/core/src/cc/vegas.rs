@@ -1,7 +1,7 @@
-//! What TCP Vegas measures: how many segments of the flow wait in queues, once in a round trip.
+//! TCP Vegas' measurement: once per round trip, the number of the flow's segments in queues (its backlog).
 //!
 //! ## References
-//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.2; ns-2.35's Vegas, read off its runs.
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.2; ns-2.35's Vegas, observed in its runs.
 
 use crate::cc::contract::Window;
 use crate::entry::{Quantity, quantity};
@@ -9,62 +9,62 @@ use crate::events::Ack;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::{Instant, Segments};
 
-/// Least backlog that Vegas wants.
+/// Least backlog that Vegas aims for.
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",
     kind: Kind::Segments { min: 0.0, max: 1e9 },
     default: Default::Number(1.0),
-    doc: "segments in queues below which the window grows; ns-2's default",
+    doc: "backlog below which the window grows (ns-2: 1)",
 };
 
-/// Whose Vegas it is.
+/// Selects ns-2's Vegas or the published one.
 pub(crate) const RULE: Param = Param {
     name: "rule",
     kind: Kind::Word(&["ns2", "published"]),
     default: Default::Word("ns2"),
-    doc: "where both differ: ns-2.35's Vegas, or that of Brakmo & Peterson 1995",
+    doc: "variant: ns-2.35's Vegas, or that of Brakmo & Peterson 1995",
 };
 
 /// The backlog in traces.
-pub(crate) const DIFF: Quantity = quantity("diff", "segments", "the flow's segments that wait in queues").on("in queues");
-/// The round-trip time without queues.
-pub(crate) const BASE_RTT: Quantity = quantity("base_rtt", "s", "round-trip time without queues, as far as it is known").on("time");
-/// The last round's.
+pub(crate) const DIFF: Quantity = quantity("diff", "segments", "backlog: the flow's segments in queues").on("in queues");
+/// The base round-trip time in traces.
+pub(crate) const BASE_RTT: Quantity = quantity("base_rtt", "s", "round-trip time without queues, as far as known").on("time");
+/// The last round's round-trip time in traces.
 pub(crate) const ROUND_RTT: Quantity = quantity("round_rtt", "s", "mean round-trip time of the last round").on("time");
 
-/// Smallest window that Vegas leaves by itself, and its threshold once slow start is over.
+/// Smallest window that Vegas itself sets, and its threshold after slow start.
 pub(crate) const MIN_WINDOW: Segments = 2.0;
-/// The window may be above what is outstanding by so much and still grow (ns-2).
+/// Segments by which the window may exceed those outstanding and still grow (ns-2).
 const UNUSED: Segments = 2.0;
 
-/// The backlog of one flow, and how it is measured.
+/// Measures the backlog of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
-    /// Whether ns-2's rules hold.
+    /// Whether ns-2's rules apply.
     pub(crate) ns2: bool,
     /// Segments acknowledged so far.
     acked: u64,
-    /// The segment whose ACK ends the round, counted like `acked`, and when the round began.
+    /// The segment whose ACK ends the round, counted like `acked`, and the start of the round.
     end: u64,
-    begun: Instant,
-    /// Round-trip times of this round in seconds, summed, and how many.
+    start: Instant,
+    /// Sum and number of the round-trip times of this round, in seconds.
     sum: f64,
     count: u32,
-    /// Round-trip time without queues, in seconds; infinite: not known.
+    /// Round-trip time without queues, in seconds; infinite while unknown.
     base_rtt: f64,
-    /// Of the last round: its round-trip time in seconds and its backlog in segments.
+    /// Round-trip time in seconds and backlog in segments of the last round.
     rtt: f64,
     diff: Segments,
 }
 
 impl Backlog {
-    /// Nothing measured yet.
+    /// A measurement without samples.
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             ns2: params.word("rule") == "ns2",
             acked: 0,
             end: 0,
-            begun: Instant::ZERO,
+            start: Instant::ZERO,
             sum: 0.0,
             count: 0,
             base_rtt: f64::INFINITY,
@@ -73,7 +73,7 @@ impl Backlog {
         }
     }
 
-    /// Takes an ACK; gives the backlog if a round ended with it.
+    /// Observes an ACK. Returns the backlog if the ACK ends a round.
     pub(crate) fn observe(&mut self, ack: &Ack) -> Option<Segments> {
         if ack.acked == 0 || ack.handshake && !self.ns2 {
             return None;
@@ -87,7 +87,7 @@ impl Backlog {
             self.end_round(ack);
         }
         if self.ns2 {
-            // The ACK that ends a round counts for the next one.
+            // The ACK that ends a round counts for the next round.
             self.sample(ack);
         }
         ended.then_some(self.diff)
@@ -97,7 +97,7 @@ impl Backlog {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs_f64();
             self.base_rtt = self.base_rtt.min(rtt);
-            // The SYN says nothing of the data after it.
+            // The SYN's round-trip time is no sample of a round of data.
             if !ack.handshake {
                 self.sum += rtt;
                 self.count += 1;
@@ -106,25 +106,25 @@ impl Backlog {
     }
 
     fn end_round(&mut self, ack: &Ack) {
-        self.rtt = if self.count > 0 { self.sum / f64::from(self.count) } else { ack.now.since(self.begun).as_secs_f64() };
+        self.rtt = if self.count > 0 { self.sum / f64::from(self.count) } else { ack.now.since(self.start).as_secs_f64() };
         let next = self.acked + u64::from(ack.flight_size);
         let sent = next - self.end.min(next);
-        // A round of one segment met no queue of the flow's own: a longer path shows.
+        // ns-2: a round of one segment met no queue of the flow's own, so its round-trip time is the new base.
         let alone = self.ns2 && sent <= 1;
         if self.rtt < self.base_rtt || alone {
             self.base_rtt = self.rtt;
         }
         let waiting = waiting(f64::from(ack.flight_size) + 1.0, sent as f64, self.base_rtt, self.rtt);
         self.diff = if self.ns2 { libm::trunc(waiting + 0.5) } else { waiting };
-        (self.end, self.begun, self.sum, self.count) = (next, ack.now, 0.0, 0);
+        (self.end, self.start, self.sum, self.count) = (next, ack.now, 0.0, 0);
     }
 
-    /// A threshold for the backlog: ns-2 cuts it to whole segments.
+    /// Rounds a backlog threshold down to whole segments if ns-2's rules apply.
     pub(crate) fn threshold(&self, segments: Segments) -> Segments {
         if self.ns2 { libm::trunc(segments) } else { segments }
     }
 
-    /// Whether the window is used well enough to grow.
+    /// Whether the flow uses enough of the window for it to grow.
     pub(crate) fn may_grow(&self, ack: &Ack, window: &Window) -> bool {
         !self.ns2 || window.cwnd <= f64::from(ack.flight_size) + 1.0 + UNUSED
     }
@@ -134,7 +134,7 @@ impl Backlog {
         self.diff
     }
 
-    /// For traces.
+    /// Reports the quantities for traces.
     pub(crate) fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("diff", self.diff);
         out("base_rtt", if self.base_rtt.is_finite() { self.base_rtt } else { 0.0 });
@@ -144,7 +144,7 @@ impl Backlog {
 
 /// Brakmo & Peterson §3.2: (expected − actual)·baseRTT with expected = outstanding/baseRTT and actual = sent/RTT.
 ///
-/// Halves are common, for RTT = 2·baseRTT; these operations in this order round them as ns-2 does.
+/// Halves are common: they occur at RTT = 2·baseRTT. This order of operations rounds them as ns-2 does.
 fn waiting(outstanding: Segments, sent: Segments, base_rtt: f64, rtt: f64) -> Segments {
     if base_rtt > 0.0 && rtt > 0.0 { (outstanding / base_rtt - sent / rtt) * base_rtt } else { outstanding }
 }
@@ -167,16 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn ten_segments_in_a_round_trip_a_quarter_longer_than_without_queues() {
+    fn a_quarter_more_round_trip_time_with_ten_segments_is_a_backlog_of_two() {
         for (rule, expected) in [("ns2", 2.0), ("published", 2.0)] {
             let mut backlog = backlog(rule);
             backlog.observe(&ack(100, 9));
-            // A round of ten ACKs at 125 ms; the next one ends it: 10 − 10·100/125 = 2.
+            // A round of ten ACKs at 125 ms; the next ACK ends it: 10 − 10·100/125 = 2.
             for _ in 0..9 {
                 assert_eq!(backlog.observe(&ack(125, 9)), None);
             }
             let ended = backlog.observe(&ack(125, 9)).unwrap();
-            // The first ACK's 100 ms count for this round by ns-2's rule: (100 + 9·125)/10 = 122.5 ms, 1.84 segments, rounded to 2.
+            // With ns-2's rule the first ACK's 100 ms count for this round: (100 + 9·125)/10 = 122.5 ms and 1.84 segments, rounded to 2.
             assert_close(ended, expected, 1e-9);
         }
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_one_segment_sets_the_base_anew() {
+    fn a_round_of_one_segment_resets_the_base() {
         let mut backlog = backlog("ns2");
         for millis in [100, 100, 300, 300, 300] {
             backlog.observe(&ack(millis, 0));
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_as_in_ns2() {
-        // Round-trip times of two runs of ns-2, in which the windows grow by a backlog of 1 and of 0.
+        // Round-trip times from two ns-2 runs in which the backlog is 1 and 0.
         assert_eq!(libm::trunc(waiting(6.0, 6.0, 0.019_715_173_944_339_08, 0.026_286_898_592_452_108) + 0.5), 1.0);
         assert_eq!(libm::trunc(waiting(4.0, 7.0, 0.074_410_019_089_635_52, 0.148_820_038_179_271_03) + 0.5), 0.0);
     }
@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn ns2_cuts_thresholds_to_whole_segments() {
+    fn ns2_rounds_thresholds_down() {
         assert_eq!(["ns2", "published"].map(|rule| backlog(rule).threshold(1.5)), [1.0, 1.5]);
     }
 
     #[test]
-    fn a_window_that_is_not_used_does_not_grow_in_ns2() {
+    fn an_unused_window_does_not_grow_in_ns2() {
         let window = |cwnd| Window { cwnd, ssthresh: 2.0 };
         let (ns2, published) = (backlog("ns2"), backlog("published"));
         assert!(ns2.may_grow(&ack(100, 19), &window(22.0)));

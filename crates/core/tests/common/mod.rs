@@ -1,5 +1,5 @@
-//! A transport, as small as it can be, to drive the parts of the registry; and the ways to build parts.
-#![allow(dead_code, reason = "each test file uses a part")]
+//! A minimal transport that drives the parts of the registry, and the ways to build parts.
+#![allow(dead_code, reason = "each test file uses a different subset")]
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Limit, Rate, Segments};
 /// A part and its parameters.
 pub(crate) type Part<P> = (&'static Entry<P>, Params);
 
-/// What a congestion control is composed of.
+/// The parts of a composed congestion control.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub(crate) initial_window: Part<dyn InitialWindow>,
@@ -32,14 +32,14 @@ impl Parts {
         Composed::new(build(&self.initial_window), build(&self.slow_start), build(&self.avoidance), response, self.initial_ssthresh)
     }
 
-    /// Whether what answers congestion has the word `word` for the parameter `name`.
-    pub(crate) fn answers_by(&self, name: &str, word: &str) -> bool {
+    /// Whether the part that responds to congestion has the value `word` for the parameter `name`.
+    pub(crate) fn responds_by(&self, name: &str, word: &str) -> bool {
         let params = self.loss_response.as_ref().map_or(&self.avoidance.1, |(_, params)| params);
         params.0.iter().any(|(known, value)| *known == name && *value == Value::Word(word.to_owned()))
     }
 }
 
-/// What happens to a transport. Round-trip times are in milliseconds.
+/// Events of a transport. Round-trip times are in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     Ack { acked: u32, limited: bool, rtt: Option<u64> },
@@ -49,14 +49,14 @@ pub(crate) enum Op {
     Deflate(Segments),
 }
 
-/// Most segments an ACK counts for (RFC 3465's limit).
+/// Largest number of segments that an ACK counts for (the limit of RFC 3465).
 const MAX_COUNTED: u32 = 2;
 /// Bytes in a segment.
 const SMSS: u64 = 1000;
 /// The receiver's window in segments.
 const RWND: Segments = 1000.0;
 
-/// Fills in what a transport computes for its control.
+/// Computes the facts that a transport reports to its control.
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
     pub(crate) control: Composed,
@@ -73,7 +73,7 @@ impl Transport {
         Self { control, now: Instant::ZERO, total: Totals::default(), round: 0, srtt: None, min_rtt: None }
     }
 
-    /// Lets `op` happen; gives the window in force before it, and by how many segments an ACK counts.
+    /// Applies `op`. Returns the window in force before it, and the segments for which an ACK counts.
     pub(crate) fn apply(&mut self, op: &Op) -> (Segments, Segments) {
         self.now += Duration::from_millis(1);
         let cwnd = self.control.window().cwnd;
@@ -170,15 +170,15 @@ pub(crate) fn limits(number: u64) -> [Limit; 2] {
     [Limit::Packets(number), Limit::Bytes(number)]
 }
 
-/// Values at the edges of what `param` allows.
+/// Values at the bounds of `param`.
 fn extremes(param: &Param) -> Vec<Value> {
     let (low, high) = param.kind.bounds().unwrap_or((0.0, 0.0));
     match param.kind {
         Kind::Word(words) => words.iter().map(|&word| Value::Word(word.to_owned())).collect(),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => [low as u64, high as u64].into_iter().flat_map(limits).map(Value::Limit).collect(),
         Kind::Numbers { .. } => {
-            let Default::Numbers(usual) = param.default else { panic!("{} has no list as default", param.name) };
-            let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; usual.len()]]);
+            let Default::Numbers(default) = param.default else { panic!("{} has no list as default", param.name) };
+            let filled = [low, high].into_iter().flat_map(|bound| [vec![bound], vec![bound; default.len()]]);
             filled.chain([vec![], vec![low, high], vec![high, low]]).map(Value::Numbers).collect()
         }
         Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
@@ -186,7 +186,7 @@ fn extremes(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Parameters for an entry: its defaults, then each parameter at its extremes.
+/// Parameter sets for an entry: the defaults, then each parameter at its extremes.
 pub(crate) fn settings(declared: &[Param]) -> Vec<Params> {
     let defaults = Params::defaults(declared);
     let mut all = vec![defaults.clone()];
@@ -200,7 +200,7 @@ pub(crate) fn settings(declared: &[Param]) -> Vec<Params> {
     all
 }
 
-/// Every way to build a part of an axis that the part does not refuse.
+/// Every entry with each parameter set that it accepts.
 pub(crate) fn buildable<P: ?Sized + Debug>(entries: &'static [&'static Entry<P>]) -> Vec<(&'static Entry<P>, Params)> {
     let mut ways = Vec::new();
     for entry in entries {

@@ -1,10 +1,10 @@
-//! Does what CONTRIBUTING.md says, in a copy of the crates, with the examples printed there.
+//! Follows CONTRIBUTING.md in a copy of the crates, with its printed examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A copy of some crates as a workspace of their own.
+/// A copy of some crates as a separate workspace.
 pub(crate) struct Copied {
     root: PathBuf,
     target: PathBuf,
@@ -12,7 +12,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Copies the crates of these names into the folder `scratch` of this test.
+    /// Copies the named crates into the folder `scratch` of this test.
     pub(crate) fn new(scratch: &str, crates: &[&str]) -> Self {
         let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
@@ -21,8 +21,8 @@ impl Copied {
         for name in crates {
             copy(&repository.join("crates").join(name), &root.join("crates").join(name));
         }
-        // With the same dependencies and profiles. Its version tells its artifacts from those of the original and of other copies, which
-        // cargo would otherwise take for the same packages.
+        // The copy has the same dependencies and profiles. Its version distinguishes its artifacts from those of the original and of other
+        // copies; otherwise cargo would take them for the same packages.
         let manifest = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
         let members = crates.iter().map(|name| format!("\"crates/{name}\"")).collect::<Vec<_>>().join(", ");
         let members = format!("members = [{members}]");
@@ -37,7 +37,7 @@ impl Copied {
         fs::write(root.join("Cargo.toml"), manifest).unwrap();
         fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock")).unwrap();
         let contributing = fs::read_to_string(repository.join("CONTRIBUTING.md")).unwrap();
-        // In the target folder of this very build, whose dependencies are there already.
+        // The target folder of this build, which already has the dependencies.
         Self { root, target: temporary.parent().unwrap().to_owned(), contributing }
     }
 
@@ -53,20 +53,20 @@ impl Copied {
         fs::write(self.root.join(path), text).unwrap();
     }
 
-    /// Inserts the example `name` behind a text that the file `path` has once.
-    pub(crate) fn insert(&self, name: &str, path: &str, behind: &str) {
+    /// Inserts the example `name` after a text that occurs once in the file `path`.
+    pub(crate) fn insert(&self, name: &str, path: &str, after: &str) {
         let text = fs::read_to_string(self.root.join(path)).unwrap();
-        assert_eq!(text.matches(behind).count(), 1, "{path}: {behind:?}");
-        self.write(path, &text.replace(behind, &format!("{behind}{}", self.example(name))));
+        assert_eq!(text.matches(after).count(), 1, "{path}: {after:?}");
+        self.write(path, &text.replace(after, &format!("{after}{}", self.example(name))));
     }
 
     /// Inserts an example of one line.
-    pub(crate) fn insert_line(&self, name: &str, path: &str, behind: &str) {
+    pub(crate) fn insert_line(&self, name: &str, path: &str, after: &str) {
         assert_eq!(self.example(name).lines().count(), 1, "one line");
-        self.insert(name, path, behind);
+        self.insert(name, path, after);
     }
 
-    /// Runs these tests, by `cargo test` with these arguments; asserts that each has run and that none has failed.
+    /// Runs `cargo test` with these arguments for these tests; asserts that each has run and that none has failed.
     pub(crate) fn test(&self, arguments: &[&str], tests: &[&str]) {
         let output = Command::new(env!("CARGO"))
             .args(["test", "--offline"])

@@ -80,7 +80,10 @@ fn mistakes() {
             flow("slow_start = { kind = \"staged\", increments = [1.0, nan] }"),
             "t.toml:3: flow.0.slow_start.increments: must be a finite number, but is NaN",
         ),
-        (flow("slow_start = { kind = \"staged\", boundaries = [5, 4, 6, 7] }"), "t.toml:3: flow.0.slow_start: boundaries must rise"),
+        (
+            flow("slow_start = { kind = \"staged\", boundaries = [5, 4, 6, 7] }"),
+            "t.toml:3: flow.0.slow_start: boundaries must be in ascending order",
+        ),
         (flow("rwnd = 20"), "t.toml:3: flow.0.rwnd: a number of packets needs a unit; did you mean \"20 packets\"?"),
         (flow("rwnd = true"), "t.toml:3: flow.0.rwnd: must be a number of packets such as \"10 packets\", but is true"),
         (

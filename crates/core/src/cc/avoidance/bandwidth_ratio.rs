@@ -1,19 +1,21 @@
-//! Westwood RB's avoidance: Reno's growth, faster or slower as the estimated bandwidth lies above or below its mean.
+//! Westwood RB's avoidance: Reno's growth, faster or slower as the estimated bandwidth is above or below its mean.
 //! ## What it does
-//! Estimates the connection's bandwidth from the rate of ACKs, with its mean and maximum since the start. An ACK adds (δ + 1)/cwnd segments,
-//! where the bandwidth ratio `δ = (bwe − bwe_avg)/(bwe_max − bwe_avg)` is 1 at the maximum, 0 at the mean, and at least −1: between no growth
-//! and twice Reno's. Congestion is answered as TCP Westwood does.
+//! Estimates the connection's bandwidth from the rate of returning ACKs, with its mean and maximum since the start. Each ACK adds
+//! `(δ + 1)/cwnd` segments with the bandwidth ratio `δ = (bwe − bwe_avg)/(bwe_max − bwe_avg)`, from −1 over 0 at the mean to 1 at the
+//! maximum. Growth is thus between zero and twice Reno's; the response to congestion is TCP Westwood's.
 //! ## References
 //! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equations 2–4; Mascolo et al.,
 //! *TCP Westwood*, 2001, for the estimate and the response.
 //! ## Differs from the document
-//! δ can be less than −1, where the mean lies nearer to the maximum than to the estimate: the paper says δ ∈ [−1, 1], so it is clamped. It is
-//! 0 where it is undefined, while the mean is the maximum. Mean and maximum are over the estimates at all ACKs since the start, duplicates
-//! included; the paper's index i is not explained further.
-//! The listing sets cwnd to ssthresh at duplicate ACKs in avoidance, also upwards: `rule = "listing"`; see loss response `westwood`.
+//! - The formula gives δ below −1 if the mean is closer to the maximum than to the estimate. The paper states δ ∈ [−1, 1], so δ is clamped.
+//! - While the mean equals the maximum, δ is undefined; here it is 0.
+//! - Mean and maximum cover the estimates at all ACKs since the start, including duplicates; the paper does not define its index i.
+//! - The paper's listing sets cwnd to ssthresh at duplicate ACKs in avoidance, even if that raises it (`rule = "listing"`); see the loss
+//!   response `westwood`.
 //! ## Parameters
-//! Those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see loss response `westwood`. The paper
-//! has no constant of its own here. `rule`: `at_most`, that of Mascolo et al., which "keep TCPW algorithm unchanged" is read as.
+//! The paper has no constant of its own here. `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9, the parameters of the
+//! estimate as in the loss response `westwood`. `rule`: `at_most`, the rule of Mascolo et al., as the paper's "keep TCPW algorithm
+//! unchanged" is read.
 
 use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::contract::{Avoidance, Window};
@@ -24,7 +26,7 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "bandwidth_ratio",
-    summary: "Westwood RB: Reno's growth times 1 + δ, where δ compares the bandwidth with its mean and maximum",
+    summary: "Westwood RB: Reno's growth times 1 + δ, the bandwidth relative to its mean and maximum",
     reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 2–4",
     params: &PARAMS_AND_RULE,
     quantities: &[BWE, BWE_AVG, BWE_MAX, quantity("delta", "", "bandwidth ratio δ: 1 at the largest estimate, 0 at the mean")],
@@ -39,7 +41,7 @@ pub struct BandwidthRatio {
 }
 
 impl BandwidthRatio {
-    /// δ, the bandwidth ratio factor.
+    /// The bandwidth ratio factor δ.
     fn delta(&self) -> f64 {
         let (mean, max) = (self.bandwidth.mean(), self.bandwidth.max());
         // Hong et al. eq. 2.
@@ -75,7 +77,7 @@ mod tests {
     use crate::testing::{ACK, assert_close, build, congestion, internal, window};
     use crate::units::{Duration, Instant};
 
-    /// A part of Westwood+'s filter that has seen samples of these rates, in segments per second, one per round trip of 1 s.
+    /// A part with Westwood+'s filter after samples of these rates, in segments per second, one per round trip of 1 s.
     fn after(samples: &[u32], pole: f64) -> Box<dyn Avoidance> {
         let filter = Value::Word("plus".to_owned());
         let mut part = build(&ENTRY, &[("filter", filter), ("pole", Value::Number(pole))]).unwrap();
@@ -104,8 +106,8 @@ mod tests {
     #[test]
     fn between_no_growth_and_twice_renos() {
         let mut fresh = build(&ENTRY, &[]).unwrap();
-        assert_eq!((delta(&*fresh), fresh.on_ack(&ACK, &window(10.0))), (0.0, 10.1), "undefined: Reno's");
-        assert_eq!(delta(&*after(&[20, 20, 20], 0.0)), 0.0, "a constant rate is its own mean");
+        assert_eq!((delta(&*fresh), fresh.on_ack(&ACK, &window(10.0))), (0.0, 10.1), "undefined ratio: Reno's growth");
+        assert_eq!(delta(&*after(&[20, 20, 20], 0.0)), 0.0, "a constant rate equals its mean");
         let mut best = after(&[10, 20, 40], 0.0);
         assert_eq!((delta(&*best), best.on_ack(&ACK, &window(10.0))), (1.0, 10.2));
         // Mean 34, maximum 40: (10 − 34)/6 = −4.
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_is_answered_as_westwood_does() {
+    fn the_response_to_congestion_is_westwoods() {
         let mut part = after(&[20], 0.9);
         let event = CongestionEvent { min_rtt: Some(Duration::from_millis(500)), ..congestion(Cause::DupAck, 30.0) };
         assert_eq!(part.respond(&event, &window(30.0)), Window { cwnd: 10.0, ssthresh: 10.0 });

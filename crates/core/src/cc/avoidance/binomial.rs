@@ -1,20 +1,23 @@
 //! Binomial congestion control: growth by a power of 1/cwnd, and a cut by a power of cwnd (AIMD, SQRT, IIAD).
 //! ## What it does
-//! In a round trip the window W grows by alpha/W^k, so an ACK adds alpha/W^(k+1). At congestion it loses beta·W^l and keeps at least one
+//! The window W grows by alpha/W^k per round trip, so each ACK adds alpha/W^(k+1). Congestion cuts it by beta·W^l, to no less than one
 //! segment. A timeout sets `ssthresh` by the same cut.
 //! ## References
 //! Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001.
 //! ## Differs from the document
-//! Nothing known; the abstract was at hand, the full text was not. The abstract gives the rules, AIMD (k = 0, l = 1), SQRT
-//! (k = l = 1/2), IIAD (k = 1, l = 0) and the condition of TCP-compatibility, k + l = 1. The algorithms' alpha and beta are ours. With a
-//! loss every N = 1/p ACKs, W^(k+l+1) is N·alpha/beta to the first order in the cut, so the mean window goes with 1/p^(1/(k+l+1)); for
-//! k + l = 1 it is Reno's, √(3/2·N), if alpha/beta = 3/2. IIAD: alpha = 3/2 and beta = 1, for which this is all but exact: with
-//! r = 3/2·N − 1/12 the mean is (r + 1/12)/√r. SQRT: alpha = 3/4 and Reno's beta = 1/2; the mean is 2 % below Reno's at a loss of 2 %.
-//! AIMD: Reno's alpha = 1 and beta = 1/2, a cut too large for the first order.
+//! No difference is known; only the abstract was available. It gives the condition for TCP compatibility, k + l = 1, and three rules that
+//! satisfy it: AIMD (k = 0), SQRT (k = 1/2) and IIAD (k = 1).
+//!
+//! The values of alpha and beta are this laboratory's. With a loss every N = 1/p ACKs, W^(k+l+1) is N·alpha/beta to first order in the cut.
+//! The mean window is therefore proportional to 1/p^(1/(k+l+1)). For k + l = 1 and alpha/beta = 3/2 it is Reno's mean window, √(3/2·N):
+//!
+//! - IIAD: alpha = 3/2 and beta = 1. The relation is then almost exact: with r = 3/2·N − 1/12 the mean is (r + 1/12)/√r.
+//! - SQRT: alpha = 3/4 and Reno's beta = 1/2. The mean is 2 % below Reno's at a loss rate of 2 %.
+//! - AIMD: Reno's alpha = 1 and beta = 1/2, a cut too large for the first-order relation.
 //! ## Parameters
-//! `algorithm`: `sqrt`, the middle one. `increase`: own alpha and k, `decrease`: own beta and l, instead of an algorithm's; empty by
-//! default. `halves`: `slow_start`: the connection's first congestion, and any in slow start, halves the window, as Reno's
-//! slow start needs it whatever the avoidance.
+//! `algorithm`: `sqrt`, the middle one of the three. `increase`: custom alpha and k, `decrease`: custom beta and l, in place of an
+//! algorithm's; empty by default. `halves`: `slow_start`: the connection's first congestion, and any in slow start, halves the window. An
+//! overshoot of slow start needs Reno's response, whatever the avoidance.
 
 use crate::cc::avoidance::polynomial::Polynomial;
 use crate::cc::contract::Avoidance;
@@ -25,34 +28,24 @@ use crate::params::{Default, Kind, Param, Params};
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "binomial",
-    summary: "adds alpha/cwnd^k a round trip, takes beta·cwnd^l at congestion: AIMD, SQRT, IIAD, or one's own",
+    summary: "adds alpha/cwnd^k per round trip, cuts by beta·cwnd^l at congestion: AIMD, SQRT, IIAD, or custom",
     reference: "Bansal & Balakrishnan, Binomial congestion control algorithms, INFOCOM 2001",
     params: &[
         Param {
             name: "algorithm",
             kind: Kind::Word(&["aimd", "sqrt", "iiad"]),
             default: Default::Word("sqrt"),
-            doc: "the paper's algorithm: k and l are 0 and 1, 1/2 and 1/2, or 1 and 0",
+            doc: "the paper's algorithm; k and l are 0 and 1 (aimd), 1/2 and 1/2 (sqrt), or 1 and 0 (iiad)",
         },
-        Param {
-            name: "increase",
-            kind: CONSTANTS,
-            default: Default::Numbers(&[]),
-            doc: "alpha and k, instead of the algorithm's; empty: the algorithm's",
-        },
-        Param {
-            name: "decrease",
-            kind: CONSTANTS,
-            default: Default::Numbers(&[]),
-            doc: "beta and l, instead of the algorithm's; empty: the algorithm's",
-        },
+        Param { name: "increase", kind: CONSTANTS, default: Default::Numbers(&[]), doc: "alpha and k; empty: the algorithm's values" },
+        Param { name: "decrease", kind: CONSTANTS, default: Default::Numbers(&[]), doc: "beta and l; empty: the algorithm's values" },
         halves("slow_start"),
     ],
     quantities: &[],
     build,
 };
 
-/// The rules know no negative constant, and with these powers every step is finite.
+/// The rules have no negative constants; with these powers every step is finite.
 const CONSTANTS: Kind = Kind::Numbers { min: 0.0, max: 16.0 };
 
 /// Alpha and k, beta and l.
@@ -70,16 +63,16 @@ fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
     };
     let [alpha, k] = pair(params, "increase", increase)?;
     let [beta, l] = pair(params, "decrease", decrease)?;
-    // A polynomial of one term each.
+    // A polynomial with one term each.
     Ok(Box::new(Polynomial::new(vec![(alpha, -k)], vec![(beta, l)], Cut::new(params))))
 }
 
-/// The two numbers of the parameter `name`, or else those of the algorithm.
+/// The two numbers of the parameter `name`, or the algorithm's if it is empty.
 fn pair(params: &Params, name: &str, algorithms: [f64; 2]) -> Result<[f64; 2], String> {
     match *params.numbers(name) {
         [] => Ok(algorithms),
         [factor, power] => Ok([factor, power]),
-        ref own => Err(format!("{name} has {} numbers: a factor and a power are needed", own.len())),
+        ref own => Err(format!("{name} needs two numbers, a factor and a power, not {}", own.len())),
     }
 }
 
@@ -105,17 +98,17 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // 3/4/√16 in a round trip of 16 ACKs; √16/2.
+        // 3/4/√16 per round trip of 16 ACKs; a cut of √16/2.
         let mut part = binomial("sqrt");
         assert_close(part.on_ack(&ACK, &window(16.0)), 16.0 + 0.1875 / 16.0, 1e-12);
         assert_eq!(part.respond(&congestion(Cause::DupAck, 16.0), &window(16.0)), Window { cwnd: 14.0, ssthresh: 14.0 });
-        // 1.5/20 in a round trip of 20 ACKs; one segment.
+        // 1.5/20 per round trip of 20 ACKs; a cut of one segment.
         let mut part = binomial("iiad");
         assert_close(part.on_ack(&ACK, &window(20.0)), 20.00375, 1e-12);
         assert_close(part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(20.0)), 20.0075, 1e-12);
         assert_eq!(part.respond(&congestion(Cause::EcnCe, 20.5), &window(20.5)), Window { cwnd: 19.5, ssthresh: 19.0 });
-        let usual = build(&ENTRY, &[]).unwrap().on_ack(&ACK, &window(7.0));
-        assert_eq!(usual, binomial("sqrt").on_ack(&ACK, &window(7.0)), "the default is SQRT");
+        let default = build(&ENTRY, &[]).unwrap().on_ack(&ACK, &window(7.0));
+        assert_eq!(default, binomial("sqrt").on_ack(&ACK, &window(7.0)), "the default is SQRT");
     }
 
     #[test]
@@ -130,15 +123,15 @@ mod tests {
 
     #[test]
     fn a_rule_needs_a_factor_and_a_power() {
-        assert_eq!(own(&[1.0], &[]).unwrap_err(), "increase has 1 numbers: a factor and a power are needed");
-        assert_eq!(own(&[], &[1.0, 2.0, 3.0]).unwrap_err(), "decrease has 3 numbers: a factor and a power are needed");
+        assert_eq!(own(&[1.0], &[]).unwrap_err(), "increase needs two numbers, a factor and a power, not 1");
+        assert_eq!(own(&[], &[1.0, 2.0, 3.0]).unwrap_err(), "decrease needs two numbers, a factor and a power, not 3");
     }
 
-    /// Where the mean window must lie, as factors of (alpha/(beta·p))^(1/(k+l+1)).
+    /// Bounds of the mean window, as factors of (alpha/(beta·p))^(1/(k+l+1)).
     ///
-    /// With a loss every N = 1/p ACKs the window rises from M − D to its peak M in N steps s = alpha/W^(k+1) that sum up to the cut
-    /// D = beta·M^l. N is the sum of s·W^(k+1)/alpha, so it lies between D·(M − D)^(k+1)/alpha and D·M^(k+1)/alpha. With x = D/M and
-    /// M₀ = (alpha·N/beta)^(1/(k+l+1)) this says M₀ ≤ M ≤ M₀·(1 − x)^(−(k+1)/(k+l+1)); and the mean lies between M·(1 − x) and M.
+    /// With a loss every N = 1/p ACKs the window rises from M − D to its peak M in N steps s = alpha/W^(k+1), whose sum is the cut D =
+    /// beta·M^l. N is the sum of s·W^(k+1)/alpha, so it lies between D·(M − D)^(k+1)/alpha and D·M^(k+1)/alpha. With x = D/M and M₀ =
+    /// (alpha·N/beta)^(1/(k+l+1)) it follows that M₀ ≤ M ≤ M₀·(1 − x)^(−(k+1)/(k+l+1)). The mean lies between M·(1 − x) and M.
     fn bracket(part: &mut dyn Avoidance, acks: u32, [alpha, k, beta, l]: [f64; 4]) -> (f64, (f64, f64)) {
         let root = 1.0 / (k + l + 1.0);
         let first_order = (alpha * f64::from(acks) / beta).powf(root);
@@ -147,7 +140,7 @@ mod tests {
         (f64::from(acks) / teeth.rtts / first_order, (left, left.powf(-(k + 1.0) * root)))
     }
 
-    /// The rule k, l, alpha, beta and a loss every so many ACKs, where cuts are small enough for a narrow bracket.
+    /// The constants alpha, k, beta and l, and the number of ACKs per loss, with cuts small enough for narrow bounds.
     const CASES: [([f64; 4], u32); 4] =
         [([1.5, 1.0, 1.0, 0.0], 2000), ([0.75, 0.5, 0.5, 0.5], 2000), ([1.0, 0.0, 0.05, 1.0], 500), ([2.0, 0.75, 0.3, 0.5], 2000)];
 
@@ -163,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_response_function_knows_another_rule() {
+    fn the_response_function_rejects_another_rule() {
         for ([alpha, k, beta, l], acks) in CASES {
             for wrong in [[1.25 * alpha, k, beta, l], [alpha, k + 0.1, beta, l], [alpha, k, 1.25 * beta, l], [alpha, k, beta, l + 0.1]] {
                 let mut part = own(&wrong[..2], &wrong[2..]).unwrap();

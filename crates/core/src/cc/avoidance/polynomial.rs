@@ -1,29 +1,29 @@
-//! Polynomial: a round trip adds a polynomial of cwnd or of 1/cwnd, congestion takes one of cwnd (MIMD-Poly, PIPD-Poly).
+//! Polynomial congestion control: growth by a polynomial of cwnd or 1/cwnd, and a cut by a polynomial of cwnd (MIMD-Poly, PIPD-Poly).
 //! ## What it does
-//! In a round trip the window W grows by a sum of terms a·W^p, whose powers may be negative or fractional; an ACK adds W's share of it. At
-//! congestion W loses a sum of terms b·W^q and keeps at least one segment. A timeout sets `ssthresh` by the same cut.
+//! In a round trip the window W grows by a sum of terms a·W^p, with negative or fractional powers allowed; each ACK adds its share.
+//! Congestion cuts W by a sum of terms b·W^q, to no less than one segment. A timeout sets `ssthresh` by the same cut.
 //! ## References
 //! Chandrasekaran, Kalpana & Wahida Banu, *Interaction between MIMD-Poly & PIPD-Poly algorithms and other TCP variants in multiple
 //! bottleneck TCP networks*, WOCN 2006 (abstract); Kalpana & Purusothaman, *Performance evaluation of exponential TCP/IP congestion control
 //! algorithm*, 2009, §1 and references 26–29; Floyd, Handley & Padhye, *A comparison of equation-based and AIMD congestion control*, 2000
 //! (the relation a = 3b/(2 − b)).
 //! ## Differs from the document
-//! The two algorithms are OUR READING of their names and of the abstract, which is all there was: "additive increase using a polynomial of
-//! the inverse of the current window size", "multiplicative decrease using the polynomial of the current window size", "MIMD-Poly is proved
-//! to be TCP compatible". The texts that define them were not available. Both have Reno's mean window at a loss of 2 %, which is √(3/2/p) =
-//! 8.66 segments, in the fluid model of one loss every 1/p ACKs.
+//! The two algorithms are OUR READING of their names and of the abstract; the texts that define them were not available. The abstract says:
+//! "additive increase using a polynomial of the inverse of the current window size", "multiplicative decrease using the polynomial of the
+//! current window size", "MIMD-Poly is proved to be TCP compatible". Both algorithms have Reno's mean window at a loss rate of 2 %:
+//! √(3/2/p) = 8.66 segments in the fluid model with one loss every 1/p ACKs.
 //!
-//! MIMD, multiplicative in both directions: +a·W a round trip (a segments per ACK), −W/2. A cycle lasts N = 1/p ACKs, so the window's peak
-//! is 2·a·N; it takes T = ln 2/a round trips, and the mean is N/T = a/(p·ln 2). Equal to √(3/2/p): a = ln 2·√(3/2·0.02) = 0.12. Below 2 %
-//! loss MIMD takes more than Reno, above it less: its mean goes with 1/p.
+//! MIMD is multiplicative in both directions: +a·W per round trip (a segments per ACK), −W/2. In a cycle of N = 1/p ACKs the window peaks
+//! at 2·a·N. The cycle takes T = ln 2/a round trips, so the mean is N/T = a/(p·ln 2). It equals √(3/2/p) for a = ln 2·√(3/2·0.02) = 0.12.
+//! MIMD's mean is proportional to 1/p, so it exceeds Reno's at loss rates below 2 % and is smaller above.
 //!
-//! PIPD, polynomials of two terms in both directions: +3/7·(1 + 2/W), −(W + 2)/4. Term by term it keeps the binomial rule k + l = 1, and
-//! for large windows it is AIMD with a = 3/7, b = 1/4, which satisfies a = 3b/(2 − b). With u = W + 2 a cycle takes u to 3u/4 and back, in
-//! N = 7/3·(7/32·u² − u + 4·ln 4/3) ACKs and T = 7/3·(u/4 − 2·ln 4/3) round trips. At N = 50, u = 12.18 and N/T = 8.68.
+//! PIPD has polynomials of two terms in both directions: +3/7·(1 + 2/W), −(W + 2)/4. Each pair of terms satisfies k + l = 1, the binomial
+//! rule. For large windows PIPD is AIMD with a = 3/7 and b = 1/4, which satisfies a = 3b/(2 − b). With u for the peak plus 2, a cycle from
+//! 3u/4 to u has N = 7/3·(7/32·u² − u + 4·ln 4/3) ACKs. It takes T = 7/3·(u/4 − 2·ln 4/3) round trips. At N = 50, u = 12.18 and N/T = 8.68.
 //! ## Parameters
-//! `algorithm`: `mimd`; which of the two presets. `increase`, `increase_powers`, `decrease`, `decrease_powers`: own terms instead of an
-//! algorithm's, empty by default; one power for each coefficient. `halves`: `slow_start`: the
-//! connection's first congestion, and any in slow start, halves the window.
+//! `algorithm`: `mimd`, the first of the two presets. `increase`, `increase_powers`, `decrease`, `decrease_powers`: custom terms in place
+//! of an algorithm's, empty by default, with one power per coefficient. `halves`: `slow_start`: the connection's first congestion, and any
+//! in slow start, halves the window.
 
 use crate::cc::contract::{Avoidance, Window};
 use crate::cc::nonlinear::{Cut, grown, halves};
@@ -35,7 +35,7 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "polynomial",
-    summary: "adds a polynomial of 1/cwnd or cwnd a round trip, takes one of cwnd at congestion: MIMD-Poly, PIPD-Poly, or one's own",
+    summary: "adds a polynomial of cwnd or 1/cwnd per round trip, cuts by one of cwnd at congestion: MIMD-Poly, PIPD-Poly, or custom",
     reference: "Chandrasekaran, Kalpana & Wahida Banu, WOCN 2006",
     params: &[
         Param {
@@ -44,12 +44,9 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             default: Default::Word("mimd"),
             doc: "MIMD-Poly or PIPD-Poly, in our reading",
         },
-        coefficients(
-            "increase",
-            "coefficients of the growth in a round trip, in segments, instead of the algorithm's; empty: the algorithm's",
-        ),
+        coefficients("increase", "coefficients of the growth per round trip, in segments; empty: the algorithm's terms"),
         powers("increase_powers", "power of cwnd for each coefficient of increase"),
-        coefficients("decrease", "coefficients of the cut, in segments, instead of the algorithm's; empty: the algorithm's"),
+        coefficients("decrease", "coefficients of the cut, in segments; empty: the algorithm's terms"),
         powers("decrease_powers", "power of cwnd for each coefficient of decrease"),
         halves("slow_start"),
     ],
@@ -61,7 +58,7 @@ const fn coefficients(name: &'static str, doc: &'static str) -> Param {
     Param { name, kind: Kind::Numbers { min: 0.0, max: 1e6 }, default: Default::Numbers(&[]), doc }
 }
 
-/// With these powers every term of a window up to 10⁹ is finite.
+/// With these powers every term is finite for windows up to 10⁹.
 const fn powers(name: &'static str, doc: &'static str) -> Param {
     Param { name, kind: Kind::Numbers { min: -8.0, max: 8.0 }, default: Default::Numbers(&[]), doc }
 }
@@ -69,9 +66,9 @@ const fn powers(name: &'static str, doc: &'static str) -> Param {
 /// Coefficient and power of each term.
 type Terms = [(f64, f64)];
 
-/// MIMD-Poly: 0.12·W a round trip, and half of W.
+/// MIMD-Poly: growth 0.12·W per round trip, cut W/2.
 const MIMD: (&Terms, &Terms) = (&[(0.12, 1.0)], &[(0.5, 1.0)]);
-/// PIPD-Poly: 3/7·(1 + 2/W) a round trip, and (W + 2)/4.
+/// PIPD-Poly: growth 3/7·(1 + 2/W) per round trip, cut (W + 2)/4.
 const PIPD: (&Terms, &Terms) = (&[(3.0 / 7.0, 0.0), (6.0 / 7.0, -1.0)], &[(0.25, 1.0), (0.5, 0.0)]);
 
 /// Polynomial growth and cut.
@@ -89,12 +86,14 @@ fn build(params: &Params) -> Result<Box<dyn Avoidance>, String> {
     Ok(Box::new(Polynomial::new(increase, decrease, Cut::new(params))))
 }
 
-/// The terms given by two parameters, or else those of the algorithm.
+/// The terms given by two parameters, or the algorithm's if they are empty.
 fn terms(params: &Params, coefficients: &str, powers: &str, algorithms: &Terms) -> Result<Vec<(f64, f64)>, String> {
     let (factors, exponents) = (params.numbers(coefficients), params.numbers(powers));
     let (own, given) = (factors.len(), exponents.len());
     if own != given {
-        return Err(format!("{coefficients} has {own} coefficients but {powers} has {given} powers: one power for each coefficient"));
+        return Err(format!(
+            "{coefficients} has {own} coefficients and {powers} has {given} powers: there must be one power per coefficient"
+        ));
     }
     if own == 0 {
         return Ok(algorithms.to_vec());
@@ -108,7 +107,7 @@ fn value(terms: &Terms, cwnd: Segments) -> Segments {
 }
 
 impl Polynomial {
-    /// Growth in a round trip and cut, each as terms of coefficient and power.
+    /// Growth per round trip and cut, each as terms of coefficient and power.
     pub(super) fn new(increase: Vec<(f64, f64)>, decrease: Vec<(f64, f64)>, cut: Cut) -> Self {
         Self { increase, decrease, cut }
     }
@@ -116,7 +115,7 @@ impl Polynomial {
 
 impl Avoidance for Polynomial {
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Segments {
-        // A round trip brings a window of ACKs.
+        // A round trip has W ACKs.
         grown(window.cwnd, value(&self.increase, window.cwnd) / window.cwnd, ack.counted)
     }
 
@@ -145,7 +144,7 @@ mod tests {
         build(&ENTRY, &names.into_iter().zip(lists).chain([never]).collect::<Vec<_>>())
     }
 
-    /// Growth by an ACK, and cut, at the window 10.
+    /// Growth per ACK, and cut, at a window of 10.
     fn steps(part: &mut dyn Avoidance) -> (Segments, Segments) {
         let cut = 10.0 - part.respond(&congestion(Cause::DupAck, 10.0), &window(10.0)).cwnd;
         (part.on_ack(&ACK, &window(10.0)) - 10.0, cut)
@@ -157,21 +156,21 @@ mod tests {
         assert_close(growth, 0.12, 1e-12);
         assert_eq!(cut, 5.0);
         let (growth, cut) = steps(&mut *polynomial("pipd"));
-        // 3/7·(1 + 2/10) = 3.6/7 in a round trip of ten ACKs.
+        // 3/7·(1 + 2/10) = 3.6/7 per round trip of ten ACKs.
         assert_close(growth, 0.36 / 7.0, 1e-12);
         assert_eq!(cut, 3.0);
     }
 
     #[test]
-    fn terms_of_ones_own() {
-        // 2 + 5·W^−1 + W^½ in a round trip, and 1 + W²/50, at W = 10.
+    fn custom_terms() {
+        // 2 + 5·W^−1 + W^½ per round trip, and a cut of 1 + W²/50, at W = 10.
         let mut part = own((&[2.0, 5.0, 1.0], &[0.0, -1.0, 0.5]), (&[1.0, 0.02], &[0.0, 2.0])).unwrap();
         let (growth, cut) = steps(&mut *part);
         assert_close(growth, 0.25 + 0.1 * 10.0_f64.sqrt(), 1e-12);
         assert_eq!(cut, 3.0);
         let counted = part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(10.0)) - 10.0;
         assert_close(counted, 2.0 * growth, 1e-12);
-        // One polynomial of one's own leaves the other to the algorithm.
+        // With only one custom polynomial, the other is the algorithm's.
         let mut part = own((&[3.0], &[0.0]), (&[], &[])).unwrap();
         let (growth, cut) = steps(&mut *part);
         assert_close(growth, 0.3, 1e-12);
@@ -180,13 +179,13 @@ mod tests {
 
     #[test]
     fn coefficients_without_powers_are_refused() {
-        let message = "increase has 2 coefficients but increase_powers has 1 powers: one power for each coefficient";
+        let message = "increase has 2 coefficients and increase_powers has 1 powers: there must be one power per coefficient";
         assert_eq!(own((&[1.0, 2.0], &[0.0]), (&[], &[])).unwrap_err(), message);
-        let message = "decrease has 0 coefficients but decrease_powers has 1 powers: one power for each coefficient";
+        let message = "decrease has 0 coefficients and decrease_powers has 1 powers: there must be one power per coefficient";
         assert_eq!(own((&[], &[]), (&[], &[1.0])).unwrap_err(), message);
     }
 
-    /// ACKs and round trips of PIPD's cycle up to a peak of `u` − 2 in the fluid model, as in the header.
+    /// ACKs and round trips of PIPD's cycle with a peak of `u` − 2 in the fluid model, as in the header.
     fn pipd_cycle(u: f64) -> (f64, f64) {
         let ln = (4.0_f64 / 3.0).ln();
         (7.0 / 3.0 * (7.0 / 32.0 * u * u - u + 4.0 * ln), 7.0 / 3.0 * (u / 4.0 - 2.0 * ln))
@@ -206,10 +205,10 @@ mod tests {
         for acks in [20, 50, 200, 1000] {
             let teeth = sawtooth(&mut *polynomial("mimd"), acks, f64::from(acks));
             let n = f64::from(acks);
-            // Every ACK adds 0.12, so the peak is exact: 0.12·n is half of it.
+            // Every ACK adds 0.12, so the peak is exact: the cut, half of it, is 0.12·n.
             assert_close(teeth.peak, 0.24 * n, 1e-6 * n);
-            // The time is a left sum of the falling 1/W in steps of 0.12, so it exceeds the integral ln 2/0.12 by at most one step of
-            // the first summand minus the last, which is 1/trough − 1/peak.
+            // The time is a left sum of the falling 1/W in steps of 0.12. It exceeds the integral ln 2/0.12 by at most one step times the
+            // first summand minus the last, 1/trough − 1/peak.
             let excess = teeth.rtts - 2.0_f64.ln() / 0.12;
             let bound = 1.0 / teeth.trough - 1.0 / teeth.peak;
             assert!((0.0..=bound).contains(&(excess + 1e-9)), "{acks}: {excess} beyond {bound}");
@@ -218,9 +217,9 @@ mod tests {
 
     #[test]
     fn pipd_has_its_mean_window() {
-        // A step s(W) falls with W, so 1/s sampled at the start of each step sums to less than its integral: the N ACKs to less than the
-        // fluid model's, by at most the largest step times the rise of 1/s, s(L)·(1/s(M) − 1/s(L)) from trough L to peak M. The same
-        // holds for the time, with 1/I(W) in place of 1/s(W), where I(W) = W·s(W).
+        // A step s(W) falls with W, so the sum of 1/s, sampled at the start of each step, is less than its integral. The N ACKs are
+        // therefore fewer than the fluid model's, by at most the largest step times the rise of 1/s: s(L)·(1/s(M) − 1/s(L)) from trough L
+        // to peak M. The same holds for the time, with 1/I(W) in place of 1/s(W), for I(W) = W·s(W).
         let increase = |w: f64| 3.0 / 7.0 * (1.0 + 2.0 / w);
         for acks in [20, 50, 200, 1000] {
             let teeth = sawtooth(&mut *polynomial("pipd"), acks, (1.5 * f64::from(acks)).sqrt());

@@ -1,6 +1,7 @@
-//! Reno's congestion avoidance: one segment a round trip.
+//! Reno's congestion avoidance: one segment per round trip.
 //! ## What it does
-//! Adds 1/cwnd segments per ACK that counts, which is one segment in a round trip. At congestion it halves the window.
+//! Adds 1/cwnd segments for each ACK, or each acknowledged segment if the host counts bytes: one segment per round trip. Congestion halves
+//! the window.
 //! ## References
 //! RFC 5681 §3.1, equation 3; Jacobson, *Congestion avoidance and control*, 1988.
 //! ## Differs from the document
@@ -16,7 +17,7 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "reno",
-    summary: "one segment a round trip; halves at congestion",
+    summary: "one segment per round trip; halves at congestion",
     reference: "RFC 5681 §3.1",
     params: &[],
     quantities: &[],
@@ -47,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_one_segment_a_round_trip() {
+    fn at_most_one_segment_per_round_trip() {
         let mut cwnd = 20.0;
         for _ in 0..20 {
             cwnd = Reno.on_ack(&ACK, &window(cwnd));

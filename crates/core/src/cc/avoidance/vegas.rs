@@ -1,21 +1,22 @@
 //! Vegas' congestion avoidance: keeps a few segments in queues.
 //! ## What it does
-//! Once in a round trip it compares the throughput expected without queues with the actual one; their difference times the round-trip
-//! time without queues is how many segments wait. Below `alpha` the window grows by a segment in the next round trip, above `beta` it
-//! shrinks by one at once. At congestion it takes a quarter of the window, or half if the retransmission was lost too.
+//! Once per round trip it estimates the backlog: the expected throughput without queues minus the actual one, times the round-trip time
+//! without queues. With a backlog below `alpha` the window grows by one segment over the next round trip; above `beta` it shrinks by one at
+//! once. Congestion cuts a quarter of the window, or half if the retransmission was lost too.
 //! ## References
-//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1 and §3.2; ns-2.35's Vegas, read off its
-//! runs.
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.1 and §3.2; ns-2.35's Vegas, observed in
+//! its runs.
 //! ## Differs from the document
-//! With `rule = "ns2"` it follows ns-2.35 where the publication is silent:
+//! With `rule = "ns2"` it follows ns-2.35 in points that the publication leaves open:
 //!
-//! - The backlog is rounded to whole segments before it is compared, and `alpha` and `beta` are cut to whole segments.
-//! - The ACK that ends a round counts for the next one. The SYN's ACK sets the round-trip time without queues and is no sample of a round.
-//! - A round of one segment sets the round-trip time without queues anew.
-//! - A window more than 2 segments above the outstanding ones does not grow.
-//! - At congestion the window is cut to whole segments, by one at least. After recovery the threshold is 2.
+//! - The backlog is rounded to whole segments before the comparison, and `alpha` and `beta` are rounded down to whole segments.
+//! - The ACK that ends a round counts for the next round. The SYN's ACK sets the round-trip time without queues but is no sample of a
+//!   round.
+//! - A round of one segment resets the round-trip time without queues.
+//! - A window does not grow if it exceeds the outstanding segments by more than 2.
+//! - Congestion rounds the window down to whole segments, and cuts at least one. After recovery the threshold is 2.
 //!
-//! With `rule = "published"` none of this holds.
+//! With `rule = "published"` none of these points applies.
 //! ## Parameters
 //! `alpha`: 1 segment, `beta`: 3 segments: ns-2's defaults and the publication's (its simulations use 1 and 3, its text also 2 and 4).
 //! `rule`: "ns2" or "published".
@@ -30,7 +31,7 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "vegas",
-    summary: "keeps alpha to beta segments in queues, by the round-trip time",
+    summary: "keeps a backlog of alpha to beta segments, measured by the round-trip time",
     reference: "Brakmo & Peterson 1995, §3.2; ns-2.35's Vegas",
     params: &[
         ALPHA,
@@ -38,7 +39,7 @@ pub static ENTRY: Entry<dyn Avoidance> = Entry {
             name: "beta",
             kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(3.0),
-            doc: "segments in queues above which the window shrinks, at least alpha; ns-2's default",
+            doc: "backlog above which the window shrinks; at least alpha (ns-2: 3)",
         },
         RULE,
     ],
@@ -62,7 +63,7 @@ pub struct Vegas {
     backlog: Backlog,
     alpha: Segments,
     beta: Segments,
-    /// This round found too much waiting.
+    /// Whether this round's backlog shrinks the window.
     shrinks: bool,
     /// Growth per ACK in this round.
     increment: Segments,
@@ -97,7 +98,7 @@ impl Avoidance for Vegas {
             event.window * (1.0 - share)
         };
         let cwnd = cwnd.max(MIN_WINDOW).min(event.window);
-        // The threshold stays, for a loss in slow start says nothing about where to leave it.
+        // The threshold stays: a loss in slow start does not show where slow start should end.
         let ssthresh = if window.ssthresh.is_finite() { window.ssthresh } else { cwnd };
         Window { cwnd, ssthresh: if self.backlog.ns2 { ssthresh } else { cwnd } }
     }
@@ -118,7 +119,7 @@ mod tests {
     use crate::testing::{ACK, build, congestion};
     use crate::units::{Duration, Instant};
 
-    /// The window after each of `acks` ACKs with `flight_size` outstanding: the first at 100 ms, the others at `rtt`.
+    /// The window after `acks` ACKs with a constant number outstanding; the first ACK has a round-trip time of 100 ms, the others `rtt`.
     fn windows(rtt: u64, cwnd: Segments, acks: u64) -> Segments {
         let mut part = build(&ENTRY, &[]).unwrap();
         let mut window = Window { cwnd, ssthresh: 2.0 };
@@ -138,18 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn shrinks_by_one_when_more_than_beta_wait_and_rests_in_between() {
-        // The first round grows to 11; then 10 − 10·100/180 = 4.4 or 10 − 10·100/125 = 2 segments wait.
+    fn shrinks_by_one_above_beta_and_is_constant_between_the_thresholds() {
+        // The first round grows to 11; then the backlog is 10 − 10·100/180 = 4.4 or 10 − 10·100/125 = 2 segments.
         assert!((windows(180, 10.0, 11) - 10.0).abs() < 1e-9);
         assert!((windows(125, 10.0, 21) - 11.0).abs() < 1e-9);
     }
 
     #[test]
-    fn takes_a_quarter_and_half_if_the_retransmission_was_lost_too() {
+    fn cuts_a_quarter_or_half_if_the_retransmission_was_lost_too() {
         let mut part = build(&ENTRY, &[]).unwrap();
         let window = Window { cwnd: 35.02, ssthresh: 2.0 };
         let mut cut = |force, resent| part.respond(&CongestionEvent { resent, ..congestion(Cause::DupAck, force) }, &window).cwnd;
-        // ns-2: 35 − 8, 25 − 12 down to 12, 3 − 1, and never below 2.
+        // ns-2: 35 − 8, 25 − 13, 3 − 1, and never below 2.
         assert_eq!([cut(35.02, false), cut(25.27, true), cut(3.0, false), cut(2.0, false)], [27.0, 12.0, 2.0, 2.0]);
         let mut part = build(&ENTRY, &[("rule", Value::Word("published".to_owned()))]).unwrap();
         assert_eq!(part.respond(&congestion(Cause::DupAck, 10.0), &window).cwnd, 7.5);

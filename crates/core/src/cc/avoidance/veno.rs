@@ -1,16 +1,18 @@
-//! Veno: Reno that takes a loss for a random one when few of its packets are queued.
+//! Veno: Reno that treats a loss as random if the flow's backlog is small.
 //! ## What it does
-//! Estimates, like Vegas, how many of its packets wait in queues (the backlog N). While N is below `beta` it grows as Reno does, from there
-//! on half as fast. A loss while N is below `beta` is taken for random and costs a fifth of the window, any other one half of it.
+//! Estimates the backlog N, the flow's packets in queues, as Vegas does. While N is below `beta` it grows as Reno does; from `beta` on,
+//! half as fast. A loss while N is below `beta` counts as random and cuts a fifth of the window; any other loss halves it.
 //! ## References
 //! Fu & Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE JSAC 21(2), 2003, §III.
 //! ## Differs from the document
-//! Written from what the literature agrees on about the paper, whose text was not at hand. RTT is the host's smoothed round-trip time.
-//! `BaseRTT` is the smallest since the last loss, as the paper has it so that it follows changes of route and traffic;
-//! `reset_base_rtt = false` takes the connection's smallest, as Vegas does. A mark (ECN), of which the paper does not speak, is a sign of
-//! congestion whatever the backlog, and halves the window. Reduced is the window in force.
+//! - The paper's text was not available; the implementation follows the points on which the literature about it agrees.
+//! - RTT is the host's smoothed round-trip time.
+//! - As in the paper, `BaseRTT` is the smallest round-trip time since the last loss, so that it follows changes of route and traffic. With
+//!   `reset_base_rtt = false` it is the connection's smallest, as in Vegas.
+//! - The paper does not mention ECN. A mark is a sign of congestion whatever the backlog, and halves the window.
+//! - As elsewhere, congestion reduces the window in force.
 //! ## Parameters
-//! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: on.
+//! `beta`: 3 packets, and `random_loss_factor`: 0.8, from the paper. `reset_base_rtt`: true, as in the paper.
 
 use crate::cc::contract::{Avoidance, Window};
 use crate::cc::vegas::BASE_RTT;
@@ -22,29 +24,29 @@ use crate::units::{Duration, Segments};
 /// This part in the registry.
 pub static ENTRY: Entry<dyn Avoidance> = Entry {
     name: "veno",
-    summary: "Reno that grows half as fast with a backlog, and loses a fifth at a loss without one",
+    summary: "Reno that grows half as fast with a backlog, and cuts only a fifth at a loss without one",
     reference: "Fu & Liew, IEEE JSAC 21(2), 2003",
     params: &[
         Param {
             name: "beta",
             kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(3.0),
-            doc: "backlog from which the path is taken for congested; the paper's",
+            doc: "backlog from which the path counts as congested (the paper: 3)",
         },
         Param {
             name: "random_loss_factor",
             kind: Kind::Number { min: 0.1, max: 1.0 },
             default: Default::Number(0.8),
-            doc: "what a random loss leaves of the window; the paper's 4/5",
+            doc: "share of the window that remains after a random loss (the paper: 4/5)",
         },
         Param {
             name: "reset_base_rtt",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            doc: "whether BaseRTT is the smallest round-trip time since the last loss instead of the connection's",
+            doc: "whether BaseRTT is the smallest round-trip time since the last loss rather than of the connection",
         },
     ],
-    quantities: &[BASE_RTT, quantity("N", "segments", "the flow's segments that wait in queues").on("in queues")],
+    quantities: &[BASE_RTT, quantity("N", "segments", "backlog: the flow's segments in queues").on("in queues")],
     build: |params| {
         Ok(Box::new(Veno {
             beta: params.number("beta"),
@@ -67,13 +69,13 @@ pub struct Veno {
     base_rtt: Option<Duration>,
     /// The backlog N; `None` while a round-trip time is unknown.
     n: Option<Segments>,
-    /// Whether the last ACK counted for nothing.
+    /// Whether the last ACK did not count for growth.
     skipped: bool,
 }
 
 /// Fu & Liew §III.A: N = (Expected − Actual)·BaseRTT with Expected = cwnd/BaseRTT and Actual = cwnd/RTT.
 fn backlog(cwnd: Segments, base_rtt: Duration, rtt: Duration) -> Segments {
-    // A smoothed time lags: it may be below BaseRTT just after that has started over.
+    // The smoothed time lags: it may be below BaseRTT just after a reset of BaseRTT.
     if rtt > base_rtt { cwnd * (1.0 - base_rtt.as_secs_f64() / rtt.as_secs_f64()) } else { 0.0 }
 }
 
@@ -90,7 +92,7 @@ impl Avoidance for Veno {
     }
 
     fn respond(&mut self, event: &CongestionEvent, _window: &Window) -> Window {
-        // Fu & Liew §III.C: a loss seen by duplicate ACKs may be random; the answer to a timeout is Reno's.
+        // Fu & Liew §III.C: a loss detected by duplicate ACKs may be random; the response to a timeout is Reno's.
         let random = event.cause == Cause::DupAck && self.n.is_some_and(|n| n < self.beta);
         if random { Window::reduced_to(event.window * self.random_loss_factor) } else { Window::halved(event.window) }
     }
@@ -127,7 +129,7 @@ mod tests {
         Ack { rtt: Some(Duration::from_millis(rtt)), srtt: Some(Duration::from_millis(srtt)), ..ACK }
     }
 
-    /// Veno that has seen a smallest round-trip time of 100 ms, with `n` packets queued of a window of 20.
+    /// Veno with a smallest round-trip time of 100 ms and a backlog of `n` packets from a window of 20.
     fn queued(n: u64, set: &[(&str, Value)]) -> Box<dyn Avoidance> {
         let mut part = veno(set);
         // N = 20·(1 − 100/RTT).
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_backlog_by_hand() {
-        // Expected = 20/0.1 s, Actual = 20/0.125 s, their difference in 0.1 s.
+        // Expected = 20/0.1 s, Actual = 20/0.125 s; their difference times 0.1 s.
         assert_close(internal(|out| queued(4, &[]).internals(out), "N"), 4.0, 1e-9);
         assert_eq!(backlog(20.0, Duration::from_millis(100), Duration::from_millis(90)), 0.0);
     }
@@ -151,7 +153,7 @@ mod tests {
         assert_eq!(grown(2, &[]), [1.0; 4]);
         assert_eq!(grown(4, &[]), [0.0, 1.0, 0.0, 1.0]);
         let backlog = internal(|out| queued(4, &[]).internals(out), "N");
-        assert_eq!(grown(4, &[("beta", Value::Number(backlog))]), [0.0, 1.0, 0.0, 1.0], "beta itself is a backlog");
+        assert_eq!(grown(4, &[("beta", Value::Number(backlog))]), [0.0, 1.0, 0.0, 1.0], "beta itself counts as a backlog");
         assert_eq!(grown(4, &[("beta", Value::Number(5.0))]), [1.0; 4]);
         assert_eq!(queued(0, &[]).on_ack(&Ack { counted: 2.0, ..ACK }, &window(20.0)), 20.1, "byte counting");
     }
@@ -162,13 +164,13 @@ mod tests {
         assert_eq!(after(2, Cause::DupAck), Window { cwnd: 16.0, ssthresh: 16.0 });
         assert_eq!(after(4, Cause::DupAck), Window { cwnd: 10.0, ssthresh: 10.0 });
         assert_eq!([Cause::Timeout, Cause::EcnCe].map(|cause| after(2, cause).ssthresh), [10.0; 2]);
-        assert_eq!(veno(&[]).respond(&congestion(Cause::DupAck, 20.0), &window(20.0)).cwnd, 10.0, "nothing has been measured");
+        assert_eq!(veno(&[]).respond(&congestion(Cause::DupAck, 20.0), &window(20.0)).cwnd, 10.0, "no backlog is known");
         let mut mild = queued(2, &[("random_loss_factor", Value::Number(0.9))]);
         assert_eq!(mild.respond(&congestion(Cause::DupAck, 20.0), &window(20.0)).cwnd, 18.0);
     }
 
     #[test]
-    fn base_rtt_starts_over_at_a_loss() {
+    fn a_loss_resets_base_rtt() {
         let base_rtt = |cause, reset| {
             let mut part = queued(4, &[("reset_base_rtt", Value::Bool(reset))]);
             part.on_reduction(&congestion(cause, 20.0), &window(10.0));

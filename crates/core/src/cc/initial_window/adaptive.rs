@@ -1,20 +1,21 @@
-//! Adaptive initial window: learned over the connections to a peer, by additive increase and multiplicative decrease.
+//! Adaptive initial window: additive increase and multiplicative decrease over the connections to a peer.
 //! ## What it does
-//! The first connection to a peer starts with `first` segments. A first window that was used up and lost nothing makes the next connection
-//! start with `increase` segments more; one that saw a loss or a mark makes it start with `decrease` times as many. The window stays within
-//! `least` and `most`. After a lost SYN a connection starts with one segment, and nothing is learned.
+//! The first connection to a peer starts with `first` segments. A full first window without congestion adds `increase` segments for the
+//! next connection; a loss or a mark multiplies the window by `decrease`. The initial window stays between `least` and `most`; after a lost
+//! SYN it is one segment, and nothing is learned.
 //! ## References
-//! Touch, *Automating the initial window in TCP*, draft-touch-tcpm-automatic-iw-03, 2012, as Aniemeka 2018 (the paper `icw`) reports it: slow
-//! additive increase over a long term, and multiplicative decrease when the window is found to be too large; RFC 9040 §4 (what connections
-//! to one peer share); RFC 5681 §3.1 (one segment after a lost SYN); RFC 3168 §5 (a mark is answered like a loss).
+//! Touch, *Automating the initial window in TCP*, draft-touch-tcpm-automatic-iw-03, 2012, as reported by Aniemeka 2018 (the paper `icw`):
+//! slow additive increase over a long term, multiplicative decrease when the window proves too large; RFC 9040 §4 (state shared between
+//! connections to one peer); RFC 5681 §3.1 (one segment after a lost SYN); RFC 3168 §5 (a mark counts as a loss).
 //! ## Differs from the document
-//! The draft adapts one window of a whole host by the share of many connections that saw a loss; here each pair of end hosts has its own
-//! window, and every connection counts, so that a run of some dozens of connections shows the adaptation. A first window that the
-//! application did not fill says nothing about a larger one, and changes nothing (the idea of RFC 7661). Connections side by side count as
-//! one: they raise the window once, and a raise does not undo the decrease of another. A loss that turns out to be spurious still counts.
+//! - The draft adapts one window per host, from the share of many connections that saw a loss. Here each pair of end hosts has its own
+//!   window, and every connection counts: a run with a few dozen connections then shows the adaptation.
+//! - A first window that the application did not fill changes nothing: it is no evidence for a larger one (the idea of RFC 7661).
+//! - Parallel connections count as one: together they raise the window once, and a raise does not undo another connection's decrease.
+//! - A loss that proves spurious still counts.
 //! ## Parameters
-//! `first`: 10 segments, RFC 6928's window. `increase`: 1 segment, and `decrease`: 0.5, those of congestion avoidance (RFC 5681 §3.1).
-//! `least`: 1 segment, as after a lost SYN. `most`: 100 segments, the largest window that the paper tries.
+//! `first`: 10 segments, from RFC 6928. `increase`: 1 segment, and `decrease`: 0.5, from congestion avoidance (RFC 5681 §3.1). `least`: 1
+//! segment, as after a lost SYN. `most`: 100 segments, the largest initial window in the paper.
 
 use crate::cc::contract::InitialWindow;
 use crate::entry::Entry;
@@ -29,24 +30,24 @@ const fn segments(name: &'static str, default: f64, doc: &'static str) -> Param 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     name: "adaptive",
-    summary: "learned over connections to a peer: additive increase, multiplicative decrease",
+    summary: "additive increase and multiplicative decrease over the connections to a peer",
     reference: "Aniemeka 2018; draft-touch-tcpm-automatic-iw-03",
     params: &[
-        segments("first", 10.0, "initial window of the first connection to a peer; RFC 6928's"),
+        segments("first", 10.0, "initial window of the first connection to a peer (RFC 6928: 10)"),
         Param {
             name: "increase",
             kind: Kind::Segments { min: 0.0, max: 1e6 },
             default: Default::Number(1.0),
-            doc: "added after a first window without loss; RFC 5681's increase per round trip",
+            doc: "increase after a full first window without congestion (RFC 5681: 1 per round trip)",
         },
         Param {
             name: "decrease",
             kind: Kind::Number { min: 0.0, max: 1.0 },
             default: Default::Number(0.5),
-            doc: "factor after a first window with a loss; RFC 5681's",
+            doc: "factor after a first window with a loss or a mark (RFC 5681: 1/2)",
         },
-        segments("least", 1.0, "smallest initial window; that after a lost SYN"),
-        segments("most", 100.0, "largest initial window; the largest that Aniemeka 2018 tries"),
+        segments("least", 1.0, "smallest initial window (as after a lost SYN)"),
+        segments("most", 100.0, "largest initial window (the largest in Aniemeka 2018)"),
     ],
     quantities: &[],
     build,
@@ -55,15 +56,15 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
 fn build(params: &Params) -> Result<Box<dyn InitialWindow>, String> {
     let [first, least, most] = ["first", "least", "most"].map(|name| params.number(name));
     if least > most {
-        return Err("least must not be above most".to_owned());
+        return Err(format!("least is {least} segments but most is {most}: least must not exceed most"));
     }
     if !(least..=most).contains(&first) {
-        return Err("first must be from least to most".to_owned());
+        return Err(format!("first is {first} segments: it must lie between least ({least}) and most ({most})"));
     }
     Ok(Box::new(Adaptive { first, increase: params.number("increase"), decrease: params.number("decrease"), least, most }))
 }
 
-/// An initial window that connections learn from each other.
+/// An initial window learned from earlier connections.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
     first: Segments,
@@ -78,12 +79,12 @@ impl InitialWindow for Adaptive {
         if event.syn_lost() {
             return 1.0;
         }
-        // What was learned may come from a flow with other bounds.
+        // The learned window may come from a flow with other bounds.
         event.learned.unwrap_or(self.first).clamp(self.least, self.most)
     }
 
     fn settle(&self, first: &FirstWindow) -> Option<Segments> {
-        // A connection beside this one may have learned already.
+        // A parallel connection may already have changed the learned window.
         let known = first.learned;
         if first.congested {
             let window = (first.window * self.decrease).max(self.least);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_starts_where_the_last_one_arrived() {
+    fn a_connection_starts_with_the_learned_window() {
         let part = part(&[]).unwrap();
         let window = |learned| part.segments(&Established { learned, ..established(1460) });
         assert_eq!([None, Some(11.0), Some(0.5), Some(1e4)].map(window), [10.0, 11.0, 1.0, 100.0]);
@@ -121,14 +122,14 @@ mod tests {
         let part = part(&[("increase", 2.0), ("decrease", 0.25), ("least", 3.0), ("most", 15.0)]).unwrap();
         let settle = |window, congested| part.settle(&FirstWindow { window, congested, learned: Some(window), ..DONE });
         assert_eq!(settle(10.0, false), Some(12.0));
-        assert_eq!(settle(14.0, false), Some(15.0), "the most");
+        assert_eq!(settle(14.0, false), Some(15.0), "at most 15");
         assert_eq!(settle(14.0, true), Some(3.5));
-        assert_eq!(settle(10.0, true), Some(3.0), "the least");
+        assert_eq!(settle(10.0, true), Some(3.0), "at least 3");
         assert_eq!(part.settle(&DONE), Some(12.0), "the first connection to a peer");
     }
 
     #[test]
-    fn a_window_that_was_not_filled_teaches_nothing_unless_it_lost() {
+    fn an_unfilled_window_changes_nothing_unless_it_saw_a_loss() {
         let part = part(&[]).unwrap();
         let short = FirstWindow { filled: false, ..DONE };
         assert_eq!(part.settle(&short), None);
@@ -136,18 +137,24 @@ mod tests {
     }
 
     #[test]
-    fn connections_side_by_side_count_as_one() {
+    fn parallel_connections_count_as_one() {
         let part = part(&[]).unwrap();
         let settle = |congested, learned| part.settle(&FirstWindow { congested, learned: Some(learned), ..DONE });
-        assert_eq!(settle(false, 11.0), Some(11.0), "another that began with 10 has raised it");
-        assert_eq!(settle(true, 5.0), Some(5.0), "another has seen a loss as well");
-        assert_eq!(settle(false, 5.0), None, "the decrease of another stays");
+        assert_eq!(settle(false, 11.0), Some(11.0), "another connection that started with 10 has raised the window");
+        assert_eq!(settle(true, 5.0), Some(5.0), "another connection saw a loss too");
+        assert_eq!(settle(false, 5.0), None, "another connection's decrease stays");
         assert_eq!(settle(true, 11.0), Some(5.0));
     }
 
     #[test]
-    fn bounds_that_exclude_each_other_are_refused() {
-        assert_eq!(part(&[("least", 20.0), ("most", 15.0)]).unwrap_err(), "least must not be above most");
-        assert_eq!(part(&[("first", 20.0), ("most", 15.0)]).unwrap_err(), "first must be from least to most");
+    fn contradictory_bounds_are_refused() {
+        assert_eq!(
+            part(&[("least", 20.0), ("most", 15.0)]).unwrap_err(),
+            "least is 20 segments but most is 15: least must not exceed most"
+        );
+        assert_eq!(
+            part(&[("first", 20.0), ("most", 15.0)]).unwrap_err(),
+            "first is 20 segments: it must lie between least (1) and most (15)"
+        );
     }
 }

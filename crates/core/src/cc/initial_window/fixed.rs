@@ -1,12 +1,12 @@
 //! Fixed initial window: the same number of segments on every path.
 //! ## What it does
-//! Starts with `segments` segments whatever their size. After a lost SYN it starts with one.
+//! Starts with `segments` segments, whatever their size. After a lost SYN it starts with one segment.
 //! ## References
 //! RFC 5681 §3.1 (one segment after a lost SYN); ns-2.35, `windowInitOption_ 1`.
 //! ## Differs from the document
 //! Nothing.
 //! ## Parameters
-//! `segments`: 1, the window of RFC 2581's time and of most ns-2 scripts.
+//! `segments`: 1, as in RFC 2001 and in most ns-2 scripts.
 
 use crate::cc::contract::InitialWindow;
 use crate::entry::Entry;
@@ -23,7 +23,7 @@ pub static ENTRY: Entry<dyn InitialWindow> = Entry {
         name: "segments",
         kind: Kind::Segments { min: 1.0, max: 1e6 },
         default: Default::Number(1.0),
-        doc: "initial window; one segment, as before RFC 3390",
+        doc: "initial window (RFC 2001: one segment)",
     }],
     quantities: &[],
     build: |params| Ok(Box::new(Fixed { segments: params.number("segments") })),
@@ -37,7 +37,7 @@ pub struct Fixed {
 
 impl InitialWindow for Fixed {
     fn segments(&self, event: &Established) -> Segments {
-        // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
+        // RFC 5681 §3.1: one segment after a lost SYN.
         if event.syn_lost() { 1.0 } else { self.segments }
     }
 }

@@ -1,4 +1,4 @@
-//! Windows with which a connection starts: axis `initial_window`.
+//! Initial windows: axis `initial_window`.
 
 use crate::cc::contract::InitialWindow;
 use crate::entry::{Entry, entries};

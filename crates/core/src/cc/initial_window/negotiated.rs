@@ -1,18 +1,18 @@
-//! Negotiated initial window: both ends propose one in the handshake, and the smaller proposal is used.
+//! Negotiated initial window: sender and receiver each propose one, and the smaller proposal applies.
 //! ## What it does
-//! Starts with the smaller of what the sender proposes and what the receiver allows, and at most with the receiver's window where that is
-//! known. After a lost SYN it starts with one segment.
+//! Starts with the smaller of the sender's and the receiver's proposals. The receiver's advertised window, if known, is an upper bound.
+//! After a lost SYN it starts with one segment.
 //! ## References
 //! Yourtchenko, Begen & Ramaiah, *TIE: two-party selection of TCP initial congestion window estimate*,
-//! draft-yourtchenko-two-party-initial-window-00, 2010, as Aniemeka 2018 (the paper `icw`) reports it; RFC 5681 §3.1 (one segment after a
+//! draft-yourtchenko-two-party-initial-window-00, 2010, as reported by Aniemeka 2018 (the paper `icw`); RFC 5681 §3.1 (one segment after a
 //! lost SYN).
 //! ## Differs from the document
-//! The exchange is not simulated: what each end would write into its SYN is a parameter, and SYNs do not grow by an option. How an end comes
-//! to its proposal is left to whoever sets it; the paper says only that both take part, and the smaller proposal is this part's reading:
-//! neither end gets more than it agreed to.
+//! - The exchange is not simulated: the proposals are parameters, and SYNs carry no extra option.
+//! - The derivation of a proposal is left to the user.
+//! - The paper says only that both ends take part. The smaller proposal is this part's reading: neither end exceeds its own proposal.
 //! ## Parameters
-//! `sender`: 10 segments, RFC 6928's window. `receiver`: 10 segments, the same; it speaks for the slowest link that the receiver knows of,
-//! often its own access.
+//! `sender`: 10 segments, from RFC 6928. `receiver`: 10 segments, likewise; it stands for the slowest link known to the receiver, often its
+//! own access link.
 
 use crate::cc::contract::InitialWindow;
 use crate::entry::Entry;
@@ -23,27 +23,27 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     name: "negotiated",
-    summary: "the smaller of what sender and receiver propose",
+    summary: "the smaller of the sender's and the receiver's proposals",
     reference: "Aniemeka 2018; draft-yourtchenko-two-party-initial-window-00",
     params: &[
         Param {
             name: "sender",
             kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            doc: "initial window that the sender proposes; RFC 6928's",
+            doc: "initial window proposed by the sender (RFC 6928: 10)",
         },
         Param {
             name: "receiver",
             kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            doc: "initial window that the receiver allows; RFC 6928's",
+            doc: "initial window proposed by the receiver (RFC 6928: 10)",
         },
     ],
     quantities: &[],
     build: |params| Ok(Box::new(Negotiated { sender: params.number("sender"), receiver: params.number("receiver") })),
 };
 
-/// An initial window that both ends agree on.
+/// An initial window agreed by both ends.
 #[derive(Clone, Debug)]
 pub struct Negotiated {
     sender: Segments,
@@ -66,7 +66,7 @@ mod tests {
     use crate::testing::established;
 
     #[test]
-    fn neither_end_gets_more_than_it_agreed_to() {
+    fn neither_end_exceeds_its_proposal() {
         let window = |sender, receiver, rwnd| Negotiated { sender, receiver }.segments(&Established { rwnd, ..established(1460) });
         assert_eq!(window(16.0, 10.0, None), 10.0);
         assert_eq!(window(4.0, 10.0, None), 4.0);

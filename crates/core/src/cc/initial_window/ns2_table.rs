@@ -1,11 +1,12 @@
-//! Initial window of ns-2's table: four, three or two segments by packet size.
+//! Initial window from ns-2's table: four, three or two segments, by segment size.
 //! ## What it does
-//! Starts with 4 segments up to 1095 bytes, 3 below 2190 bytes and 2 above, headers excluded. After one lost SYN it starts with
-//! `after_syn_loss` segments, after more with one.
+//! Starts with 4 segments of up to 1095 bytes, 3 of 1096 to 2189 bytes, or 2 of 2190 bytes and more. Headers do not count. After one lost
+//! SYN it starts with `after_syn_loss` segments, after more with one.
 //! ## References
-//! ns-2.35, `windowInitOption_ 2`, read off its runs; the table is that of RFC 3390 §1.
+//! ns-2.35, `windowInitOption_ 2`, observed in its runs; the table is that of RFC 3390 §1.
 //! ## Differs from the document
-//! Nothing. That the first lost SYN falls back to two segments, and only the second to one, is ns-2's behaviour.
+//! From RFC 3390: the window is a whole number of segments, and one lost SYN leaves `after_syn_loss` segments instead of one. From ns-2:
+//! nothing.
 //! ## Parameters
 //! `after_syn_loss`: 2 segments, ns-2's default `windowInit_`.
 
@@ -18,13 +19,13 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     name: "ns2_table",
-    summary: "4, 3 or 2 segments by packet size, as ns-2's windowInitOption_ 2",
+    summary: "4, 3 or 2 segments by segment size, as ns-2's windowInitOption_ 2",
     reference: "ns-2.35; RFC 3390 §1",
     params: &[Param {
         name: "after_syn_loss",
         kind: Kind::Segments { min: 1.0, max: 1e6 },
         default: Default::Number(2.0),
-        doc: "initial window after one lost SYN; ns-2's default windowInit_",
+        doc: "initial window after one lost SYN (ns-2: windowInit_, 2 by default)",
     }],
     quantities: &[],
     build: |params| Ok(Box::new(Ns2Table { after_syn_loss: params.number("after_syn_loss") })),

@@ -2,7 +2,7 @@
 //! ## What it does
 //! Starts with one segment, whatever its size.
 //! ## References
-//! RFC 2001 §1, step 1 (1997): slow start begins with one segment of the size that the peer announced.
+//! RFC 2001 §1, step 1 (1997): slow start begins with one segment of the size announced by the peer.
 //! ## Differs from the document
 //! Nothing.
 //! ## Parameters

@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_rfcs_cases() {
-        // RFC 3390 §1: up to 1095 B four segments, between 1095 B and 2190 B 4380 bytes, from 2190 B two segments.
+        // RFC 3390 §1: four segments up to 1095 B, 4380 bytes between 1095 B and 2190 B, two segments from 2190 B.
         let segments = [536, 1000, 1095, 1460, 2190, 9000].map(|smss| Rfc3390.segments(&established(smss)));
         assert_eq!(segments, [4.0, 4.0, 4.0, 3.0, 2.0, 2.0]);
         for smss in [1096, 1240, 1500, 2189] {

@@ -1,4 +1,4 @@
-//! Initial window of RFC 6928: ten segments, fewer if they are large.
+//! Initial window of RFC 6928: ten segments, or fewer large ones.
 //! ## What it does
 //! Starts with min(10 · SMSS, max(2 · SMSS, 14600 bytes)). After a lost SYN it starts with one segment.
 //! ## References
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_rfcs_formula() {
-        // RFC 6928 §2: ten segments up to 1460 B, then 14600 bytes, from 7300 B two segments.
+        // RFC 6928 §2: ten segments up to 1460 B, then 14600 bytes, two segments from 7300 B.
         let segments = [536, 1460, 2920, 7300, 9000].map(|smss| Rfc6928.segments(&established(smss)));
         assert_eq!(segments, [10.0, 10.0, 5.0, 2.0, 2.0]);
     }

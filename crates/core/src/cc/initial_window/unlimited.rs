@@ -1,17 +1,17 @@
-//! No initial window: all data that there is, paced over the first round trip where it is more than ten segments.
+//! No initial window: sends all available data, paced over the first round trip beyond ten segments.
 //! ## What it does
-//! Starts with all that the application has to send, at most the receiver's window and `most`. More than `pace_above` segments are spread
-//! evenly over the round-trip time that the handshake has shown; fewer leave at once. Without such a round-trip time, and after a lost SYN,
-//! it starts with `pace_above` segments and with one.
+//! Starts with all the application's data, limited by the receiver's window and `most`. A window of more than `pace_above` segments is
+//! spread evenly over the handshake's round-trip time; a smaller one leaves at once. Without a round-trip time the window is at most
+//! `pace_above` segments; after a lost SYN it is one segment.
 //! ## References
-//! Allman, *Removing TCP's initial congestion window*, draft-allman-tcpm-no-initwin-00, 2015, as Aniemeka 2018 (the paper `icw`) reports it: no
-//! restriction, but what is above ten segments has to be paced evenly over the first round trip; RFC 5681 §3.1 (one segment after a lost
-//! SYN).
+//! Allman, *Removing TCP's initial congestion window*, draft-allman-tcpm-no-initwin-00, 2015, as reported by Aniemeka 2018 (the paper
+//! `icw`): no limit, but a window above ten segments must be paced evenly over the first round trip; RFC 5681 §3.1 (one segment after a
+//! lost SYN).
 //! ## Differs from the document
-//! What the draft says beyond these two sentences is not built: after the first window the flow's slow start goes on from there. Data
-//! without end needs a bound: the receiver's window or, where that is unknown, `most`.
+//! - Only these two rules of the draft are implemented: after the first window the flow's slow start takes over.
+//! - Endless data needs a bound: the receiver's window or, if unknown, `most`.
 //! ## Parameters
-//! `pace_above`: 10 segments, the draft's. `most`: 1000000 segments, which is no bound in practice.
+//! `pace_above`: 10 segments, from the draft. `most`: 1000000 segments, in practice no bound.
 
 use crate::cc::contract::InitialWindow;
 use crate::entry::Entry;
@@ -22,27 +22,27 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn InitialWindow> = Entry {
     name: "unlimited",
-    summary: "all data that there is, paced over the first round trip above 10 segments",
+    summary: "all available data, paced over the first round trip beyond 10 segments",
     reference: "Aniemeka 2018; draft-allman-tcpm-no-initwin-00",
     params: &[
         Param {
             name: "pace_above",
             kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(10.0),
-            doc: "a larger initial window is paced; the draft's",
+            doc: "largest initial window that is not paced (the draft: 10)",
         },
         Param {
             name: "most",
             kind: Kind::Segments { min: 1.0, max: 1e6 },
             default: Default::Number(1e6),
-            doc: "largest initial window; in effect none",
+            doc: "largest initial window; the default is in practice no bound",
         },
     ],
     quantities: &[],
     build: |params| Ok(Box::new(Unlimited { pace_above: params.number("pace_above"), most: params.number("most") })),
 };
 
-/// All that there is to send.
+/// An initial window of all available data.
 #[derive(Clone, Debug)]
 pub struct Unlimited {
     pace_above: Segments,
@@ -54,7 +54,7 @@ impl InitialWindow for Unlimited {
         if event.syn_lost() {
             return 1.0;
         }
-        // What cannot be paced must not exceed what needs no pacing.
+        // Without a round-trip time the window cannot be paced, so it must not exceed `pace_above`.
         let most = if event.rtt.is_some() { self.most } else { self.most.min(self.pace_above) };
         let offered = event.available.unwrap_or(Segments::INFINITY).ceil();
         most.min(offered).min(event.rwnd.unwrap_or(Segments::INFINITY))
@@ -77,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn all_that_there_is_within_the_receivers_window() {
+    fn all_available_data_within_the_receivers_window() {
         let part = build(&ENTRY, &[]).unwrap();
-        assert_eq!(window(&*part, Some(1000.0), Some(69.1)), 70.0, "the last segment is a short one");
+        assert_eq!(window(&*part, Some(1000.0), Some(69.1)), 70.0, "the last segment is short");
         assert_eq!(window(&*part, Some(44.0), Some(69.1)), 44.0);
         assert_eq!(window(&*part, Some(44.0), None), 44.0);
         assert_eq!(window(&*part, None, None), 1e6);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_paced_is_ten_segments_and_after_a_lost_syn_one() {
+    fn ten_segments_without_a_round_trip_time_and_one_after_a_lost_syn() {
         let part = build(&ENTRY, &[]).unwrap();
         assert_eq!(part.segments(&Established { available: Some(70.0), ..established(1460) }), 10.0);
         assert_eq!(part.segments(&Established { available: Some(7.0), ..established(1460) }), 7.0);

@@ -1,12 +1,12 @@
 //! Halving: multiplicative decrease by two.
 //! ## What it does
-//! At congestion `ssthresh` becomes half the window in force, rounded down, and `cwnd` half of it unrounded. After a timeout the host
-//! starts over from one segment.
+//! Congestion halves the window in force: `cwnd` becomes the unrounded half, and `ssthresh` the half rounded down, at least two segments.
+//! After a timeout the host restarts from one segment.
 //! ## References
 //! RFC 5681 §3.1, equation 4; ns-2.35 with `precisionReduce_`.
 //! ## Differs from the document
-//! RFC 5681 halves the flight size. Here the window in force is halved, as the papers and ns-2 do; they are equal while the sender always
-//! has data and the window limits it.
+//! RFC 5681 halves the flight size. This part halves the window in force, as the papers and ns-2 do. Both are equal while the window limits
+//! a sender that always has data.
 //! ## Parameters
 //! None.
 
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threshold_is_whole_and_the_window_is_not() {
+    fn the_threshold_is_rounded_and_the_window_is_not() {
         // Measured in ns-2.35: a window of 35 becomes cwnd 17.5 with ssthresh 17.
         assert_eq!(Window::halved(35.0), Window { cwnd: 17.5, ssthresh: 17.0 });
         assert_eq!(Window::halved(1.0).ssthresh, 2.0);

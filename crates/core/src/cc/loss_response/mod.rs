@@ -1,4 +1,4 @@
-//! Reduction at congestion: axis `loss_response`.
+//! Responses to congestion: axis `loss_response`.
 
 use crate::cc::contract::LossResponse;
 use crate::entry::{Entry, entries};

@@ -1,20 +1,20 @@
-//! Return Back to Threshold (RBT): after a loss the window goes on just below `ssthresh`, whatever found the loss.
+//! Return Back to Threshold (RBT): after any loss the window continues just below `ssthresh`.
 //! ## What it does
-//! At congestion `ssthresh` becomes half the window in force, in whole segments and at least two, and `cwnd` goes to ssthresh − 1/w, where w
-//! is the window in force: to where it was just before it crossed the threshold. A timeout, and the duplicate ACKs that make Tahoe start
-//! over, are answered alike.
+//! At congestion `ssthresh` becomes half the window in force w, in whole segments and at least two. `cwnd` becomes ssthresh − 1/w, its
+//! value just before it crossed the threshold. A timeout has the same effect, and so have the duplicate ACKs at which Tahoe restarts.
 //! ## References
 //! Preveze, *A novel method for performance improvement of slow start congestion control method in packet switched networks*, 2019, §4 and
 //! figure 7.
 //! ## Differs from the document
-//! The paper counts bytes, ssthresh − MSS²/cwnd; here segments, so MSS is 1. `ssthresh` is in whole segments, as everywhere in this
-//! laboratory. The caption of figure 7 has cwnd − MSS²/cwnd, which hardly answers a loss: `reading` chooses it. The paper knows one kind of
-//! loss, a missing ACK, after which its standard method starts over from one segment; today's TCP does that after a timeout only, which
-//! `restart` can leave as it is. Figure 7 halves ssthresh at a loss, but equation 10 has the same S in every period: with `halves = false` a
-//! loss leaves ssthresh as it is. An unlimited ssthresh is still set by the first loss, to half the window.
+//! - The paper counts bytes: ssthresh − MSS²/cwnd. Here windows are in segments, so MSS is 1, and `ssthresh` is a whole number.
+//! - The caption of figure 7 has cwnd − MSS²/cwnd instead, which hardly reduces the window; `reading` selects it.
+//! - The paper has one kind of loss, a missing ACK, after which its standard method restarts from one segment. Today's TCP restarts only
+//!   after a timeout; with `restart = "one"` such restarts remain.
+//! - Figure 7 halves ssthresh at a loss, but equation 10 has the same S in every period. With `halves = false` a loss leaves `ssthresh`
+//!   unchanged; only an infinite `ssthresh` is set, to half the window, by the first loss.
 //! ## Parameters
-//! `reading`: `text`, of §4, or `figure`, of the caption of figure 7. `restart`: `threshold`, as the paper says: no loss starts over from one
-//! segment; or `one`: those that start over elsewhere do so here. `halves`: true, figure 7's; false, equation 10's.
+//! `reading`: `text` (§4), or `figure` (caption of figure 7). `restart`: `threshold`, as in the paper: no loss restarts from one segment;
+//! with `one`, a host that restarts does so from its loss window. `halves`: true, as in figure 7; false, as in equation 10.
 
 use crate::cc::contract::{LossResponse, Window};
 use crate::entry::Entry;
@@ -25,26 +25,26 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn LossResponse> = Entry {
     name: "return_to_threshold",
-    summary: "RBT: half the window less 1/w, also after a timeout",
+    summary: "RBT: half the window w, less 1/w, also after a timeout",
     reference: "Preveze, A novel method for performance improvement of slow start congestion control method, §4",
     params: &[
         Param {
             name: "reading",
             kind: Kind::Word(&["text", "figure"]),
             default: Default::Word("text"),
-            doc: "whether cwnd becomes ssthresh − 1/w (§4) or w − 1/w (caption of figure 7)",
+            doc: "cwnd after a loss: ssthresh − 1/w (§4), or w − 1/w (caption of figure 7)",
         },
         Param {
             name: "restart",
             kind: Kind::Word(&["threshold", "one"]),
             default: Default::Word("threshold"),
-            doc: "where the window goes when the host starts over, after a timeout or by Tahoe: there too (§4), or to one segment",
+            doc: "window after a timeout or a Tahoe restart: just below the threshold (§4), or one segment",
         },
         Param {
             name: "halves",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            doc: "whether a loss halves ssthresh (figure 7), or leaves it as it is (equation 10)",
+            doc: "whether a loss halves ssthresh (figure 7) or leaves it unchanged (equation 10)",
         },
     ],
     quantities: &[],
@@ -54,9 +54,9 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
 /// RBT.
 #[derive(Clone, Debug)]
 pub struct ReturnToThreshold {
-    /// Whether it hardly reduces the window at all: the caption of figure 7.
+    /// Whether the response follows the caption of figure 7, which hardly reduces the window.
     to_window: bool,
-    /// Whether a host that starts over does so from one segment.
+    /// Whether a host that restarts does so from its loss window.
     from_one: bool,
     /// Whether a loss halves the threshold.
     halves: bool,
@@ -71,9 +71,9 @@ impl ReturnToThreshold {
 
 impl LossResponse for ReturnToThreshold {
     fn respond(&mut self, event: &CongestionEvent, window: &Window) -> Window {
-        // Preveze eq. 10: the same S in every period. A threshold that nothing has set yet is none to return to.
-        let kept = !self.halves && window.ssthresh.is_finite();
-        let ssthresh = if kept { window.ssthresh } else { Window::halved(event.window).ssthresh };
+        // Preveze eq. 10: the same S in every period. An infinite threshold is set first.
+        let fixed = !self.halves && window.ssthresh.is_finite();
+        let ssthresh = if fixed { window.ssthresh } else { Window::halved(event.window).ssthresh };
         let base = if self.to_window { event.window } else { ssthresh.min(event.window) };
         // Preveze §4: MSS²/cwnd is one step of avoidance.
         Window { cwnd: (base - 1.0 / event.window).max(1.0), ssthresh }
@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_that_is_not_halved_stays() {
+    fn without_halving_the_threshold_stays() {
         let mut part = build(&ENTRY, &[("halves", Value::Bool(false))]).unwrap();
         let mut respond = |force, ssthresh| part.respond(&congestion(Cause::DupAck, force), &Window { cwnd: force, ssthresh });
-        // Above the threshold the window returns to just below it; below, it loses one step of avoidance.
+        // From above the threshold the window returns to just below it; from below, it loses one avoidance step.
         assert_eq!(respond(60.0, 43.0), Window { cwnd: 43.0 - 1.0 / 60.0, ssthresh: 43.0 });
         assert_eq!(respond(10.0, 43.0), Window { cwnd: 10.0 - 0.1, ssthresh: 43.0 });
-        assert_eq!(respond(40.0, f64::INFINITY), Window { cwnd: 20.0 - 1.0 / 40.0, ssthresh: 20.0 }, "the first loss sets it");
+        assert_eq!(respond(40.0, f64::INFINITY), Window { cwnd: 20.0 - 1.0 / 40.0, ssthresh: 20.0 }, "the first loss sets the threshold");
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_starts_over_keeps_the_threshold_unless_told_otherwise() {
+    fn a_restart_returns_to_the_threshold_unless_configured_otherwise() {
         let restart = |word: &str| {
             let mut part = build(&ENTRY, &[("restart", Value::Word(word.to_owned()))]).unwrap();
             let event = congestion(Cause::Timeout, 40.0);

@@ -1,15 +1,16 @@
-//! Staged decrease: the divisor undoes one round trip of the growth in the window's zone (Advanced Slow Start, ASS).
+//! Staged decrease: the divisor undoes one round trip of growth in the window's zone (Advanced Slow Start, ASS).
 //! ## What it does
-//! Divides the window in force by a number that depends on the zone in which `cwnd` lay at the loss, in either phase. Where ASS adds 3 per
-//! ACK, which multiplies the window by 4 in a round trip, the divisor is 4. After a timeout the host starts over from one segment.
+//! Divides the window in force by a divisor that depends on the zone of `cwnd` at the loss, in slow start and in avoidance. If ASS adds 3
+//! segments per ACK in a zone, the window quadruples in a round trip, and the divisor is 4. After a timeout the host restarts from one
+//! segment.
 //! ## References
 //! Petrov & Janevski, *Novel slow start algorithm*, §5.
 //! ## Differs from the document
-//! The paper names a "decrease factor" per increment; read as the divisor of the window. The zone is that of `cwnd`, not of the window in
-//! force, which a receiver may limit.
+//! - The paper gives a "decrease factor" for each increment; this part reads it as the divisor of the window.
+//! - `cwnd` determines the zone, not the window in force, which the receiver's window may limit.
 //! ## Parameters
-//! `algorithm`: 2, the one the paper proposes. `divisors`, `boundaries`: own zones instead of an algorithm's; one divisor more than
-//! boundaries, the last for the zone above them.
+//! `algorithm`: 2, the algorithm that the paper proposes. `divisors`, `boundaries`: custom zones in place of an algorithm's. There is one
+//! divisor more than boundaries; the last applies above all boundaries.
 
 use crate::cc::contract::{LossResponse, Window};
 use crate::entry::Entry;
@@ -20,7 +21,7 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn LossResponse> = Entry {
     name: "staged",
-    summary: "Advanced Slow Start's decrease: a divisor by zones of the window",
+    summary: "Advanced Slow Start's decrease: a divisor for each zone of the window",
     reference: "Petrov & Janevski, Novel slow start algorithm, §5",
     params: &[
         Param {
@@ -33,13 +34,13 @@ pub static ENTRY: Entry<dyn LossResponse> = Entry {
             name: "divisors",
             kind: Kind::Numbers { min: 1.0, max: 1e3 },
             default: Default::Numbers(&[]),
-            doc: "divisor of the window in each zone, instead of the algorithm's; empty: the algorithm's",
+            doc: "divisor of the window in each zone; empty: the algorithm's divisors",
         },
         Param {
             name: "boundaries",
             kind: Kind::Numbers { min: 1.0, max: 1e9 },
             default: Default::Numbers(&BOUNDARIES),
-            doc: "upper ends of all zones but the last, in segments, rising; the paper's",
+            doc: "upper ends of all zones but the last, in segments, ascending; the default is the paper's",
         },
     ],
     quantities: &[],
@@ -66,10 +67,10 @@ fn build(params: &Params) -> Result<Box<dyn LossResponse>, String> {
     let boundaries = params.numbers("boundaries").to_vec();
     if divisors.len() != boundaries.len() + 1 {
         let (ends, zones) = (boundaries.len(), divisors.len());
-        return Err(format!("divisors has {zones} zones but boundaries has {ends}: one divisor more than boundaries"));
+        return Err(format!("divisors has {zones} numbers and boundaries has {ends}: there must be one divisor more than boundaries"));
     }
     if !boundaries.is_sorted_by(|a, b| a < b) {
-        return Err("boundaries must rise".to_owned());
+        return Err("boundaries must be in ascending order".to_owned());
     }
     Ok(Box::new(Staged { boundaries, divisors }))
 }
@@ -96,7 +97,7 @@ mod tests {
         build(&ENTRY, &[("divisors", Value::Numbers(divisors.to_vec())), ("boundaries", Value::Numbers(boundaries.to_vec()))])
     }
 
-    /// The divisor at a loss with `cwnd`, read off a window in force of 240.
+    /// The divisor at a loss with `cwnd`, derived from a window in force of 240.
     fn divisor(part: &mut dyn LossResponse, cwnd: Segments) -> f64 {
         240.0 / part.respond(&congestion(Cause::DupAck, 240.0), &window(cwnd)).cwnd
     }
@@ -115,26 +116,26 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_real_and_the_threshold_whole_and_at_least_two() {
+    fn the_threshold_is_rounded_and_at_least_two() {
         let mut part = algorithm("2");
         let mut respond = |force, cwnd| part.respond(&congestion(Cause::DupAck, force), &window(cwnd));
         assert_eq!(respond(22.0, 22.0), Window { cwnd: 5.5, ssthresh: 5.0 });
         assert_eq!(respond(40.0, 40.0), Window { cwnd: 40.0 / 3.0, ssthresh: 13.0 });
         assert_eq!(respond(7.0, 7.0), Window { cwnd: 1.75, ssthresh: 2.0 });
-        // The zone is that of cwnd, the window divided the one in force, which the receiver limits to 20 here.
+        // The zone is that of cwnd; the divided window is the one in force, here limited to 20 by the receiver.
         assert_eq!(respond(20.0, 80.0), Window { cwnd: 10.0, ssthresh: 10.0 });
     }
 
     #[test]
-    fn zones_of_ones_own() {
+    fn custom_zones() {
         let mut part = zones(&[8.0, 1.5], &[10.0]).unwrap();
         assert_eq!([9.0, 10.0].map(|cwnd| divisor(&mut *part, cwnd)), [8.0, 1.5]);
     }
 
     #[test]
-    fn zones_that_do_not_fit_are_refused() {
-        let message = "divisors has 2 zones but boundaries has 2: one divisor more than boundaries";
+    fn inconsistent_zones_are_refused() {
+        let message = "divisors has 2 numbers and boundaries has 2: there must be one divisor more than boundaries";
         assert_eq!(zones(&[2.0, 2.0], &[10.0, 20.0]).unwrap_err(), message);
-        assert_eq!(zones(&[2.0, 2.0, 2.0], &[20.0, 10.0]).unwrap_err(), "boundaries must rise");
+        assert_eq!(zones(&[2.0, 2.0, 2.0], &[20.0, 10.0]).unwrap_err(), "boundaries must be in ascending order");
     }
 }

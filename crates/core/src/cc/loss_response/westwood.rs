@@ -1,23 +1,26 @@
-//! Westwood: after a loss, the window that fills the path at the rate at which ACKs return.
+//! Westwood: after a loss, the window falls to the estimated bandwidth-delay product.
 //! ## What it does
-//! Estimates the connection's bandwidth from the rate of ACKs. At congestion `ssthresh` becomes that bandwidth times the smallest round-trip
-//! time, in whole segments and at least two, and `cwnd` at most that. After a timeout the host starts over from one segment.
+//! Estimates the connection's bandwidth from the rate of returning ACKs. At congestion `ssthresh` becomes the estimate times the smallest
+//! round-trip time, in whole segments and at least two; `cwnd` becomes at most `ssthresh`. After a timeout the host restarts from one
+//! segment.
 //! ## References
-//! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2 and §3;
-//! Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, 2004, §2.
+//! Mascolo, Casetti, Gerla, Sanadidi & Wang, *TCP Westwood: bandwidth estimation for enhanced transport over wireless links*, 2001, §2 and
+//! §3; Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, 2004, §2.
 //! ## Differs from the document
-//! Segments are counted, not bytes, and none twice: the paper's procedure counts one again after each partial ACK that covers less than
-//! duplicates told of. ACKs that arrive at one instant make one sample. A sample after idle time counts from the last ACK.
-//! An ECN echo is answered like duplicate ACKs; the papers do not know ECN. Westwood+ does not say how its filter starts: here its first
-//! sample is its first estimate, while the original's starts from zero.
-//!
-//! The listing of Hong, Wu & Ding (*An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013) sets cwnd to
-//! ssthresh at duplicate ACKs in avoidance, also upwards: `rule = "listing"`. It says "cwnd > ssthresh" and "cwnd < ssthresh" and nothing of
-//! their being equal, as they are after every such cut; to the letter the window would then stand still for ever. Equal is avoidance here.
+//! - The estimator counts segments instead of bytes, and no segment twice. The paper's procedure counts a segment again after a partial ACK
+//!   that covers fewer segments than the duplicate ACKs have reported.
+//! - ACKs that arrive at the same instant form one sample. A sample after idle time starts at the last ACK.
+//! - An ECN echo has the effect of duplicate ACKs; the papers do not mention ECN.
+//! - The Westwood+ paper does not define the filter's initial value. Here the first sample is the first estimate; the original filter
+//!   starts from zero.
+//! - Hong, Wu & Ding (*An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013) list a different rule
+//!   (`rule = "listing"`). At duplicate ACKs in avoidance `cwnd` becomes `ssthresh`, even if that raises it. The listing covers "cwnd >
+//!   ssthresh" and "cwnd < ssthresh" but not equality, which holds after each such response. Taken literally, the window would then never
+//!   change again. Here equality counts as avoidance.
 //! ## Parameters
-//! `filter`: `original`, a sample per ACK with a low pass of varying coefficients, or `plus`, Westwood+: a sample per round trip. `tau`: 0.5 s
-//! and `m`: 2, the paper's, for the original filter. `pole`: 0.9, the paper's, for Westwood+. `rule`:
-//! `at_most`, that of 2001.
+//! `filter`: `original`, a low-pass filter with varying coefficients and a sample per ACK, or `plus`, Westwood+ with a sample per round
+//! trip. `tau`: 0.5 s and `m`: 2, from the 2001 paper, for the original filter. `pole`: 0.9, from the 2004 paper, for Westwood+. `rule`:
+//! `at_most`, the rule of 2001.
 
 use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS_AND_RULE, Rule};
 use crate::cc::contract::{LossResponse, Window};
@@ -72,7 +75,7 @@ mod tests {
             for millis in 0..=50 {
                 part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window);
             }
-            // 500 segments a second in 30 ms: 15.
+            // 500 segments per second in 30 ms: 15.
             let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(cause, window.cwnd) };
             part.respond(&event, &window).cwnd
         };
@@ -81,17 +84,17 @@ mod tests {
         assert_eq!(["at_most", "listing"].map(|rule| respond(rule, Cause::DupAck, slow_start)), [10.0, 10.0]);
         assert_eq!(respond("listing", Cause::DupAck, Window { cwnd: 20.0, ssthresh: 8.0 }), 15.0);
         assert_eq!(respond("listing", Cause::DupAck, Window { cwnd: 15.0, ssthresh: 15.0 }), 15.0, "equal is avoidance");
-        assert_eq!(respond("listing", Cause::Timeout, avoidance), 10.0, "the listing is about duplicate ACKs");
+        assert_eq!(respond("listing", Cause::Timeout, avoidance), 10.0, "the listing covers duplicate ACKs only");
     }
 
     #[test]
-    fn the_window_falls_to_what_the_acks_carry() {
+    fn the_window_falls_to_the_estimated_bandwidth_delay_product() {
         let mut part = build(&ENTRY, &[("filter", Value::Word("plus".to_owned()))]).unwrap();
         let rtt = Some(Duration::from_millis(50));
         for millis in 0..=50 {
             part.observe(&Ack { now: Instant::ZERO + Duration::from_millis(2 * millis), rtt, ..ACK }, &window(40.0));
         }
-        // 500 segments a second in 30 ms.
+        // 500 segments per second in 30 ms.
         let event = CongestionEvent { min_rtt: Some(Duration::from_millis(30)), ..congestion(Cause::DupAck, 40.0) };
         assert_eq!(part.respond(&event, &window(40.0)), Window { cwnd: 15.0, ssthresh: 15.0 });
         let mut seen = Vec::new();

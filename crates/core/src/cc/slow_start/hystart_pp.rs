@@ -1,18 +1,19 @@
-//! HyStart++: leaves slow start when round-trip times rise, after a few rounds of slower growth that check whether they do.
+//! HyStart++: ends slow start when round-trip times rise, after a few rounds of slower growth that verify the rise.
 //! ## What it does
-//! Doubles the window like standard slow start, until the smallest round-trip time of a round exceeds that of the round before by a
-//! threshold. Then Conservative Slow Start (CSS) grows a quarter as fast. If round-trip times fall below what they were at its start, slow
-//! start resumes; after `css_rounds` rounds `ssthresh` becomes `cwnd` and congestion avoidance begins.
+//! Doubles the window like standard slow start until a round's smallest round-trip time exceeds that of the previous round by a threshold.
+//! Conservative Slow Start (CSS) then grows a quarter as fast; if round-trip times fall below their value at its start, slow start resumes.
+//! After `css_rounds` rounds `ssthresh` becomes `cwnd`, and congestion avoidance begins.
 //! ## References
 //! RFC 9406 §4.2 and §4.3.
 //! ## Differs from the document
-//! N, the data that an ACK acknowledges, is what the host counts for growth: with `l` = 8 it is never limited where an ACK counts once.
-//! The ACK at which the phase changes already counts by the rule of the new one. After loss or a mark the window is what the loss response
-//! makes of it; RFC 9406 says that `ssthresh` becomes `cwnd` and leaves the reduction to the congestion control.
+//! - N, the data that an ACK acknowledges, is the amount that the host counts for growth. If each ACK counts once, `l` = 8 never limits it.
+//! - The ACK that changes the phase already counts by the rule of the new phase.
+//! - After a loss or a mark the loss response sets the window. RFC 9406 sets `ssthresh` to `cwnd` and leaves the reduction to the
+//!   congestion control.
 //! ## Parameters
 //! `min_rtt_thresh`: 4 ms, `max_rtt_thresh`: 16 ms, `min_rtt_divisor`: 8, `n_rtt_sample`: 8, `css_growth_divisor`: 4, `css_rounds`: 5, all
-//! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity of those that do.
-//! `initial_only`: on, as recommended; later slow starts are standard.
+//! as RFC 9406 §4.3 recommends. `l`: 8 segments, recommended for senders that do not pace; 1e9 stands for the infinity recommended for
+//! senders that pace. `initial_only`: true, as recommended; later slow starts are standard.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
@@ -23,36 +24,31 @@ use crate::units::{Duration, Segments};
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "hystart_pp",
-    summary: "HyStart++: leaves when round-trip times rise, after rounds of slower growth",
+    summary: "HyStart++: ends when round-trip times rise, after rounds of slower growth",
     reference: "RFC 9406",
     params: &[
-        param(
-            "min_rtt_thresh",
-            Kind::Duration { min: 0.0, max: 1e3 },
-            0.004,
-            "smallest rise of a round's smallest round-trip time that counts",
-        ),
-        param("max_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.016, "rise that always counts"),
+        param("min_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.004, "lower bound of the delay threshold between rounds"),
+        param("max_rtt_thresh", Kind::Duration { min: 0.0, max: 1e3 }, 0.016, "upper bound of the delay threshold between rounds"),
         param(
             "min_rtt_divisor",
             Kind::Number { min: 1.0, max: 1e6 },
             8.0,
-            "between the two, the share of the round-trip time that counts: 1/8",
+            "within the bounds, the delay threshold is the last round's smallest round-trip time divided by this",
         ),
-        param("n_rtt_sample", Kind::Integer { min: 1.0, max: 1e6 }, 8.0, "measurements in a round before it can decide"),
+        param("n_rtt_sample", Kind::Integer { min: 1.0, max: 1e6 }, 8.0, "round-trip time samples needed before a round can decide"),
+        param("css_growth_divisor", Kind::Number { min: 1.0, max: 1e6 }, 4.0, "divisor of growth in CSS; at least 2 (RFC 9406 §4.3)"),
+        param("css_rounds", Kind::Integer { min: 1.0, max: 1e6 }, 5.0, "rounds of CSS, including the one in which it begins"),
         param(
-            "css_growth_divisor",
-            Kind::Number { min: 1.0, max: 1e6 },
-            4.0,
-            "by how much CSS grows more slowly; at least 2 (RFC 9406 §4.3)",
+            "l",
+            Kind::Segments { min: 1.0, max: 1e9 },
+            8.0,
+            "largest number of segments that an ACK counts for; 1e9 for a sender that paces",
         ),
-        param("css_rounds", Kind::Integer { min: 1.0, max: 1e6 }, 5.0, "rounds of CSS, the one in which it begins included"),
-        param("l", Kind::Segments { min: 1.0, max: 1e9 }, 8.0, "most segments that an ACK counts for; 1e9 for a sender that paces"),
         Param {
             name: "initial_only",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            doc: "whether slow starts after the connection's first are standard (RFC 9406 §4.3)",
+            doc: "whether every slow start after the connection's first is standard (RFC 9406 §4.3)",
         },
     ],
     quantities: &[
@@ -67,7 +63,7 @@ const fn param(name: &'static str, kind: Kind, default: f64, doc: &'static str) 
     Param { name, kind, default: Default::Number(default), doc }
 }
 
-/// Slow start as RFC 9406 modifies it.
+/// Slow start as modified by RFC 9406.
 #[derive(Clone, Debug)]
 pub struct HystartPp {
     min_rtt_thresh: Duration,
@@ -79,7 +75,7 @@ pub struct HystartPp {
     l: Segments,
     initial_only: bool,
     phase: Phase,
-    /// The present round; `None` before a slow start's first.
+    /// The present round; `None` before the first round of a slow start.
     round: Option<u64>,
     last_round_min_rtt: Option<Duration>,
     current_round_min_rtt: Option<Duration>,
@@ -89,12 +85,12 @@ pub struct HystartPp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start, with the rounds that have ended in it.
+    /// Conservative slow start, with the number of rounds that have ended in it.
     Css {
         css_baseline_min_rtt: Duration,
         rounds: u32,
     },
-    /// The rest is standard slow start.
+    /// Further slow starts are standard.
     Over,
 }
 
@@ -118,7 +114,7 @@ impl HystartPp {
         }
     }
 
-    /// A slow start has ended: the next one starts afresh, or is standard.
+    /// Ends a slow start: the next one starts afresh, or is standard.
     fn end(&mut self) {
         self.phase = if self.initial_only { Phase::Over } else { Phase::SlowStart };
         self.round = None;
@@ -127,7 +123,7 @@ impl HystartPp {
         self.rtt_sample_count = 0;
     }
 
-    /// RFC 9406 §4.2: what happens at the start of each round.
+    /// RFC 9406 §4.2: the start of a round.
     fn begin_round(&mut self, round: u64) {
         self.round = Some(round);
         if let Phase::Css { rounds, .. } = &mut self.phase {
@@ -143,8 +139,8 @@ impl HystartPp {
         share.min(self.max_rtt_thresh).max(self.min_rtt_thresh)
     }
 
-    /// RFC 9406 §4.2: from slow start to CSS when delay has increased, and back when it has not. Measured times are differences of sums, so
-    /// that equal ones may differ by their rounding: they are compared to the nanosecond.
+    /// RFC 9406 §4.2: from slow start to CSS if the delay has increased, and back if it has not. Round-trip times are compared to the
+    /// nanosecond, because they are differences of sums: equal ones may differ by rounding.
     fn change_phase(&mut self, current_round_min_rtt: Duration) {
         match self.phase {
             Phase::SlowStart => {
@@ -182,7 +178,7 @@ impl SlowStart for HystartPp {
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
         match self.phase {
-            // RFC 9406 §4.2: cwnd + min(N, L·SMSS), and in CSS a share of that.
+            // RFC 9406 §4.2: cwnd + min(N, L·SMSS), divided in CSS.
             Phase::SlowStart => Step::Grow(ack.counted.min(self.l)),
             Phase::Css { rounds, .. } if rounds < self.css_rounds => Step::Grow(ack.counted.min(self.l) / self.css_growth_divisor),
             Phase::Css { .. } => {
@@ -224,8 +220,8 @@ mod tests {
         build(&ENTRY, set).unwrap()
     }
 
-    /// Lets `part` take the ACKs of round `round`, one for each round-trip time in milliseconds; gives its last step.
-    fn take(part: &mut dyn SlowStart, round: u64, rtts: impl IntoIterator<Item = u64>) -> Step {
+    /// Lets `part` observe the ACKs of round `round`, one per round-trip time in milliseconds. Returns its last step.
+    fn acknowledge(part: &mut dyn SlowStart, round: u64, rtts: impl IntoIterator<Item = u64>) -> Step {
         let window = window(100.0);
         let step = |rtt| {
             let ack = Ack { round, rtt: Some(Duration::from_millis(rtt)), ..ACK };
@@ -237,7 +233,7 @@ mod tests {
 
     /// The same for eight ACKs with one round-trip time.
     fn eight(part: &mut dyn SlowStart, round: u64, rtt: u64) -> Step {
-        take(part, round, [rtt; 8])
+        acknowledge(part, round, [rtt; 8])
     }
 
     const FAST: Step = Step::Grow(1.0);
@@ -245,35 +241,35 @@ mod tests {
 
     #[test]
     fn a_rise_by_an_eighth_between_4_and_16_milliseconds_counts() {
-        // The round before, and the least rise: an eighth, at least 4 ms, at most 16 ms.
+        // The previous round, and the least rise: an eighth, at least 4 ms, at most 16 ms.
         for (last, rise) in [(10, 4), (32, 4), (80, 10), (128, 16), (500, 16)] {
             for (more, step) in [(rise - 1, FAST), (rise, SLOW)] {
                 let mut part = hystart(&[]);
                 eight(&mut *part, 0, last);
-                assert_eq!(eight(&mut *part, 1, last + more), step, "{last} ms and {more} ms more");
+                assert_eq!(eight(&mut *part, 1, last + more), step, "{last} ms, then {more} ms more");
             }
         }
     }
 
     #[test]
-    fn a_round_decides_by_its_least_of_eight_measurements() {
+    fn a_round_decides_by_the_smallest_of_eight_samples() {
         let mut part = hystart(&[]);
         eight(&mut *part, 0, 40);
-        assert_eq!(take(&mut *part, 1, [60; 7]), FAST, "seven are too few");
-        assert_eq!(take(&mut *part, 1, [60]), SLOW);
+        assert_eq!(acknowledge(&mut *part, 1, [60; 7]), FAST, "seven are too few");
+        assert_eq!(acknowledge(&mut *part, 1, [60]), SLOW);
         let mut part = hystart(&[]);
         eight(&mut *part, 0, 40);
-        assert_eq!(take(&mut *part, 1, [60, 60, 60, 44, 60, 60, 60, 60, 60]), FAST, "one of them is low");
+        assert_eq!(acknowledge(&mut *part, 1, [60, 60, 60, 44, 60, 60, 60, 60, 60]), FAST, "one sample is low");
         let mut part = hystart(&[]);
         part.observe(&Ack { round: 0, ..ACK }, &window(100.0));
-        assert_eq!(eight(&mut *part, 1, 60), FAST, "there is nothing to compare with");
+        assert_eq!(eight(&mut *part, 1, 60), FAST, "no previous round to compare with");
         let mut part = hystart(&[("n_rtt_sample", Value::Number(2.0))]);
-        take(&mut *part, 0, [40]);
-        assert_eq!(take(&mut *part, 1, [60; 2]), SLOW);
+        acknowledge(&mut *part, 0, [40]);
+        assert_eq!(acknowledge(&mut *part, 1, [60; 2]), SLOW);
     }
 
     #[test]
-    fn five_rounds_of_css_and_out() {
+    fn slow_start_ends_after_five_rounds_of_css() {
         let mut part = hystart(&[]);
         eight(&mut *part, 0, 40);
         // CSS begins in round 1, which counts.
@@ -281,7 +277,7 @@ mod tests {
             assert_eq!(eight(&mut *part, round, 60), SLOW, "round {round}");
         }
         assert_eq!(internal(|out| part.internals(out), "phase"), 1.0);
-        assert_eq!(take(&mut *part, 6, [60]), Step::Exit { ssthresh: 100.0 });
+        assert_eq!(acknowledge(&mut *part, 6, [60]), Step::Exit { ssthresh: 100.0 });
         assert_eq!(internal(|out| part.internals(out), "phase"), 2.0);
     }
 
@@ -290,15 +286,15 @@ mod tests {
         let mut part = hystart(&[]);
         eight(&mut *part, 0, 40);
         assert_eq!(eight(&mut *part, 1, 60), SLOW);
-        assert_eq!(take(&mut *part, 2, [59; 7]), SLOW, "seven are too few");
-        assert_eq!(take(&mut *part, 2, [59]), FAST);
+        assert_eq!(acknowledge(&mut *part, 2, [59; 7]), SLOW, "seven are too few");
+        assert_eq!(acknowledge(&mut *part, 2, [59]), FAST);
         assert_eq!(internal(|out| part.internals(out), "last_round_min_rtt"), 0.06);
         assert_eq!(internal(|out| part.internals(out), "current_round_min_rtt"), 0.059);
-        // It includes HyStart++: a rise is found again, from what the last round had, and all five rounds are due again.
+        // Slow start resumes with HyStart++: a later rise over the last round starts all five rounds again.
         for round in 3..8 {
             assert_eq!(eight(&mut *part, round, 67), SLOW, "round {round}");
         }
-        assert_eq!(take(&mut *part, 8, [67]), Step::Exit { ssthresh: 100.0 });
+        assert_eq!(acknowledge(&mut *part, 8, [67]), Step::Exit { ssthresh: 100.0 });
     }
 
     #[test]
@@ -315,18 +311,18 @@ mod tests {
     }
 
     #[test]
-    fn later_slow_starts_are_standard_unless_asked() {
+    fn later_slow_starts_are_standard_by_default() {
         for (initial_only, step) in [(true, FAST), (false, SLOW)] {
             let mut part = hystart(&[("initial_only", Value::Bool(initial_only))]);
             eight(&mut *part, 0, 40);
             part.on_congestion(&congestion(Cause::Timeout, 100.0), &window(100.0));
-            assert_eq!(eight(&mut *part, 1, 60), FAST, "the round before belongs to another slow start");
+            assert_eq!(eight(&mut *part, 1, 60), FAST, "the previous round belongs to another slow start");
             assert_eq!(eight(&mut *part, 2, 80), step);
         }
     }
 
     #[test]
-    fn what_is_seen_in_congestion_avoidance_does_not_count() {
+    fn acks_in_congestion_avoidance_do_not_count() {
         let mut part = hystart(&[]);
         eight(&mut *part, 0, 40);
         for _ in 0..8 {
@@ -343,13 +339,13 @@ mod tests {
         #[test]
         fn never_before_six_rounds_and_never_without_a_rise(rounds in prop::collection::vec(20..60_u64, 1..40)) {
             let mut part = hystart(&[]);
-            let left = (0..rounds.len()).find(|round| {
+            let ended = (0..rounds.len()).find(|round| {
                 eight(&mut *part, *round as u64, rounds[*round]);
                 internal(|out| part.internals(out), "phase") == 2.0
             });
-            if let Some(round) = left {
-                // In the five rounds before it none fell below the first of them, which rose by at least 4 ms.
-                prop_assert!(round >= 6, "left in round {round}");
+            if let Some(round) = ended {
+                // In the five rounds before the exit, none fell below the first, which had risen by at least 4 ms.
+                prop_assert!(round >= 6, "ended in round {round}");
                 let css = &rounds[round - 5..round];
                 prop_assert!(css.iter().all(|rtt| *rtt >= css[0]), "{css:?}");
                 prop_assert!(css[0] >= rounds[round - 6] + 4, "{} after {}", css[0], rounds[round - 6]);

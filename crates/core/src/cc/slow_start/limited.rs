@@ -1,13 +1,13 @@
-//! Limited slow start: standard up to `max_ssthresh`, then at most half of that a round trip.
+//! Limited slow start: standard up to `max_ssthresh`, then at most half of that per round trip.
 //! ## What it does
-//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`, which grows the
-//! window by at most `max_ssthresh`/2 segments a round trip and so bounds the loss when the path's capacity is overshot.
+//! Below `max_ssthresh` it adds one segment per ACK. From there it adds 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`. The
+//! window then grows by at most `max_ssthresh`/2 per round trip, which bounds the loss when it overshoots the path's capacity.
 //! ## References
 //! RFC 3742 §2.
 //! ## Differs from the document
 //! Nothing.
 //! ## Parameters
-//! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
+//! `max_ssthresh`: 100 segments, as RFC 3742 §2 recommends.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::Entry;
@@ -20,13 +20,13 @@ pub(super) const MAX_SSTHRESH: Param = Param {
     name: "max_ssthresh",
     kind: Kind::Segments { min: 2.0, max: 1e9 },
     default: Default::Number(100.0),
-    doc: "window from which growth is limited; RFC 3742 §2 recommends 100 segments",
+    doc: "window from which growth is limited (RFC 3742 §2: 100)",
 };
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "limited",
-    summary: "standard up to max_ssthresh, then at most max_ssthresh/2 a round trip",
+    summary: "standard up to max_ssthresh, then at most max_ssthresh/2 per round trip",
     reference: "RFC 3742 §2",
     params: &[MAX_SSTHRESH],
     quantities: &[],
@@ -39,7 +39,7 @@ pub struct Limited {
     max_ssthresh: Segments,
 }
 
-/// RFC 3742 §2: 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`; for windows of `max_ssthresh` and more.
+/// RFC 3742 §2: 1/K segments per ACK with `K = ⌊cwnd / (max_ssthresh/2)⌋`, for windows from `max_ssthresh` on.
 pub(super) fn limited_growth(cwnd: Segments, max_ssthresh: Segments) -> Segments {
     1.0 / libm::floor(cwnd / (0.5 * max_ssthresh))
 }
@@ -60,7 +60,7 @@ mod tests {
     use crate::testing::{ACK, build, window};
 
     #[test]
-    fn growth_falls_by_steps_of_half_the_threshold() {
+    fn growth_falls_in_steps_of_half_the_threshold() {
         // RFC 3742 §2: K = 2 from 100, 3 from 150, 4 from 200.
         let growth = [100.0, 149.9, 150.0, 200.0].map(|cwnd| limited_growth(cwnd, 100.0));
         assert_eq!(growth, [1.0 / 2.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0]);

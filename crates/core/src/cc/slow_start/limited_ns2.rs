@@ -1,16 +1,19 @@
-//! Limited slow start as ns-2.35 has it: a floor under congestion avoidance.
+//! Limited slow start of ns-2.35: a floor under the growth of congestion avoidance.
 //! ## What it does
-//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K per ACK with
-//! `K = ⌊cwnd / (max_ssthresh/2)⌋`, as long as no loss but a timeout has happened; after a fast retransmit or an ECN echo the floor is off
-//! until the timer next expires, for whatever reason.
+//! The first `ssthresh` is at most `max_ssthresh`. Beyond `ssthresh` the window grows by at least 1/K segments per ACK with
+//! `K = ⌊cwnd / (max_ssthresh/2)⌋`. A fast retransmit or an ECN echo switches this floor off until the retransmission timer next expires,
+//! for whatever reason.
 //! ## References
-//! ns-2.35, `max_ssthresh_`, read off its runs; RFC 3742 §2.
+//! ns-2.35, `max_ssthresh_`, observed in its runs; RFC 3742 §2.
 //! ## Differs from the document
-//! From RFC 3742: growth beyond `ssthresh` is limited even where slow start would be over, a fast retransmit ends it, and after a timeout
-//! a window between `max_ssthresh`/2 and `max_ssthresh` grows by a whole segment per ACK although it is past `ssthresh`. From ns-2:
-//! nothing.
+//! From RFC 3742:
+//! - The floor also applies beyond `ssthresh`, after slow start has ended.
+//! - A fast retransmit switches the floor off.
+//! - After a timeout, a window between `max_ssthresh`/2 and `max_ssthresh` grows by a whole segment per ACK although it exceeds `ssthresh`.
+//!
+//! From ns-2: nothing.
 //! ## Parameters
-//! `max_ssthresh`: 100 segments, the value RFC 3742 §2 recommends.
+//! `max_ssthresh`: 100 segments, as RFC 3742 §2 recommends.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::slow_start::limited::MAX_SSTHRESH;
@@ -32,7 +35,7 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 #[derive(Clone, Debug)]
 pub struct LimitedNs2 {
     max_ssthresh: Segments,
-    /// Whether the last sign of congestion, if any, was an expired timer.
+    /// Whether the latest sign of congestion, if any, was an expired timer.
     active: bool,
 }
 
@@ -83,7 +86,7 @@ mod tests {
         let floors = [Cause::Timeout, Cause::DupAck, Cause::Timeout, Cause::EcnCe].map(&mut floor_after);
         assert_eq!(floors, [0.5, 0.0, 0.5, 0.0]);
         part.on_restart();
-        assert_eq!(part.floor(&window(120.0)), 0.5, "also after a timer that expires for a mark or with nothing outstanding");
+        assert_eq!(part.floor(&window(120.0)), 0.5, "also after the timer expires for a mark or with nothing outstanding");
     }
 
     #[test]

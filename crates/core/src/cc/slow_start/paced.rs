@@ -1,14 +1,15 @@
-//! Paced slow start: standard growth, with the window spread over the round trip from the first packet on.
+//! Paced slow start: standard growth, with each window spread over the round trip from the first packet on.
 //! ## What it does
-//! Adds one segment per ACK, and sends at `gain` windows a round trip instead of in bursts. The first round trip is paced by the round-trip
-//! time of the handshake, so that the initial window is spread as well. Without a measurement nothing is paced.
+//! Adds one segment per ACK, and sends at a rate of `gain` windows per round trip instead of in bursts. The handshake's round-trip time
+//! paces the first round trip, so that the initial window is spread as well. Without a round-trip time there is no pacing.
 //! ## References
 //! Aggarwal, Savage & Anderson, *Understanding the performance of TCP pacing*, 2000; RFC 9002 §7.7.
 //! ## Differs from the document
-//! Aggarwal et al. spread one window over one round trip (`gain` 1), which holds growth below a doubling. RFC 9002 recommends 1.25 for a whole
-//! connection. The rate counts headers, as a host's pacer does, so that the window's data leaves in the time said.
+//! - Aggarwal et al. spread one window over one round trip (`gain` 1), which keeps growth below a doubling. RFC 9002 recommends 1.25 for a
+//!   whole connection.
+//! - The rate includes headers, because a host's pacer counts them: the window's data then leaves in the intended time.
 //! ## Parameters
-//! `gain`: 2 windows a round trip, the smallest whole number that lets the window double; Linux has the same in slow start.
+//! `gain`: 2 windows per round trip, the smallest whole number that lets the window double; Linux uses the same value in slow start.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
@@ -25,19 +26,19 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         name: "gain",
         kind: Kind::Number { min: 0.1, max: 1e3 },
         default: Default::Number(2.0),
-        doc: "windows that the rate sends in a round trip (RFC 9002 §7.7: N)",
+        doc: "windows sent per round trip (N in RFC 9002 §7.7)",
     }],
-    quantities: &[quantity("pacing_rate", "bit/s", "rate at which it paces").on("rate")],
+    quantities: &[quantity("pacing_rate", "bit/s", "pacing rate").on("rate")],
     build: |params| Ok(Box::new(Paced { gain: params.number("gain"), smss: Bytes(0), header: Bytes(0), rtt: None, rate: None })),
 };
 
-/// Slow start that sends at a rate.
+/// Slow start with pacing.
 #[derive(Clone, Debug)]
 pub struct Paced {
     gain: f64,
     smss: Bytes,
     header: Bytes,
-    /// The smoothed round-trip time; that of the handshake before there is one.
+    /// The smoothed round-trip time; before the first, that of the handshake.
     rtt: Option<Duration>,
     /// The rate at the last ACK, for traces.
     rate: Option<Rate>,
@@ -90,24 +91,24 @@ mod tests {
     }
 
     #[test]
-    fn two_windows_a_round_trip() {
+    fn two_windows_per_round_trip() {
         let mut part = build(&ENTRY, &[]).unwrap();
         part.on_established(&established(1000), &window(10.0));
-        assert_eq!(rate(&*part, 10.0), None, "nothing was measured");
+        assert_eq!(rate(&*part, 10.0), None, "no round-trip time is known");
         part.on_established(&Established { rtt: Some(Duration::from_millis(100)), ..established(1000) }, &window(10.0));
-        // 2 · 10 · 8000 bit in 0.1 s.
-        assert_eq!(rate(&*part, 10.0), Some(1_600_000), "by the handshake");
+        // 2 · 10 · 8000 bits in 0.1 s.
+        assert_eq!(rate(&*part, 10.0), Some(1_600_000), "with the handshake's round-trip time");
         part.observe(&Ack { srtt: Some(Duration::from_millis(200)), ..ACK }, &window(20.0));
-        assert_eq!(rate(&*part, 20.0), Some(1_600_000), "by the smoothed round-trip time");
+        assert_eq!(rate(&*part, 20.0), Some(1_600_000), "with the smoothed round-trip time");
         assert_eq!(internal(|out| part.internals(out), "pacing_rate"), 1_600_000.0);
         part.observe(&ACK, &window(20.0));
-        assert_eq!(rate(&*part, 40.0), Some(3_200_000), "which stays until it is measured again");
+        assert_eq!(rate(&*part, 40.0), Some(3_200_000), "which applies until the next measurement");
         part.on_mss(Bytes(500));
         assert_eq!(rate(&*part, 40.0), Some(1_600_000));
     }
 
     #[test]
-    fn one_window_a_round_trip_if_asked() {
+    fn gain_sets_the_windows_per_round_trip() {
         let mut part = build(&ENTRY, &[("gain", Value::Number(1.0))]).unwrap();
         part.on_established(&Established { rtt: Some(Duration::from_millis(100)), ..established(1000) }, &window(10.0));
         assert_eq!(rate(&*part, 10.0), Some(800_000));

@@ -1,17 +1,17 @@
-//! Westwood RB's slow start: standard until a queue is seen, then half as fast.
+//! Westwood RB's slow start: standard growth until it detects a queue, then half as fast.
 //! ## What it does
-//! Estimates from the window and the connection's bandwidth how many of its segments wait in queues: diff = cwnd − bwe·RTTmin. Below `beta`
-//! segments every ACK adds one; from there on every other ACK does.
+//! Estimates the flow's backlog, its segments in queues, from the window and the connection's bandwidth: diff = cwnd − bwe·RTTmin. With a
+//! backlog below `beta` segments every ACK adds one segment. From `beta` on, only every other ACK does.
 //! ## References
-//! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equation 1 and steps 1–3; Mascolo
-//! et al., *TCP Westwood*, 2001, for the estimate.
+//! Hong, Wu & Ding, *An improved slow-start and congestion avoidance algorithm based on TCP Westwood*, 2013, equation 1 and steps 1–3;
+//! Mascolo et al., *TCP Westwood*, 2001, for the estimate.
 //! ## Differs from the document
-//! Before the first round-trip time diff is unknown, and every ACK adds one. The original filter starts from zero and needs several times
-//! `tau` to find the bandwidth, so in the first slow start diff is large from a window of `beta` on, and slow start is half as fast where
-//! there is no queue at all: a consequence of the paper's choice, kept.
+//! - Before the first round-trip time diff is unknown, and every ACK adds one segment.
+//! - A consequence of the paper's filter is kept: the original filter starts from zero and converges within several times `tau`. In the
+//!   first slow start diff is therefore large from a window of `beta` on, and growth is halved even without a queue.
 //! ## Parameters
-//! `beta`: 3 segments, the paper's. The others are those of the estimate: `filter`: `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9; see
-//! loss response `westwood`.
+//! `beta`: 3 segments, from the paper. The other parameters are those of the estimate, as in the loss response `westwood`: `filter`:
+//! `original` or `plus`; `tau`: 0.5 s, `m`: 2, `pole`: 0.9.
 
 use crate::cc::bandwidth::{BWE, BWE_AVG, BWE_MAX, Bandwidth, PARAMS};
 use crate::cc::contract::{SlowStart, Step, Window};
@@ -25,13 +25,13 @@ const BETA: Param = Param {
     name: "beta",
     kind: Kind::Segments { min: 0.0, max: 1e9 },
     default: Default::Number(3.0),
-    doc: "segments in queues from which on growth is slower (Hong et al.: 3)",
+    doc: "backlog from which growth is halved (Hong et al.: 3)",
 };
 
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "queue_aware",
-    summary: "Westwood RB: one segment per ACK, per other ACK once a queue is seen",
+    summary: "Westwood RB: one segment per ACK, or per two ACKs once a queue is detected",
     reference: "Hong, Wu & Ding, An improved slow-start and congestion avoidance algorithm based on TCP Westwood, eq. 1",
     params: &[BETA, PARAMS[0], PARAMS[1], PARAMS[2], PARAMS[3]],
     quantities: &[BWE, BWE_AVG, BWE_MAX, DIFF],
@@ -43,9 +43,9 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
 pub struct QueueAware {
     beta: Segments,
     bandwidth: Bandwidth,
-    /// Segments in queues, after the last ACK.
+    /// The backlog after the last ACK.
     diff: Option<Segments>,
-    /// Whether the next ACK adds a segment while there is a queue.
+    /// Whether the next ACK adds a segment if there is a queue.
     ack_flag: bool,
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use crate::testing::{ACK, build, internal, window};
     use crate::units::{Duration, Instant};
 
-    /// A part that knows of 20 segments a second, and the growth at the next ACKs with this window and a smallest round trip of 0.5 s.
+    /// The growth at four ACKs with this window, an estimate of 20 segments per second and a smallest round-trip time of 0.5 s.
     fn growth(cwnd: Segments, beta: Segments) -> Vec<Step> {
         let filter = Value::Word("plus".to_owned());
         let mut part = build(&ENTRY, &[("filter", filter), ("beta", Value::Number(beta))]).unwrap();
@@ -98,13 +98,13 @@ mod tests {
     #[test]
     fn half_as_fast_once_there_is_a_queue() {
         let (one, none) = (Step::Grow(1.0), Step::Grow(0.0));
-        assert_eq!(growth(12.0, 3.0), [one, one, one, one], "two in the queue");
-        assert_eq!(growth(13.0, 3.0), [one, none, one, none], "three");
+        assert_eq!(growth(12.0, 3.0), [one, one, one, one], "a backlog of two");
+        assert_eq!(growth(13.0, 3.0), [one, none, one, none], "a backlog of three");
         assert_eq!(growth(13.0, 4.0), [one, one, one, one]);
     }
 
     #[test]
-    fn before_a_round_trip_is_known_it_is_standard() {
+    fn growth_is_standard_before_the_first_round_trip_time() {
         let mut part = build(&ENTRY, &[]).unwrap();
         part.observe(&ACK, &window(90.0));
         assert_eq!([0, 1].map(|_| part.on_ack(&Ack { counted: 2.0, ..ACK }, &window(90.0))), [Step::Grow(2.0); 2]);

@@ -1,20 +1,27 @@
-//! SEARCH: leaves slow start when deliveries no longer keep up with what was sent a round trip earlier.
+//! SEARCH: ends slow start when deliveries fall behind the data sent a round trip earlier.
 //! ## What it does
-//! Grows like standard slow start. Counts sent and delivered bytes in bins of time, and compares the bytes delivered in the last `bins` bins
-//! with the bytes sent in as many bins one round trip earlier. While the path takes what is sent, both are equal; beyond its capacity
-//! deliveries fall behind. If the share that is missing reaches `threshold`, slow start ends. The round trip is the latest one, which a
-//! queue prolongs: before a long queue, slow start ends at a window of 5.3 to 6 bandwidth-delay products, and a shorter queue overflows.
-//! ## References
-//! draft-chung-ccwg-search (3.0: `signal` `twice_delivered`, `threshold` 0.35, `exit` `roll_back`; 09: the defaults); Chung et al., *SEARCH*.
-//! ## Differs from the document
-//! Between two bins it interpolates towards the older one; the draft's pseudocode takes the newer one, which its authors call a mistake.
-//! Shares of a bin are real numbers. `drain` sets the window to the delivered bytes of one initial round trip at once, so that nothing
-//! leaves until the queue is empty. Where the draft rolls back whole bins, `roll_back` interpolates. Bins start afresh after congestion.
-//! ## Parameters
-//! `window_factor`: 3.5 initial round trips, `bins`: 10, `extra_bins`: 15, `threshold`: 0.26, `signal`: sent, as draft-09 has them.
-//! `missed_bins`: 10 and `exit`: keep, the window as it is, as the QUIC stack neqo has them; draft-09 leaves the first open and has drain.
+//! Grows like standard slow start, and counts sent and delivered bytes in bins of time. It compares the bytes delivered in the last `bins`
+//! bins with the bytes sent in as many bins one round trip earlier. If the missing share reaches `threshold`, slow start ends.
 //!
-//! Its quantities in traces are `bin_duration` in seconds and `norm`, the missing share at the last check, which stays when slow start is over.
+//! Below the path's capacity both amounts are equal; beyond it deliveries fall behind. The round trip is the latest one, which a queue
+//! lengthens. With a long queue slow start therefore ends at a window of 5.3 to 6 bandwidth-delay products; a shorter queue overflows
+//! first.
+//! ## References
+//! draft-chung-ccwg-search (version 3.0: `signal` `twice_delivered`, `threshold` 0.35, `exit` `roll_back`; draft-09: the defaults); Chung
+//! et al., *SEARCH*.
+//! ## Differs from the document
+//! - Between two bins, values are interpolated towards the older bin. The draft's pseudocode interpolates towards the newer one, which its
+//!   authors call a mistake.
+//! - Shares of a bin are real numbers.
+//! - `drain` sets the window at once to the bytes delivered in one initial round trip, so that nothing leaves until the queue is empty.
+//! - `roll_back` interpolates; the draft rolls back whole bins.
+//! - The bins restart after congestion.
+//! ## Parameters
+//! `window_factor`: 3.5 initial round trips, `bins`: 10, `extra_bins`: 15, `threshold`: 0.26, `signal`: `sent`, all from draft-09.
+//! `missed_bins`: 10 and `exit`: `keep`, which leaves the window unchanged, both from the QUIC stack neqo. Draft-09 leaves `missed_bins`
+//! open and specifies `drain`.
+//!
+//! Traces show `bin_duration` in seconds, and `norm`, the missing share at the last check, which keeps its value after slow start.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::entry::{Entry, quantity};
@@ -25,7 +32,7 @@ use crate::units::{Bytes, Duration, Segments};
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "search",
-    summary: "SEARCH: leaves when deliveries fall behind what was sent a round trip earlier",
+    summary: "SEARCH: ends when deliveries fall behind the data sent a round trip earlier",
     reference: "draft-chung-ccwg-search",
     params: &[
         param("window_factor", Kind::Number { min: 0.1, max: 1e3 }, 3.5, "length of the window of bins, in initial round-trip times"),
@@ -34,26 +41,31 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             "extra_bins",
             Kind::Integer { min: 1.0, max: 1e3 },
             15.0,
-            "bins kept beyond the window: no check if the round trip is longer",
+            "bins stored in addition to the window; no check if the round trip is longer",
         ),
-        param("missed_bins", Kind::Integer { min: 1.0, max: 1e9 }, 10.0, "bins without an ACK after which the bins start afresh"),
-        param("threshold", Kind::Number { min: 0.0, max: 1.0 }, 0.26, "missing share of the bytes at which slow start ends"),
+        param(
+            "missed_bins",
+            Kind::Integer { min: 1.0, max: 1e9 },
+            10.0,
+            "largest number of bins without an ACK; beyond it the bins restart",
+        ),
+        param("threshold", Kind::Number { min: 0.0, max: 1.0 }, 0.26, "missing share of the sent bytes at which slow start ends"),
         Param {
             name: "signal",
             kind: Kind::Word(&["sent", "twice_delivered"]),
             default: Default::Word("sent"),
-            doc: "what deliveries are compared with: bytes sent a round trip earlier, or twice the bytes delivered then",
+            doc: "reference for deliveries: bytes sent a round trip earlier, or twice the bytes delivered then",
         },
         Param {
             name: "exit",
             kind: Kind::Word(&["keep", "roll_back", "drain"]),
             default: Default::Word("keep"),
-            doc: "window at the end: as it is, less what two initial round trips delivered, or what one initial round trip delivered",
+            doc: "window after slow start: unchanged, less the bytes delivered in two initial round trips, or the bytes delivered in one",
         },
     ],
     quantities: &[
-        quantity("bin_duration", "s", "length of a bin of deliveries"),
-        quantity("norm", "", "share by which deliveries stay behind what was sent a round trip before"),
+        quantity("bin_duration", "s", "length of a bin"),
+        quantity("norm", "", "missing share: deliveries below the data sent a round trip earlier"),
     ],
     build: |params| Ok(Box::new(Search::new(params))),
 };
@@ -62,7 +74,7 @@ const fn param(name: &'static str, kind: Kind, default: f64, doc: &'static str) 
     Param { name, kind, default: Default::Number(default), doc }
 }
 
-/// What becomes of the window at the end.
+/// The window at the end of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     Keep,
@@ -77,7 +89,7 @@ struct Bin {
     delivered: u64,
 }
 
-/// Slow start that watches whether deliveries keep up.
+/// Slow start that compares deliveries with sent data.
 #[derive(Clone, Debug)]
 pub struct Search {
     window_factor: f64,
@@ -90,22 +102,22 @@ pub struct Search {
     smss: Bytes,
     initial_window: Segments,
     clock: Option<Clock>,
-    /// The last bins, bin `n` at `n` modulo their number.
-    kept: Vec<Bin>,
+    /// The last bins; bin `n` is at index `n` modulo their number.
+    ring: Vec<Bin>,
     /// The missing share at the last check.
     norm: Option<f64>,
-    /// Whether that check says that slow start is over.
-    found: bool,
+    /// Whether that check ends slow start.
+    exit_due: bool,
 }
 
-/// Time in bins, in nanoseconds.
+/// The current position in the bins. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     /// Length of a bin.
     duration: u64,
     /// End of the present bin.
     end: u64,
-    /// The last bin that has ended; 0 stands for what was counted before the first.
+    /// The last bin that has ended; 0 holds the counters before the first bin.
     index: u64,
 }
 
@@ -128,38 +140,38 @@ impl Search {
             smss: Bytes(1),
             initial_window: 1.0,
             clock: None,
-            kept: vec![Bin::default(); (bins + extra_bins + 1) as usize],
+            ring: vec![Bin::default(); (bins + extra_bins + 1) as usize],
             norm: None,
-            found: false,
+            exit_due: false,
         }
     }
 
-    /// Starts the bins afresh at the next ACK.
+    /// Discards the bins; the next ACK starts new ones.
     fn reset(&mut self) {
-        (self.clock, self.found) = (None, false);
+        (self.clock, self.exit_due) = (None, false);
     }
 
-    /// The first bin begins, with `rtt` nanoseconds as the initial round trip.
+    /// Starts the first bin; `rtt` is the initial round-trip time in nanoseconds.
     fn start(&mut self, now: u64, rtt: u64, bin: Bin) {
         let duration = ((rtt as f64 * self.window_factor / self.bins as f64) as u64).max(1);
         self.clock = Some(Clock { duration, end: now + duration, index: 0 });
-        self.kept[0] = bin;
+        self.ring[0] = bin;
     }
 
     fn slot(&self, index: u64) -> usize {
-        (index % self.kept.len() as u64) as usize
+        (index % self.ring.len() as u64) as usize
     }
 
-    /// The counter `of` at the end of a bin, `back` bins before bin `index`; bins may be shared.
+    /// The counter `of` at the end of a bin, `back` bins before bin `index`. A fraction interpolates between two bins.
     fn at(&self, index: u64, back: f64, of: fn(&Bin) -> u64) -> f64 {
         let whole = libm::floor(back);
         let share = back - whole;
         let newer = index.saturating_sub(whole as u64);
         let older = newer.saturating_sub(1);
-        (1.0 - share) * of(&self.kept[self.slot(newer)]) as f64 + share * of(&self.kept[self.slot(older)]) as f64
+        (1.0 - share) * of(&self.ring[self.slot(newer)]) as f64 + share * of(&self.ring[self.slot(older)]) as f64
     }
 
-    /// Ends the bins that are over, and checks. A bin ends at the first ACK that is strictly later than its end.
+    /// Ends the bins that are over, and checks for the end of slow start. A bin ends at the first ACK strictly later than its end.
     fn update(&mut self, now: u64, rtt: u64, bin: Bin) {
         let Some(clock) = self.clock else { return self.start(now, rtt, bin) };
         if now <= clock.end {
@@ -169,21 +181,22 @@ impl Search {
         if passed > self.missed_bins {
             return self.reset();
         }
-        let last = self.kept[self.slot(clock.index)];
+        let last = self.ring[self.slot(clock.index)];
         let index = clock.index + passed;
-        for missed in (clock.index + 1).max(index.saturating_sub(self.kept.len() as u64))..index {
+        for missed in (clock.index + 1).max(index.saturating_sub(self.ring.len() as u64))..index {
             let slot = self.slot(missed);
-            self.kept[slot] = last;
+            self.ring[slot] = last;
         }
         let slot = self.slot(index);
-        self.kept[slot] = bin;
+        self.ring[slot] = bin;
         self.clock = Some(Clock { end: clock.end + passed * clock.duration, index, ..clock });
         if let Some(norm) = self.check(index, rtt as f64 / clock.duration as f64) {
-            (self.norm, self.found) = (Some(norm), norm >= self.threshold);
+            (self.norm, self.exit_due) = (Some(norm), norm >= self.threshold);
         }
     }
 
-    /// The share of the bytes sent a round trip of `back` bins ago that has not been delivered; `None` where the bins do not reach back.
+    /// The missing share: of the bytes sent one round trip (`back` bins) earlier, the share not delivered. `None` if the bins do not reach
+    /// that far back.
     fn check(&self, index: u64, back: f64) -> Option<f64> {
         if back >= self.extra_bins as f64 || index <= self.bins + libm::floor(back) as u64 {
             return None;
@@ -217,14 +230,14 @@ impl SlowStart for Search {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
-        if !self.found {
+        if !self.exit_due {
             return Step::Grow(ack.counted);
         }
         let ssthresh = match self.exit {
             Exit::Keep => window.cwnd,
-            // draft-chung-ccwg-search 3.0: what was sent beyond the capacity, before that could be seen.
+            // draft-chung-ccwg-search 3.0: removes the data sent beyond the capacity before SEARCH could detect it.
             Exit::RollBack => (window.cwnd - self.delivered_in(2.0)).max(self.initial_window),
-            // draft-09: the bandwidth-delay product while the queue was empty.
+            // draft-09: the bandwidth-delay product of the path with an empty queue.
             Exit::Drain => self.delivered_in(1.0).max(self.initial_window),
         };
         self.reset();
@@ -282,8 +295,8 @@ mod tests {
         Value::Word(value.to_owned())
     }
 
-    /// Lets `part` take an ACK at `now` nanoseconds, after `sent` and `delivered` bytes, with a round trip of `rtt` nanoseconds.
-    fn take(part: &mut Search, now: u64, rtt: u64, (sent, delivered): (u64, u64)) -> Step {
+    /// Lets `part` observe an ACK at `now` nanoseconds, after `sent` and `delivered` bytes, with a round trip of `rtt` nanoseconds.
+    fn acknowledge(part: &mut Search, now: u64, rtt: u64, (sent, delivered): (u64, u64)) -> Step {
         let total = Totals { sent, delivered, lost: 0 };
         let ack = Ack { now: Instant::from_nanos(now), rtt: Some(Duration::from_nanos(rtt)), total, ..ACK };
         part.observe(&ack, &window(100.0));
@@ -294,12 +307,12 @@ mod tests {
         part.clock.unwrap().index
     }
 
-    /// A sender that sends and delivers 100 kB in each bin of 35 ms, with a round trip of `rtt` ms at the last ACK, after `bins` bins.
+    /// A sender after `bins` bins of 35 ms, each with 100 kB sent and delivered; the last ACK has a round trip of `rtt` ms.
     fn steady(bins: u64, rtt: u64) -> Search {
         let mut part = search(&[]);
         for bin in 0..=bins {
             let rtt = if bin == bins { rtt } else { 100 };
-            take(&mut part, 35 * bin * MS + bin.min(1), rtt * MS, (100_000 * (bin + 3), 100_000 * bin));
+            acknowledge(&mut part, 35 * bin * MS + bin.min(1), rtt * MS, (100_000 * (bin + 3), 100_000 * bin));
         }
         part
     }
@@ -309,25 +322,25 @@ mod tests {
         assert_close(internal(|out| steady(0, 100).internals(out), "bin_duration"), 0.035, 1e-12);
         assert_eq!((index(&steady(12, 100)), steady(12, 100).norm), (12, None), "still warming up");
         assert_eq!(index(&steady(13, 100)), 13);
-        assert_eq!(steady(13, 100).norm, Some(0.0), "as much is delivered as was sent");
+        assert_eq!(steady(13, 100).norm, Some(0.0), "all sent data is delivered");
     }
 
     #[test]
-    fn the_bins_a_round_trip_ago_are_shared_between_the_second_and_the_third() {
-        // 100 ms are 2.857 bins: 14 % of the second before the last and 86 % of the third.
+    fn a_fractional_bin_is_interpolated() {
+        // 100 ms are 2.857 bins: 14 % of the bin two before the last and 86 % of the bin three before.
         let mut part = search(&[]);
         let sent = |bin: u64| if bin < 11 { 0 } else { 1000 };
         for bin in 0..=13 {
-            take(&mut part, 35 * bin * MS + bin.min(1), 100 * MS, (sent(bin), 0));
+            acknowledge(&mut part, 35 * bin * MS + bin.min(1), 100 * MS, (sent(bin), 0));
         }
         assert_close(part.at(13, 100.0 / 35.0, |bin| bin.sent), (1.0 - 6.0 / 7.0) * 1000.0, 1e-9);
-        assert_eq!(part.norm, Some(1.0), "all that was sent is missing");
+        assert_eq!(part.norm, Some(1.0), "all sent data is missing");
     }
 
     #[test]
-    fn no_check_beyond_the_bins_that_are_kept() {
+    fn no_check_beyond_the_stored_bins() {
         // 600 ms are 17 bins, more than 15; 520 ms are 14.9.
-        assert_eq!(steady(40, 600).norm, steady(39, 100).norm, "the check before");
+        assert_eq!(steady(40, 600).norm, steady(39, 100).norm, "the last check stands");
         let (near, far) = (steady(40, 520), steady(40, 600));
         assert!(near.check(40, 520.0 / 35.0).is_some() && far.check(40, 600.0 / 35.0).is_none());
     }
@@ -336,50 +349,50 @@ mod tests {
     fn a_bin_ends_strictly_after_its_end() {
         let mut part = search(&[]);
         let mut at = |now| {
-            take(&mut part, now, 100 * MS, (0, 0));
+            acknowledge(&mut part, now, 100 * MS, (0, 0));
             index(&part)
         };
         assert_eq!([at(0), at(35 * MS), at(35 * MS + 1), at(70 * MS), at(70 * MS + 1)], [0, 0, 1, 1, 2]);
     }
 
     #[test]
-    fn ten_missed_bins_are_bridged_and_eleven_start_afresh() {
+    fn ten_missed_bins_are_filled_and_eleven_restart_the_bins() {
         let mut part = search(&[]);
-        take(&mut part, 0, 100 * MS, (5000, 4000));
-        take(&mut part, 350 * MS, 100 * MS, (8000, 7000));
+        acknowledge(&mut part, 0, 100 * MS, (5000, 4000));
+        acknowledge(&mut part, 350 * MS, 100 * MS, (8000, 7000));
         assert_eq!(index(&part), 10);
-        let kept: Vec<u64> = (0..=10).map(|bin| part.kept[bin].delivered).collect();
-        assert_eq!(kept, [vec![4000; 10], vec![7000]].concat(), "bins without an ACK repeat the last");
+        let ring: Vec<u64> = (0..=10).map(|bin| part.ring[bin].delivered).collect();
+        assert_eq!(ring, [vec![4000; 10], vec![7000]].concat(), "bins without an ACK repeat the last bin");
         let mut part = search(&[]);
-        take(&mut part, 0, 100 * MS, (0, 0));
-        take(&mut part, 386 * MS, 100 * MS, (0, 0));
-        assert!(part.clock.is_none(), "eleven bins have passed");
-        take(&mut part, 400 * MS, 200 * MS, (0, 0));
-        assert_eq!(part.clock.unwrap().duration, 70 * MS, "the next round trip is the initial one");
+        acknowledge(&mut part, 0, 100 * MS, (0, 0));
+        acknowledge(&mut part, 386 * MS, 100 * MS, (0, 0));
+        assert!(part.clock.is_none(), "eleven bins without an ACK");
+        acknowledge(&mut part, 400 * MS, 200 * MS, (0, 0));
+        assert_eq!(part.clock.unwrap().duration, 70 * MS, "the next round trip counts as the initial one");
         let mut part = search(&[("missed_bins", number(1e9))]);
-        take(&mut part, 0, 100 * MS, (0, 0));
-        take(&mut part, 35_000_000 * MS, 100 * MS, (0, 0));
+        acknowledge(&mut part, 0, 100 * MS, (0, 0));
+        acknowledge(&mut part, 35_000_000 * MS, 100 * MS, (0, 0));
         assert_eq!(index(&part), 1_000_000);
     }
 
     #[test]
-    fn nothing_sent_is_nothing_missing() {
+    fn no_share_is_missing_if_nothing_was_sent() {
         let mut part = search(&[]);
         for bin in 0..=20 {
-            assert_eq!(take(&mut part, 35 * bin * MS + bin.min(1), 100 * MS, (500, 500)), Step::Grow(1.0));
+            assert_eq!(acknowledge(&mut part, 35 * bin * MS + bin.min(1), 100 * MS, (500, 500)), Step::Grow(1.0));
         }
         assert_eq!((index(&part), part.norm), (20, None));
     }
 
-    /// The draft's example: 1, 2, 4, 8, 16 and 16 packets delivered in bins of a round trip, with a window of four.
+    /// The draft's example: 1, 2, 4, 8, 16 and 16 packets delivered in bins of one round trip, with a window of four bins.
     fn example(threshold: f64) -> Step {
         let bins = [("bins", number(4.0)), ("window_factor", number(4.0)), ("threshold", number(threshold))];
         let mut part = search(&[&bins[..], &[("signal", word("twice_delivered"))]].concat());
-        let (mut delivered, mut step) = (0, take(&mut search(&[]), 0, 1, (0, 0)));
-        take(&mut part, 0, 100 * MS, (0, 0));
+        let (mut delivered, mut step) = (0, acknowledge(&mut search(&[]), 0, 1, (0, 0)));
+        acknowledge(&mut part, 0, 100 * MS, (0, 0));
         for (bin, packets) in (1..).zip([1, 2, 4, 8, 16, 16]) {
             delivered += 1000 * packets;
-            step = take(&mut part, 100 * bin * MS + 1, 100 * MS, (0, delivered));
+            step = acknowledge(&mut part, 100 * bin * MS + 1, 100 * MS, (0, delivered));
         }
         step
     }
@@ -390,20 +403,20 @@ mod tests {
         assert_eq!(example(0.2667), Step::Grow(1.0));
     }
 
-    /// Bytes delivered up to `t` round trips after slow start has reached the capacity of 10⁹ bytes a round trip: it doubles before.
+    /// Bytes delivered up to `t` round trips after slow start has reached the capacity of 10⁹ bytes per round trip; before that it doubles.
     fn fluid(t: f64) -> f64 {
         1e9 * if t < 0.0 { libm::exp2(t) / std::f64::consts::LN_2 } else { 1.0 / std::f64::consts::LN_2 + t }
     }
 
-    /// The missing share as a function of the round trips since the capacity was reached: it ends at `until`.
+    /// The missing share at each check, with the time in round trips since the capacity was reached, up to `until`.
     fn norms(set: &[(&str, Value)], until: f64) -> Vec<(f64, f64)> {
         let mut part = search(&[set, &[("threshold", number(1.0))]].concat());
         let mut norms = Vec::new();
         for step in 0..=((until + 12.0) * 2000.0) as u64 {
             let t = step as f64 / 2000.0 - 12.0;
             let before = part.clock.map(|clock| clock.index);
-            // A slow-start sender sends two segments for each that is delivered.
-            take(&mut part, step * MS / 20, 100 * MS, ((2.0 * fluid(t)) as u64, fluid(t) as u64));
+            // A sender in slow start sends two segments for each delivered one.
+            acknowledge(&mut part, step * MS / 20, 100 * MS, ((2.0 * fluid(t)) as u64, fluid(t) as u64));
             if before != part.clock.map(|clock| clock.index) {
                 norms.extend(part.norm.map(|norm| (t, norm)));
             }
@@ -425,25 +438,25 @@ mod tests {
                 assert_close(*t, fires, 0.02);
             }
         }
-        // Ten bins see it at their next end, 0.35 round trips later at most.
+        // Ten bins detect it at the next end of a bin, at most 0.35 round trips later.
         let (t, _) = *norms(&[], 5.0).iter().find(|(_, norm)| *norm >= 0.26).unwrap();
         assert!((1.45..1.81).contains(&t), "{t}");
     }
 
     #[test]
     fn the_three_exits() {
-        // 100 kB in each bin of 35 ms: two initial round trips of 100 ms deliver 571.4 segments, one delivers 285.7.
-        let leave = |exit: &str, cwnd: f64| {
-            let mut part = Search { exit: search(&[("exit", word(exit))]).exit, found: true, ..steady(20, 100) };
+        // 100 kB per bin of 35 ms: two initial round trips of 100 ms deliver 571.4 segments, one delivers 285.7.
+        let exit_window = |exit: &str, cwnd: f64| {
+            let mut part = Search { exit: search(&[("exit", word(exit))]).exit, exit_due: true, ..steady(20, 100) };
             let step = part.on_ack(&ACK, &window(cwnd));
-            assert!(part.clock.is_none() && !part.found, "a later slow start begins anew");
+            assert!(part.clock.is_none() && !part.exit_due, "a later slow start has new bins");
             let Step::Exit { ssthresh } = step else { panic!("{step:?}") };
             ssthresh
         };
-        assert_eq!(leave("keep", 900.0), 900.0);
-        assert_close(leave("roll_back", 900.0), 900.0 - 4000.0 / 7.0, 1e-9);
-        assert_eq!(leave("roll_back", 500.0), 10.0, "the initial window at least");
-        assert_close(leave("drain", 900.0), 2000.0 / 7.0, 1e-9);
+        assert_eq!(exit_window("keep", 900.0), 900.0);
+        assert_close(exit_window("roll_back", 900.0), 900.0 - 4000.0 / 7.0, 1e-9);
+        assert_eq!(exit_window("roll_back", 500.0), 10.0, "at least the initial window");
+        assert_close(exit_window("drain", 900.0), 2000.0 / 7.0, 1e-9);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Staged slow start: growth by zones of the window, fast at first and slower later (Advanced Slow Start, ASS).
 //! ## What it does
-//! Adds a number of segments per ACK that depends on the zone in which the window lies: below 25 segments, 25 to 50, 50 to 75, 75 to 100.
-//! From the last boundary on it is limited slow start. ASS is algorithm 2; algorithms 1, 3 and 4 are the paper's rivals.
+//! Adds a number of segments per ACK that depends on the window's zone: below 25 segments, 25 to 50, 50 to 75, 75 to 100. Above the last
+//! zone it grows as limited slow start does. Algorithm 2 is ASS; algorithms 1, 3 and 4 are the alternatives that the paper compares.
 //! ## References
 //! Petrov & Janevski, *Novel slow start algorithm*, §2.2, algorithms 2–4, and §5; RFC 3742 §2 (limited slow start).
 //! ## Differs from the document
-//! Nothing. Where the paper's listing and its conclusion leave a choice, the scenario file says which was taken.
+//! Nothing. If the paper's listing and its conclusion leave a choice, the scenario file states the choice made.
 //! ## Parameters
-//! `algorithm`: 2, the one the paper proposes. `increments`, `boundaries`: own zones instead of an algorithm's, empty by default.
-//! `max_ssthresh`: 100 segments, as in the paper and RFC 3742.
+//! `algorithm`: 2, the algorithm that the paper proposes. `increments`, `boundaries`: custom zones in place of an algorithm's; one
+//! increment per zone. `max_ssthresh`: 100 segments, as in the paper and RFC 3742.
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::slow_start::limited::{MAX_SSTHRESH, limited_growth};
@@ -33,13 +33,13 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             name: "increments",
             kind: Kind::Numbers { min: 0.0, max: 1e3 },
             default: Default::Numbers(&[]),
-            doc: "segments per ACK in each zone, instead of the algorithm's; empty: the algorithm's",
+            doc: "segments per ACK in each zone; empty: the algorithm's increments",
         },
         Param {
             name: "boundaries",
             kind: Kind::Numbers { min: 1.0, max: 1e9 },
             default: Default::Numbers(&BOUNDARIES),
-            doc: "upper ends of the zones in segments, rising; the paper's",
+            doc: "upper ends of the zones in segments, ascending; the default is the paper's",
         },
         MAX_SSTHRESH,
     ],
@@ -56,7 +56,7 @@ const INCREMENTS: [[Segments; 4]; 4] = [[1.0, 1.0, 1.0, 1.0], [3.0, 2.0, 1.0, 0.
 /// Staged slow start.
 #[derive(Clone, Debug)]
 pub struct Staged {
-    /// Upper end of each zone and the growth per ACK in it.
+    /// Upper end of each zone, and growth per ACK in the zone.
     zones: Vec<(Segments, Segments)>,
     max_ssthresh: Segments,
 }
@@ -68,10 +68,10 @@ fn build(params: &Params) -> Result<Box<dyn SlowStart>, String> {
     let boundaries = params.numbers("boundaries");
     if boundaries.len() != increments.len() {
         let (zones, growths) = (boundaries.len(), increments.len());
-        return Err(format!("boundaries has {zones} zones but increments has {growths}: one increment for each zone"));
+        return Err(format!("boundaries has {zones} numbers and increments has {growths}: there must be one increment per zone"));
     }
     if !boundaries.is_sorted_by(|a, b| a < b) {
-        return Err("boundaries must rise".to_owned());
+        return Err("boundaries must be in ascending order".to_owned());
     }
     let zones = boundaries.iter().copied().zip(increments.iter().copied()).collect();
     Ok(Box::new(Staged { zones, max_ssthresh: params.number("max_ssthresh") }))
@@ -159,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn zones_of_ones_own() {
+    fn custom_zones() {
         let mut part = zones(&[5.0, 0.25], &[10.0, 40.0]).unwrap();
-        // Standard between the last zone and max_ssthresh, limited from there on.
+        // Standard growth from the last zone to max_ssthresh, then limited growth.
         assert_eq!(growth(&mut *part, [9.0, 10.0, 39.0, 40.0, 99.0, 100.0]), [5.0, 0.25, 0.25, 1.0, 1.0, 0.5]);
         let early = [("max_ssthresh", Value::Number(40.0))];
-        assert_eq!(growth(&mut *staged(&early).unwrap(), [60.0, 100.0]), [1.0, 0.2], "zones beyond max_ssthresh stay as they are");
+        assert_eq!(growth(&mut *staged(&early).unwrap(), [60.0, 100.0]), [1.0, 0.2], "zones above max_ssthresh keep their increments");
     }
 
     #[test]
@@ -173,10 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn zones_that_do_not_fit_are_refused() {
-        assert_eq!(zones(&[1.0], &[10.0, 20.0]).unwrap_err(), "boundaries has 2 zones but increments has 1: one increment for each zone");
+    fn inconsistent_zones_are_refused() {
+        assert_eq!(
+            zones(&[1.0], &[10.0, 20.0]).unwrap_err(),
+            "boundaries has 2 numbers and increments has 1: there must be one increment per zone"
+        );
         for boundaries in [[20.0, 10.0], [10.0, 10.0], [10.0, f64::NAN]] {
-            assert_eq!(zones(&[1.0, 1.0], &boundaries).unwrap_err(), "boundaries must rise");
+            assert_eq!(zones(&[1.0, 1.0], &boundaries).unwrap_err(), "boundaries must be in ascending order");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Standard slow start: one segment for each acknowledgement, so that the window doubles in a round trip.
+//! Standard slow start: one segment per ACK, which doubles the window in a round trip.
 //! ## What it does
-//! Adds one segment per ACK that counts. Ends when the window reaches `ssthresh` or loss strikes.
+//! Adds one segment for each ACK, or each acknowledged segment if the host counts bytes. Slow start ends when the window reaches
+//! `ssthresh`, or at congestion.
 //! ## References
 //! RFC 5681 §3.1, equation 2; Jacobson, *Congestion avoidance and control*, 1988.
 //! ## Differs from the document
@@ -39,7 +40,7 @@ mod tests {
     use crate::testing::{ACK, window};
 
     #[test]
-    fn one_segment_for_each_that_counts() {
+    fn one_segment_per_counted_segment() {
         assert_eq!(Standard.on_ack(&ACK, &window(1.0)), Step::Grow(1.0));
         assert_eq!(Standard.on_ack(&Ack { counted: 2.0, ..ACK }, &window(1e6)), Step::Grow(2.0), "byte counting");
     }

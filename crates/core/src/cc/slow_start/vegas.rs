@@ -1,25 +1,27 @@
-//! Vegas' slow start: doubles every other round trip and leaves when segments wait.
+//! Vegas' slow start: doubles the window every other round trip and ends when a backlog appears.
 //! ## What it does
-//! Grows by a segment per ACK in every other round trip and rests in between, so that each growth shows in the round-trip time. If at the
-//! start of a round in which it would grow more than `gamma` segments wait in queues (expected minus actual throughput, times the
-//! round-trip time without queues), it leaves slow start.
+//! Grows by one segment per ACK in every other round trip and pauses in between, so that growth shows in the round-trip time. At the start
+//! of each growing round it estimates the backlog, the flow's segments in queues. With a backlog above `gamma`, slow start ends.
+//!
+//! The backlog is the expected minus the actual throughput, times the round-trip time without queues.
 //! ## References
-//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.3; ns-2.35's Vegas, read off its runs.
+//! Brakmo & Peterson, *TCP Vegas: end to end congestion avoidance on a global Internet*, 1995, §3.3; ns-2.35's Vegas, observed in its runs.
 //! ## Differs from the document
-//! With `rule = "ns2"` it follows ns-2.35 where the publication is silent:
+//! With `rule = "ns2"` it follows ns-2.35 in points that the publication leaves open:
 //!
-//! - The backlog is rounded to whole segments before it is compared, and `gamma` is cut to whole segments.
-//! - Leaving takes an eighth of the window and sets the threshold to 2.
-//! - The ACK that ends a round counts for the next one. The SYN's ACK sets the round-trip time without queues and is no sample of a round.
-//! - A round of one segment sets the round-trip time without queues anew.
-//! - A window more than 2 segments above the outstanding ones does not grow.
-//! - After a timeout the avoidance's growth goes on until the round ends. Avoidance keeps the turn of growing and resting rounds; a lost SYN
-//!   uses up the first growing one.
+//! - The backlog is rounded to whole segments before the comparison, and `gamma` is rounded down to whole segments.
+//! - At the end of slow start the window loses an eighth, and the threshold becomes 2.
+//! - The ACK that ends a round counts for the next round. The SYN's ACK sets the round-trip time without queues but is no sample of a
+//!   round.
+//! - A round of one segment resets the round-trip time without queues.
+//! - A window does not grow if it exceeds the outstanding segments by more than 2.
+//! - After a timeout the avoidance's growth continues until the round ends.
+//! - Avoidance keeps the alternation of growing and pausing rounds; a lost SYN uses up the first growing round.
 //!
-//! With `rule = "published"` none of this holds: the window stays as it is on leaving and becomes the threshold.
+//! With `rule = "published"` none of these points applies: at the end of slow start the window stays and becomes the threshold.
 //! ## Parameters
-//! `gamma`: 1 segment, ns-2's default and the "one router buffer" of the publication. `alpha`: 1 segment, as in the avoidance `vegas`; only
-//! for the growth left over after a timeout. `rule`: "ns2" or "published".
+//! `gamma`: 1 segment, ns-2's default and the publication's "one router buffer". `alpha`: 1 segment, as in the avoidance `vegas`; it only
+//! affects the growth that continues after a timeout. `rule`: "ns2" or "published".
 
 use crate::cc::contract::{SlowStart, Step, Window};
 use crate::cc::vegas::{ALPHA, Backlog, MIN_WINDOW, RULE};
@@ -31,20 +33,20 @@ use crate::units::Segments;
 /// This part in the registry.
 pub static ENTRY: Entry<dyn SlowStart> = Entry {
     name: "vegas",
-    summary: "doubles every other round trip, leaves when segments wait in queues",
+    summary: "doubles the window every other round trip, ends when a backlog appears",
     reference: "Brakmo & Peterson 1995, §3.3; ns-2.35's Vegas",
     params: &[
         Param {
             name: "gamma",
             kind: Kind::Segments { min: 0.0, max: 1e9 },
             default: Default::Number(1.0),
-            doc: "segments in queues beyond which slow start ends; ns-2's default",
+            doc: "backlog above which slow start ends (ns-2: 1)",
         },
         ALPHA,
         RULE,
     ],
     quantities: &[
-        quantity("slow_start_diff", "segments", "the flow's segments that wait in queues, as slow start measures them").on("in queues")
+        quantity("slow_start_diff", "segments", "backlog as measured by slow start: the flow's segments in queues").on("in queues")
     ],
     build: |params| {
         let backlog = Backlog::new(params);
@@ -53,14 +55,14 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
             alpha: backlog.threshold(params.number("alpha")),
             backlog,
             grows: false,
-            leaves: false,
+            exits: false,
             increment: 0.0,
         }))
     },
 };
 
-/// Share of the window that leaving takes.
-const LEAVING: Segments = 1.0 / 8.0;
+/// Share of the window that the end of slow start removes.
+const EXIT_CUT: Segments = 1.0 / 8.0;
 
 /// Vegas' slow start.
 #[derive(Clone, Debug)]
@@ -68,10 +70,10 @@ pub struct Vegas {
     backlog: Backlog,
     gamma: Segments,
     alpha: Segments,
-    /// Whether the last round of slow start was one that grows; the first is.
+    /// Whether the last round of slow start was a growing one; the first round is.
     grows: bool,
-    /// This round found too much waiting.
-    leaves: bool,
+    /// Whether this round's backlog ends slow start.
+    exits: bool,
     /// Growth per ACK in this round.
     increment: Segments,
 }
@@ -82,11 +84,11 @@ impl SlowStart for Vegas {
         match self.backlog.observe(ack) {
             Some(diff) if slow_start => {
                 self.grows = !self.grows && !ack.handshake;
-                self.leaves = self.grows && diff > self.gamma;
-                self.increment = if self.grows && !self.leaves { 1.0 } else { 0.0 };
+                self.exits = self.grows && diff > self.gamma;
+                self.increment = if self.grows && !self.exits { 1.0 } else { 0.0 };
             }
             Some(diff) => {
-                // After a lost SYN the connection starts in avoidance, and the SYN's ACK uses up the first round that grows.
+                // After a lost SYN the connection starts in avoidance, and the SYN's ACK uses up the first growing round.
                 self.grows |= ack.handshake;
                 self.increment = if self.backlog.ns2 && diff < self.alpha { 1.0 / window.cwnd } else { 0.0 };
             }
@@ -97,9 +99,9 @@ impl SlowStart for Vegas {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
-        if std::mem::take(&mut self.leaves) {
+        if std::mem::take(&mut self.exits) {
             return if self.backlog.ns2 {
-                let cwnd = (window.cwnd - window.cwnd * LEAVING).max(MIN_WINDOW);
+                let cwnd = (window.cwnd - window.cwnd * EXIT_CUT).max(MIN_WINDOW);
                 Step::Leave(Window { cwnd, ssthresh: MIN_WINDOW })
             } else {
                 Step::Exit { ssthresh: window.cwnd }
@@ -121,7 +123,7 @@ mod tests {
     use crate::testing::{ACK, build, window};
     use crate::units::{Duration, Instant};
 
-    /// An ACK at which a round ends: one segment is outstanding, as far as this one tells.
+    /// An ACK at `now` milliseconds with a round-trip time of `rtt` milliseconds.
     fn ack(now: u64, rtt: u64, flight_size: u32) -> Ack {
         Ack { now: Instant::from_nanos(1_000_000 * now), rtt: Some(Duration::from_millis(rtt)), flight_size, ..ACK }
     }
@@ -139,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn the_syns_ack_rests_and_uses_up_a_growing_round_if_it_is_in_avoidance() {
-        // In slow start the first data grows; in avoidance, after a lost SYN, the next slow start rests first.
+    fn the_syns_ack_uses_up_a_growing_round_in_avoidance_only() {
+        // In slow start the first round of data grows. In avoidance, after a lost SYN, the next slow start pauses first.
         for (cwnd, grown) in [(1.0, [1.0, 0.0]), (2.0, [0.0, 1.0])] {
             let mut part = build(&ENTRY, &[]).unwrap();
             let syn = Ack { handshake: true, ..ack(100, 100, 0) };
@@ -154,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn leaves_with_seven_eighths_when_segments_wait() {
+    fn exits_with_seven_eighths_of_the_window_when_a_backlog_appears() {
         for (rule, left) in [("ns2", Step::Leave(Window { cwnd: 14.0, ssthresh: 2.0 })), ("published", Step::Exit { ssthresh: 16.0 })] {
             let mut part = build(&ENTRY, &[("rule", Value::Word(rule.to_owned()))]).unwrap();
-            // Rounds of 16 segments, the second and third with twice the round-trip time: 8 wait.
+            // Rounds of 16 segments; the second and third have twice the round-trip time: a backlog of 8.
             let mut last = Step::Grow(0.0);
             for index in 0..50_u64 {
                 let ack = ack(100 + index, if index == 0 { 100 } else { 200 }, 15);

@@ -1,43 +1,52 @@
-//! BBRv3: sends at the bandwidth that it measures, and keeps in flight what the path needs for that.
+//! BBRv3: sends at the measured bandwidth and keeps in flight the data that the path needs for it.
 //! ## What it does
-//! Models the path by its largest delivery rate and its smallest round-trip time. The pacing rate and the window are multiples of these,
-//! by the state. Startup doubles the rate each round until the bandwidth stops growing for three rounds, or losses are heavy; Drain
-//! empties the queue. The ProbeBW cycle then cruises, and every two to three seconds probes for more bandwidth until a flight loses more
-//! than 2 %. That flight's size bounds what is in flight later (`inflight_longterm`); losses while cruising reduce a short-term bound by
-//! 0.7. ProbeRTT halves the flight for 200 ms every five seconds, to see the round-trip time of the empty path.
+//! Models the path by its largest delivery rate and its smallest round-trip time. Pacing rate and window are multiples of both that depend
+//! on the state. BBR paces itself, and its own rules replace the host's in loss recovery.
 //!
-//! The control paces by itself, and its own rules replace the host's in loss recovery.
+//! - Startup doubles the rate each round until the bandwidth stops growing for three rounds, or losses are heavy.
+//! - Drain empties the queue that Startup built.
+//! - ProbeBW cruises, and every two to three seconds probes for more bandwidth until a flight loses more than 2 %. The size of that flight
+//!   bounds the data in flight from then on (`inflight_longterm`). Losses while cruising reduce short-term bounds by a factor of 0.7.
+//! - ProbeRTT halves the data in flight for 200 ms every five seconds, to measure the round-trip time of the empty path.
 //! ## References
-//! draft-ietf-ccwg-bbr (August 2026, after -06). Cardwell, Cheng, Gunn, Yeganeh & Jacobson, *BBR: congestion-based congestion control*,
-//! ACM Queue 14(5), 2016. Constants of Linux: google/bbr, branch v3.
+//! draft-ietf-ccwg-bbr (August 2026, after -06). Cardwell, Cheng, Gunn, Yeganeh & Jacobson, *BBR: congestion-based congestion control*, ACM
+//! Queue 14(5), 2016. Constants of Linux: google/bbr, branch v3.
 //! ## Differs from the document
-//! Where the draft's pseudocode cannot be meant as printed:
-//! - the rounds after which Reno would have reclaimed its flight are the volume divided by SMSS, at most 63;
-//! - the draft calls `Inflight()` and `BDPMultiple()` both with and without the bandwidth; here they use `bw`, the bandwidth in force;
-//! - the gains follow from the state, as in the draft's table; its `Start…()` functions do not set them;
-//! - the pacing rate takes the gain of the state, where the text names a gain of the connection;
-//! - the loss rate of a round in Startup is that of the flight of the packet whose ACK ends the round, application limited or not;
-//! - the headroom left while cruising is 0.15 of `inflight_longterm`, as in the text; -02 printed 0.85.
+//! The draft's pseudocode cannot be meant as printed in these points:
+//! - The number of rounds in which Reno would reclaim its flight is the volume divided by SMSS, at most 63.
+//! - The draft calls `Inflight()` and `BDPMultiple()` both with and without the bandwidth; here they use `bw`, the bandwidth in force.
+//! - The gains depend on the state, as in the draft's table; the `Start…()` functions do not set them.
+//! - The pacing rate uses the state's gain; the text names a gain of the connection.
+//! - The loss rate of a round in Startup is that of the flight of the packet whose ACK ends the round, application-limited or not.
+//! - The headroom while cruising is 0.15 of `inflight_longterm`, as in the text; -02 printed 0.85.
 //!
-//! The window is its limit (`C.is_cwnd_limited`) if, beside the host's word, less than a send quantum of the window was free before the ACK:
-//! a host also counts waiting for the pacer as using the window. A precautionary stop compares `inflight_longterm` with the flight before
-//! the ACK and a segment more, because a flight consists of whole segments. `InflightAtLoss` is at least the flight before the packet, even
-//! if losses from before the probe already exceed the threshold. A probing cycle without any sample leaves the bandwidth filter alone. A sample
-//! whose interval was too short counts in no full-pipe test. Round-trip times are compared to the nanosecond.
+//! Other differences:
+//! - The window limits the sender (`C.is_cwnd_limited`) only if the host says so and less than a send quantum of the window was free before
+//!   the ACK. A host alone would also count the wait for the pacer as use of the window.
+//! - A precautionary stop compares `inflight_longterm` with the flight before the ACK plus one segment, because a flight consists of whole
+//!   segments.
+//! - `InflightAtLoss` is at least the flight before the packet, even if losses from before the probe already exceed the threshold.
+//! - A probing cycle without any sample does not advance the bandwidth filter.
+//! - A sample with too short an interval counts in no full-pipe test.
+//! - Round-trip times are compared to the nanosecond.
+//! - Rates count data without headers. The pacing rate that the host reads is larger by the share of the headers.
+//! - As in Linux, `ssthresh` becomes the bandwidth-delay product at the end of Startup, for traces only.
+//! - A mark has no effect, because the draft has no response to ECN. A BBR flow should not negotiate ECN.
 //!
-//! Rates count data without headers; the pacing rate that the host gets is larger by the headers' share. As in Linux, `ssthresh` becomes
-//! the bandwidth-delay product at the end of Startup, for traces only. A mark (ECN) changes nothing: the draft has no response to
-//! ECN, so that such a flow should not ask for it.
+//! With `constants = "linux"`:
+//! - Startup paces at 2.77 + 1/256, Drain at 1/2.885, and `ProbeBW_DOWN` at 0.91.
+//! - In Startup the window also grows while it is below two initial windows.
+//! - The bandwidth-delay product is rounded up to segments.
+//! - The excess of ACKs is stored in two buckets of five rounds, and is at most the data delivered in 100 ms.
+//! - The send quantum is rate/1024 plus 64 kB, the latter halved for every 512 µs of the smallest round-trip time.
 //!
-//! With `constants = "linux"`, Startup paces at 2.77 + 1/256, Drain at 1/2.885, and `ProbeBW_DOWN` at 0.91. The window also grows in
-//! Startup while it is below two initial windows. The bandwidth-delay product is rounded up to segments. The excess of ACKs is
-//! remembered in two buckets of five rounds, and is at most what 100 ms deliver. The send quantum is rate/1024 plus 64 kB, halved for
-//! every 512 µs of the smallest round-trip time. Not modelled: Linux's response to ECN, for which a host would have to count marks
-//! exactly (AccECN) instead of repeating an echo for a round trip; the fixed-point rounding of rates; a tail loss probe's repair is a
-//! congestion event of the host, not a loss of the probe.
+//! Not modelled from Linux:
+//! - the response to ECN, which needs a host that counts marks exactly (AccECN) instead of repeating an echo for a round trip;
+//! - the fixed-point rounding of rates;
+//! - the repair by a tail loss probe, which is a congestion event of the host here, not a loss of the probe.
 //! ## Parameters
 //! `constants`: draft; linux as above. `initial_window`: RFC 6928's. `loss_thresh`: 2 %, `beta`: 0.7, `headroom`: 0.15,
-//! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux; other stacks have other values.
+//! `startup_full_loss_cnt`: 6, and `probe_rtt_interval`: 5 s, all as in the draft and in Linux. Other stacks use other values.
 
 mod losses;
 mod model;
@@ -62,44 +71,44 @@ use settings::{PARAMS, Settings};
 /// This control in the registry.
 pub static ENTRY: Entry<dyn CongestionControl> = Entry {
     name: "bbr",
-    summary: "BBRv3: paces at the measured bandwidth, and probes for more until a flight loses 2 %",
+    summary: "BBRv3: paces at the measured bandwidth, and probes for more until a flight loses more than 2 %",
     reference: "draft-ietf-ccwg-bbr",
     params: PARAMS,
     quantities: &[
         quantity("state", "", "0: Startup, 1: Drain, 2: DOWN, 3: CRUISE, 4: REFILL, 5: UP, 6: ProbeRTT"),
-        quantity("max_bw", "bit/s", "largest delivery rate of this and the last cycle").on("rate"),
+        quantity("max_bw", "bit/s", "largest delivery rate in this and the last cycle").on("rate"),
         quantity("bw", "bit/s", "bandwidth in force").on("rate"),
-        quantity("pacing_rate", "bit/s", "rate of data at which it paces, without headers").on("rate"),
+        quantity("pacing_rate", "bit/s", "pacing rate of data, without headers").on("rate"),
         quantity("round_count", "", "round trips counted by deliveries"),
-        quantity("extra_acked", "segments", "most that was acknowledged beyond the bandwidth").on("inflight"),
+        quantity("extra_acked", "segments", "largest amount acknowledged beyond the bandwidth").on("inflight"),
         quantity("min_rtt", "s", "smallest round-trip time of the last ten seconds"),
-        quantity("bw_shortterm", "bit/s", "bound after recent losses, while there is one").on("rate"),
-        quantity("inflight_shortterm", "segments", "bound after recent losses, while there is one").on("inflight"),
-        quantity("inflight_longterm", "segments", "largest flight that lost at most 2 %, once there is one").on("inflight"),
+        quantity("bw_shortterm", "bit/s", "short-term bound after recent losses, if any").on("rate"),
+        quantity("inflight_shortterm", "segments", "short-term bound after recent losses, if any").on("inflight"),
+        quantity("inflight_longterm", "segments", "long-term bound: largest flight that lost at most 2 %, once known").on("inflight"),
     ],
     build: |params| Ok(Box::new(Bbr::new(params))),
 };
 
 /// Smallest window in segments (draft: `MinPipeCwnd`).
 const MIN_PIPE: Segments = 4.0;
-/// Share of the bandwidth by which pacing stays below it (draft: `PacingMarginPercent`).
+/// Share by which the pacing rate stays below the bandwidth (draft: `PacingMarginPercent`).
 const PACING_MARGIN: f64 = 0.01;
 /// Largest send quantum in bytes.
 const MAX_QUANTUM: f64 = 65_536.0;
 /// Round-trip time before the first sample (draft, `BBRInitPacingRate`).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// The sample of the delivery rate that an ACK brings, in bytes and bytes per second.
+/// The delivery rate sample of an ACK, in bytes and bytes per second.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// Whether the ACK has one.
+    /// Whether the ACK has a sample.
     present: bool,
     /// Zero if the interval was too short.
     rate: f64,
-    /// Delivered since the packet was sent.
+    /// Bytes delivered since the packet was sent.
     delivered: f64,
     prior_delivered: u64,
-    /// In flight when it was sent, and lost since.
+    /// Bytes in flight when the packet was sent, and bytes lost since then.
     tx_in_flight: f64,
     lost: f64,
     app_limited: bool,
@@ -131,7 +140,7 @@ pub struct Bbr {
     header: f64,
     selective: bool,
     initial_cwnd: f64,
-    /// Delivered so far, and the next new position, as the last event had them.
+    /// Bytes delivered and the next new position, as of the last event.
     delivered: u64,
     snd_nxt: u64,
     state: State,
@@ -145,7 +154,7 @@ pub struct Bbr {
     cycle: Cycle,
     /// The round in which Drain began.
     drain_start: u64,
-    /// When ProbeRTT may end, once few packets are in flight.
+    /// Earliest end of ProbeRTT, set once few packets are in flight.
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
     idle_restart: bool,
@@ -218,7 +227,7 @@ impl Bbr {
 
     fn update_extra_acked(&mut self, ack: &Ack) {
         let bw = self.bw();
-        // Linux: at most what 100 ms deliver.
+        // Linux: at most the data delivered in 100 ms.
         let cap = if self.settings.linux { self.cwnd.min(0.1 * bw) } else { self.cwnd };
         let window = self.settings.aggregation(self.full.reached);
         self.extra_acked.update((ack.now, self.rounds.count), Acked { bytes: ack.delivered as f64, bw, cap }, window);
@@ -243,7 +252,7 @@ impl Bbr {
         if self.settings.linux { libm::ceil(volume / self.smss) * self.smss } else { volume }
     }
 
-    /// Draft, `BBRQuantizationBudget`: what keeps the sender's and the receiver's batches busy.
+    /// Draft, `BBRQuantizationBudget`: the data needed to keep the sender's and the receiver's batches busy.
     fn quantise(&self, inflight: f64) -> f64 {
         let least = inflight.max(3.0 * self.send_quantum()).max(self.min_pipe());
         if self.state == State::Up { least + 2.0 * self.smss } else { least }
@@ -272,7 +281,7 @@ impl Bbr {
         MIN_PIPE * self.smss
     }
 
-    /// Whether the window is what limits, and not the pacing rate.
+    /// Whether the window limits the sender, rather than the pacing rate.
     fn is_cwnd_limited(&self, ack: &Ack) -> bool {
         ack.cwnd_limited && ack.inflight_before as f64 + self.send_quantum() > self.cwnd
     }
@@ -386,7 +395,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_mss(&mut self, smss: Bytes) {
-        // Amounts are in bytes, which stay as they are.
+        // Amounts are in bytes, so they do not change.
         self.smss = (smss.0 as f64).max(1.0);
     }
 

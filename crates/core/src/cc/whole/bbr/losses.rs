@@ -1,16 +1,16 @@
-//! What losses change, and how it is taken back.
+//! BBR's response to losses, and its undo.
 
 use super::model::Bounds;
 use super::phases::State;
 use super::{Bbr, Sample};
 use crate::events::{Cause, CongestionEvent, Lost};
 
-/// Whether the host repairs losses.
+/// The host's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {
-    /// No.
+    /// No recovery.
     None,
-    /// After duplicate ACKs, until all below the position is acknowledged.
+    /// After duplicate ACKs, until all data below this position is acknowledged.
     Fast(u64),
     /// After a timeout, likewise.
     Timeout(u64),
@@ -21,13 +21,13 @@ impl Recovery {
         matches!(self, Self::Fast(_))
     }
 
-    /// Whether an ACK up to `snd_una` ends it.
+    /// Whether an ACK up to `snd_una` ends the recovery.
     pub(super) fn ends_at(self, snd_una: u64) -> bool {
         matches!(self, Self::Fast(end) | Self::Timeout(end) if snd_una >= end)
     }
 }
 
-/// What a spurious loss restores.
+/// The state and bounds that a spurious loss restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     pub(super) state: State,
@@ -40,10 +40,10 @@ impl Undo {
     }
 }
 
-/// The bytes in flight at which the loss rate passed `thresh`, somewhere in the last packet sent: before it `inflight` were in flight and
-/// `lost` had been lost (draft, `BBRInflightAtLoss`).
+/// The bytes in flight at which the loss rate passed `thresh`, at some point of the last packet sent (draft, `BBRInflightAtLoss`). Before
+/// that packet, `inflight` bytes were in flight and `lost` bytes had been lost.
 pub(super) fn inflight_at_loss(inflight: f64, lost: f64, thresh: f64) -> f64 {
-    // (lost + prefix) / (inflight + prefix) = thresh. Losses from before the probe may already exceed it.
+    // (lost + prefix) / (inflight + prefix) = thresh. Losses from before the probe may already exceed the threshold.
     inflight + ((thresh * inflight - lost) / (1.0 - thresh)).max(0.0)
 }
 
@@ -56,7 +56,7 @@ impl Bbr {
     /// Draft, `BBRHandleLostPacket`.
     pub(super) fn handle_lost(&mut self, lost: &Lost) {
         self.delivered = lost.total.delivered;
-        if self.signals.lose(lost.start, lost.end, self.delivered) {
+        if self.signals.record_loss(lost.start, lost.end, self.delivered) {
             self.undo = Some(Undo::new(self.state, self.bounds));
         }
         if !self.cycle.samples_probe {
@@ -78,12 +78,12 @@ impl Bbr {
             self.bounds.inflight_longterm = level.max(self.settings.beta * self.target_inflight());
         }
         if self.state == State::Up {
-            self.note_undo_state(State::Up);
+            self.record_undo_state(State::Up);
             self.start_down(lost.now);
         }
     }
 
-    /// At the end of a loss round: draft, `BBRAdaptLowerBoundsFromCongestion`.
+    /// Draft, `BBRAdaptLowerBoundsFromCongestion`, at the end of a loss round.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if !self.signals.round_start {
             return;
@@ -97,7 +97,7 @@ impl Bbr {
         self.signals.loss = false;
     }
 
-    /// Recovery begins, or begins anew.
+    /// Recovery begins or restarts.
     pub(super) fn begin_recovery(&mut self, event: &CongestionEvent) {
         match event.cause {
             Cause::EcnCe => {}
@@ -120,8 +120,8 @@ impl Bbr {
         }
     }
 
-    /// A loss makes the control leave `state`, to which it returns if the loss was spurious.
-    pub(super) fn note_undo_state(&mut self, state: State) {
+    /// Records that a loss makes the control leave `state`; it returns there if the loss was spurious.
+    pub(super) fn record_undo_state(&mut self, state: State) {
         if let Some(undo) = &mut self.undo {
             undo.state = state;
         }

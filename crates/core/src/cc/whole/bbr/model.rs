@@ -1,4 +1,4 @@
-//! What BBR knows of the path: rounds, bandwidth, round-trip time, and how ACKs bunch.
+//! BBR's model of the path: rounds, bandwidth, round-trip time, aggregation of ACKs, and bounds.
 
 use super::settings::Aggregation;
 use crate::units::{Duration, Instant};
@@ -8,14 +8,14 @@ use crate::units::{Duration, Instant};
 pub(super) struct Rounds {
     /// Rounds so far.
     pub(super) count: u64,
-    /// Whether the ACK under way starts one.
+    /// Whether the present ACK starts a round.
     pub(super) start: bool,
-    /// A packet sent after so many bytes had been delivered is of the next round.
+    /// A packet sent after this many bytes had been delivered belongs to the next round.
     next_delivered: u64,
 }
 
 impl Rounds {
-    /// Takes the sample of a packet before whose sending `prior` bytes had been delivered.
+    /// Applies the sample of a packet sent after `prior` bytes had been delivered.
     pub(super) fn update(&mut self, prior: u64, delivered: u64) {
         self.start = prior >= self.next_delivered;
         if self.start {
@@ -24,34 +24,34 @@ impl Rounds {
         }
     }
 
-    /// A round starts here without being counted, so that the next is a full one.
+    /// Starts a round here without counting it, so that the next round is a full one.
     pub(super) fn restart(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }
 }
 
-/// The largest bandwidth of this probing cycle and of the one before, in bytes per second.
+/// The largest bandwidth of this probing cycle and of the previous one, in bytes per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
-    before: f64,
+    previous: f64,
     now: f64,
 }
 
 impl MaxBandwidth {
-    /// The largest of both cycles.
+    /// The larger of both cycles' maxima.
     pub(super) fn get(&self) -> f64 {
-        self.before.max(self.now)
+        self.previous.max(self.now)
     }
 
-    /// Takes a sample.
+    /// Applies a sample.
     pub(super) fn update(&mut self, rate: f64) {
         self.now = self.now.max(rate);
     }
 
-    /// The cycle is over. One without samples is not: nothing would be left.
+    /// Ends the cycle. A cycle without samples continues, because no maximum would remain.
     pub(super) fn advance(&mut self) {
         if self.now > 0.0 {
-            (self.before, self.now) = (self.now, 0.0);
+            (self.previous, self.now) = (self.now, 0.0);
         }
     }
 }
@@ -62,14 +62,14 @@ pub(super) struct MinRtt {
     /// The smallest of the last ten seconds.
     pub(super) min: Option<Duration>,
     stamp: Instant,
-    /// The smallest since the last ProbeRTT, or a sample that came after it was due.
+    /// The smallest since the last ProbeRTT, or a sample taken after the next one was due.
     probed: Option<Duration>,
     probed_at: Instant,
-    /// Whether it is time for a ProbeRTT.
+    /// Whether a ProbeRTT is due.
     pub(super) expired: bool,
 }
 
-/// How long `MinRtt::min` is kept (draft: `MinRTTFilterLen`).
+/// Time for which `MinRtt::min` is valid (draft: `MinRTTFilterLen`).
 const MIN_RTT_FILTER: Duration = Duration::from_millis(10_000);
 
 impl MinRtt {
@@ -78,10 +78,10 @@ impl MinRtt {
         Self { min: rtt, stamp: now, probed: rtt, probed_at: now, expired: false }
     }
 
-    /// Takes the round-trip time of an ACK, where it has one.
+    /// Applies the round-trip time of an ACK, if it has one.
     pub(super) fn update(&mut self, now: Instant, rtt: Option<Duration>, interval: Duration) {
         self.expired = now > self.probed_at + interval;
-        // Measured times are differences of sums, so that equal ones may differ by their rounding.
+        // Round-trip times are differences of sums, so equal ones may differ by rounding.
         let below = |rtt: Duration, least: Duration| rtt + Duration::NANOSECOND < least;
         if let Some(rtt) = rtt
             && (self.expired || self.probed.is_none_or(|least| below(rtt, least)))
@@ -96,19 +96,19 @@ impl MinRtt {
         }
     }
 
-    /// A ProbeRTT is over: the next is due an interval from now.
-    pub(super) fn note_probed(&mut self, now: Instant) {
+    /// Ends a ProbeRTT: the next is due one interval from now.
+    pub(super) fn restart_interval(&mut self, now: Instant) {
         self.probed_at = now;
     }
 }
 
-/// Most slots of the filter of [`ExtraAcked`].
+/// Largest number of slots in the filter of [`ExtraAcked`].
 const SLOTS: usize = 10;
 
-/// What an ACK brings to [`ExtraAcked`].
+/// The input of an ACK to [`ExtraAcked`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acked {
-    /// Bytes that it delivers.
+    /// Bytes that the ACK delivers.
     pub(super) bytes: f64,
     /// The bandwidth in bytes per second.
     pub(super) bw: f64,
@@ -116,7 +116,7 @@ pub(super) struct Acked {
     pub(super) cap: f64,
 }
 
-/// Data acknowledged beyond what the bandwidth explains (draft, `BBRUpdateACKAggregation`).
+/// Data acknowledged beyond the amount that the bandwidth explains (draft, `BBRUpdateACKAggregation`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExtraAcked {
     /// The largest excess of the last rounds, in bytes.
@@ -130,12 +130,12 @@ pub(super) struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// The clock of arrivals starts over.
+    /// Restarts the measurement of arrivals.
     pub(super) fn restart(&mut self, now: Instant) {
         (self.since, self.delivered) = (now, 0.0);
     }
 
-    /// Takes an ACK in round `round`.
+    /// Applies an ACK in round `round`.
     pub(super) fn update(&mut self, (now, round): (Instant, u64), acked: Acked, window: Aggregation) {
         let mut expected = acked.bw * now.since(self.since).as_secs_f64();
         if self.delivered <= expected {
@@ -147,7 +147,7 @@ impl ExtraAcked {
         while round >= self.began + window.rounds {
             self.began += window.rounds;
             if round >= self.began + window.rounds * SLOTS as u64 {
-                // What lies further back than the filter reaches.
+                // All slots lie further back than the filter reaches.
                 self.began = round;
                 self.slots = [0.0; SLOTS];
             }
@@ -159,24 +159,24 @@ impl ExtraAcked {
     }
 }
 
-/// Whether the pipe is full: the bandwidth has not grown by a quarter in three rounds (draft, `BBRCheckFullBWReached`).
+/// The full-pipe test: whether the bandwidth has failed to grow by a quarter in three rounds (draft, `BBRCheckFullBWReached`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    /// Whether it has been since start-up.
+    /// Whether the pipe has been full since Startup began.
     pub(super) reached: bool,
-    /// Whether it is in this phase.
+    /// Whether the pipe has been full in this phase.
     pub(super) now: bool,
     baseline: f64,
     rounds: u32,
 }
 
 impl FullPipe {
-    /// Looks for growth beyond `baseline` again.
+    /// Restarts the test for growth beyond `baseline`.
     pub(super) fn restart(&mut self, baseline: f64) {
         *self = Self { reached: self.reached, baseline, ..Self::default() };
     }
 
-    /// Takes the bandwidth of a round.
+    /// Applies the bandwidth of a round.
     pub(super) fn check(&mut self, rate: f64) {
         if self.now {
             return;
@@ -191,7 +191,7 @@ impl FullPipe {
     }
 }
 
-/// Bounds of what is sent: short-term ones after losses, and the long-term one of what was safe in flight.
+/// Bounds of the model: short-term ones after losses, and the long-term one, the data in flight known to be safe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     /// In bytes per second.
@@ -203,15 +203,15 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Without bounds.
+    /// No bounds.
     pub(super) const NONE: Self = Self { bw_shortterm: f64::INFINITY, inflight_shortterm: f64::INFINITY, inflight_longterm: f64::INFINITY };
 
-    /// Forgets the short-term ones.
+    /// Removes the short-term bounds.
     pub(super) fn reset_shortterm(&mut self) {
         (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
     }
 
-    /// The larger of each.
+    /// The larger of each pair of bounds.
     pub(super) fn loosest(&self, other: &Self) -> Self {
         Self {
             bw_shortterm: self.bw_shortterm.max(other.bw_shortterm),
@@ -221,25 +221,25 @@ impl Bounds {
     }
 }
 
-/// What was delivered and lost in the present loss round.
+/// Deliveries and losses in the present loss round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     /// The largest bandwidth, in bytes per second.
     pub(super) bw_latest: f64,
     /// The largest amount delivered in a flight, in bytes.
     pub(super) inflight_latest: f64,
-    /// Whether there was a loss.
+    /// Whether a loss occurred.
     pub(super) loss: bool,
-    /// Whether the ACK under way ends the round.
+    /// Whether the present ACK ends the round.
     pub(super) round_start: bool,
     round_delivered: u64,
-    /// Discontiguous ranges that were lost, and where the last of them ends.
+    /// Number of discontiguous lost ranges, and the end of the last one.
     pub(super) ranges: u32,
     range_end: u64,
 }
 
 impl Signals {
-    /// Takes the sample of a packet before whose sending `prior` bytes had been delivered.
+    /// Applies the sample of a packet sent after `prior` bytes had been delivered.
     pub(super) fn update(&mut self, prior: u64, total: u64, rate: f64, delivered: f64) {
         self.bw_latest = self.bw_latest.max(rate);
         self.inflight_latest = self.inflight_latest.max(delivered);
@@ -249,20 +249,20 @@ impl Signals {
         }
     }
 
-    /// At the end of a round only the newest sample is left.
+    /// At the end of a round, keeps only the newest sample.
     pub(super) fn advance(&mut self, rate: f64, delivered: f64) {
         if self.round_start {
             (self.bw_latest, self.inflight_latest) = (rate, delivered);
         }
     }
 
-    /// Forgets all.
+    /// Discards all signals.
     pub(super) fn reset(&mut self) {
         (self.loss, self.bw_latest, self.inflight_latest) = (false, 0.0, 0.0);
     }
 
-    /// Notes the loss of the positions from `start` to `end`; tells whether it is the first of its round, which then starts over.
-    pub(super) fn lose(&mut self, start: u64, end: u64, total: u64) -> bool {
+    /// Records the loss of the positions from `start` to `end`. Returns whether it is the first of its round, which then restarts.
+    pub(super) fn record_loss(&mut self, start: u64, end: u64, total: u64) -> bool {
         let first = !self.loss;
         if first {
             self.round_delivered = total;

@@ -1,4 +1,4 @@
-//! The states of BBR and what leads from one to the next.
+//! BBR's states and transitions.
 
 use super::{Bbr, Sample};
 use crate::events::Ack;
@@ -21,7 +21,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Whether it is part of the ProbeBW cycle.
+    /// Whether the state belongs to the ProbeBW cycle.
     pub(super) const fn is_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
@@ -35,42 +35,42 @@ impl State {
         }
     }
 
-    /// Whether it looks for more bandwidth, so that losses do not bound it in the short term.
+    /// Whether the state searches for more bandwidth, so that losses set no short-term bounds.
     pub(super) const fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 }
 
-/// What ACKs now belong to, seen from the last probe for bandwidth.
+/// The relation of arriving ACKs to the last bandwidth probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
-    /// Nothing.
+    /// ACKs belong to no probe.
     Init,
-    /// The pipe is filled before the probe.
+    /// The pipe is refilled before the probe.
     Refilling,
     /// The probe has begun.
     ProbeStarting,
-    /// ACKs are of what the probe sent.
+    /// ACKs acknowledge data that the probe sent.
     ProbeFeedback,
-    /// The probe is over, and ACKs of it still arrive.
+    /// The probe is over, and its ACKs still arrive.
     ProbeStopping,
 }
 
-/// The cycle of probing for bandwidth.
+/// The cycle of bandwidth probes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     stamp: Instant,
     wait: Duration,
     pub(super) rounds_since_probe: u64,
     pub(super) ack_phase: AckPhase,
-    /// Whether a loss tells of the probe (draft: `bw_probe_samples`).
+    /// Whether losses belong to the probe (draft: `bw_probe_samples`).
     pub(super) samples_probe: bool,
     up_rounds: i32,
     up_acked: f64,
     up_acked_per_inc: f64,
     /// Whether the last probe lost too much.
     pub(super) too_high: bool,
-    /// Whether the last probe stopped at what had been too much before.
+    /// Whether the last probe stopped at the flight size that had lost too much before.
     precautionary: bool,
 }
 
@@ -91,17 +91,17 @@ impl Cycle {
     }
 }
 
-/// Time with few packets in flight in which the round-trip time shows (draft: `ProbeRTTDuration`).
+/// Time with few packets in flight, in which the round-trip time is measured (draft: `ProbeRTTDuration`).
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// Rounds after which Drain ends at the latest.
 const DRAIN_ROUNDS: u64 = 3;
-/// Most rounds between two probes: those in which Reno would reclaim 63 packets.
+/// Largest number of rounds between two probes: those in which Reno would reclaim 63 packets.
 const RENO_ROUNDS: f64 = 63.0;
 /// Largest exponent of the growth in `ProbeBW_UP`.
 const MAX_UP_ROUNDS: i32 = 30;
 
 impl Bbr {
-    /// Start-up ends when the pipe is full, or when losses say so.
+    /// Startup ends if the pipe is full, or if losses are heavy.
     pub(super) fn check_startup_done(&mut self, sample: &Sample) {
         if self.state != State::Startup {
             return;
@@ -124,13 +124,13 @@ impl Bbr {
         }
         let much = self.signals.round_start && ranges >= self.settings.startup_full_loss_cnt && self.is_inflight_too_high(sample);
         if much || !self.selective {
-            self.note_undo_state(State::Startup);
+            self.record_undo_state(State::Startup);
             self.full.reached = true;
             self.bounds.inflight_longterm = self.bdp().max(self.signals.inflight_latest);
         }
     }
 
-    /// Drain ends when the queue that start-up left is gone, or after three rounds.
+    /// Drain ends when the queue that Startup built is empty, or after three rounds.
     pub(super) fn check_drain_done(&mut self, ack: &Ack) {
         let drained = ack.inflight as f64 <= self.inflight(1.0) || self.rounds.count > self.drain_start + DRAIN_ROUNDS;
         if self.state == State::Drain && drained {
@@ -193,9 +193,9 @@ impl Bbr {
         self.raise_slope();
     }
 
-    /// Begins the next probe if it is time: two to three seconds after the last, or when Reno would have reclaimed as much.
+    /// Starts the next probe if it is due: two to three seconds after the last, or after the rounds in which Reno would reclaim its flight.
     fn check_time_to_probe(&mut self, now: Instant) -> bool {
-        // The draft compares rounds with a volume: packets are meant.
+        // The draft compares rounds with a volume; it means packets.
         let reno = (self.target_inflight() / self.smss).min(RENO_ROUNDS);
         let due = now > self.cycle.stamp + self.cycle.wait || self.cycle.rounds_since_probe as f64 >= reno;
         if due {
@@ -204,19 +204,20 @@ impl Bbr {
         due
     }
 
-    /// Looks for growth beyond the bandwidth of the sample; an ACK without one stands for the largest so far.
+    /// Restarts the full-pipe test with the sample's bandwidth as baseline. For an ACK without a sample, the baseline is the largest
+    /// bandwidth so far.
     fn restart_full_pipe(&mut self, sample: &Sample) {
         let baseline = if sample.rate > 0.0 { sample.rate } else { self.max_bw.get() };
         self.full.restart(baseline);
     }
 
-    /// Ends the probe if no more bandwidth is found, or at what was too much before.
+    /// Ends the probe if the bandwidth no longer grows, or at the flight size that had lost too much before.
     fn check_probe_done(&mut self, ack: &Ack, sample: &Sample) {
         let longterm = self.bounds.inflight_longterm;
         if self.cycle.too_high && ack.inflight_before as f64 + self.smss > longterm {
             self.cycle.precautionary = true;
         } else if self.is_cwnd_limited(ack) && self.cwnd >= longterm {
-            // What is in flight is bounded, not the bandwidth.
+            // The long-term bound limits the flight, not the bandwidth.
             self.restart_full_pipe(sample);
             return;
         } else if !self.full.now {
@@ -232,7 +233,7 @@ impl Bbr {
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MAX_UP_ROUNDS);
     }
 
-    /// Draft, `BBRAdaptLongTermModel`. Tells whether it began a probe.
+    /// Draft, `BBRAdaptLongTermModel`. Returns whether it started a probe.
     fn adapt_longterm_model(&mut self, ack: &Ack, sample: &Sample) -> bool {
         if self.rounds.start && self.cycle.ack_phase == AckPhase::ProbeStarting {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
@@ -305,7 +306,7 @@ impl Bbr {
         if self.probe_rtt_until.is_none_or(|until| now <= until) {
             return;
         }
-        self.min_rtt.note_probed(now);
+        self.min_rtt.restart_interval(now);
         self.restore_cwnd();
         self.bounds.reset_shortterm();
         if self.full.reached {

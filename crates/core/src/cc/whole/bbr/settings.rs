@@ -1,56 +1,56 @@
-//! Constants of BBR, and the parameters that change them.
+//! BBR's constants, and the parameters that change them.
 
 use super::phases::State;
 use crate::params::{Default, Kind, Param, Params};
 use crate::units::Duration;
 
-/// The parameters of the entry.
+/// The entry's parameters.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "constants",
         kind: Kind::Word(&["draft", "linux"]),
         default: Default::Word("draft"),
-        doc: "draft: those of draft-ietf-ccwg-bbr; linux: those of Linux's BBRv3",
+        doc: "constants of draft-ietf-ccwg-bbr, or of Linux's BBRv3",
     },
     Param {
         name: "initial_window",
         kind: Kind::Segments { min: 1.0, max: 1e6 },
         default: Default::Auto,
-        doc: "window with which the connection starts; auto is RFC 6928's",
+        doc: "initial window; auto is RFC 6928's",
     },
     Param {
         name: "loss_thresh",
         kind: Kind::Probability { min: 0.0, max: 0.5 },
         default: Default::Number(0.02),
-        doc: "LossThresh: loss rate of a flight that is too high for a probe; Cloudflare's quiche has 1.5 %",
+        doc: "LossThresh: loss rate of a flight above which a probe ends (Cloudflare's quiche: 1.5 %)",
     },
     Param {
         name: "beta",
         kind: Kind::Number { min: 0.1, max: 0.99 },
         default: Default::Number(0.7),
-        doc: "Beta: what losses in a round leave of the short-term bounds",
+        doc: "Beta: share of the short-term bounds that remains after a round with losses",
     },
     Param {
         name: "headroom",
         kind: Kind::Number { min: 0.0, max: 0.9 },
         default: Default::Number(0.15),
-        doc: "Headroom: share of inflight_longterm that is left to others while cruising",
+        doc: "Headroom: share of inflight_longterm left to other flows while cruising",
     },
     Param {
         name: "startup_full_loss_cnt",
         kind: Kind::Integer { min: 1.0, max: 1e6 },
         default: Default::Number(6.0),
-        doc: "StartupFullLossCnt: lost ranges in a round that may end start-up; QUIC stacks have 8",
+        doc: "StartupFullLossCnt: number of lost ranges in a round at which losses may end Startup (QUIC stacks: 8)",
     },
     Param {
         name: "probe_rtt_interval",
         kind: Kind::Duration { min: 0.1, max: 1e6 },
         default: Default::Number(5.0),
-        doc: "ProbeRTTInterval: longest time between two ProbeRTTs; QUIC stacks have 10 s",
+        doc: "ProbeRTTInterval: longest time between two ProbeRTTs (QUIC stacks: 10 s)",
     },
 ];
 
-/// How long an excess of ACKs is remembered: so many slots of so many rounds.
+/// Memory of the filter for the excess of ACKs: a number of slots, each of a number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
     pub(super) slots: usize,
@@ -60,9 +60,9 @@ pub(super) struct Aggregation {
 /// The constants in force.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// Whether they are Linux's.
+    /// Whether Linux's constants apply.
     pub(super) linux: bool,
-    /// In segments, if not RFC 6928's.
+    /// In segments; `None` for RFC 6928's.
     pub(super) initial_window: Option<f64>,
     pub(super) loss_thresh: f64,
     pub(super) beta: f64,
@@ -87,7 +87,7 @@ impl Settings {
     /// The pacing gain in `state`.
     pub(super) fn pacing_gain(&self, state: State) -> f64 {
         match (state, self.linux) {
-            // 4·ln 2; Linux has it in units of 1/256.
+            // 4·ln 2; Linux stores it in units of 1/256.
             (State::Startup, false) => 2.77,
             (State::Startup, true) => 2.77 + 1.0 / 256.0,
             (State::Drain, false) => 0.5,
@@ -99,7 +99,7 @@ impl Settings {
         }
     }
 
-    /// The filter of the excess of ACKs; in start-up it spans a round only, in Linux two.
+    /// The filter for the excess of ACKs. In Startup it spans one round, in Linux two.
     pub(super) const fn aggregation(&self, full: bool) -> Aggregation {
         match (self.linux, full) {
             (false, true) => Aggregation { slots: 10, rounds: 1 },

@@ -32,12 +32,12 @@ fn linux() -> Bbr {
     bbr(&[("constants", Value::Word("linux".to_owned()))])
 }
 
-/// A sender whose every round is one ACK of all that was in flight, in segments.
+/// A sender whose rounds each have one ACK of all data in flight. Amounts are in segments.
 struct Script {
     control: Bbr,
     now: u64,
     total: Totals,
-    /// In flight during the round, and what the path delivers in a second.
+    /// Segments in flight during the round, and the path's rate in bytes per second.
     inflight: u64,
     rate: f64,
     /// Round-trip time in milliseconds.
@@ -63,21 +63,21 @@ impl Script {
         }
     }
 
-    /// A round trip: all that is in flight is delivered, but for `lost` segments lost at every second place, and as much is sent.
+    /// A round trip: all data in flight is delivered except `lost` segments at every second position, and as much is sent.
     fn round(&mut self, lost: u64) {
         let packet = self.packet();
         self.now += self.rtt;
         let delivered = (self.inflight - lost) * SMSS;
         self.total.delivered += delivered;
         for segment in 0..lost {
-            self.lose(packet, segment * 2);
+            self.declare_lost(packet, segment * 2);
         }
         let interval = Duration::from_millis(self.rtt);
         let sample = RateSample { packet, delivered, interval, rate: Rate::from_bits_per_sec((8.0 * self.rate) as u64) };
         self.ack(delivered, Some(sample));
     }
 
-    fn lose(&mut self, packet: Snapshot, segment: u64) {
+    fn declare_lost(&mut self, packet: Snapshot, segment: u64) {
         self.total.lost += SMSS;
         let start = self.total.delivered + segment * SMSS;
         let inflight = self.inflight * SMSS;
@@ -98,7 +98,7 @@ impl Script {
         });
     }
 
-    /// Start-up to its end, with a plateau from the first round on, and the queue drained.
+    /// Runs Startup to its end, with a plateau from the first round on, and drains the queue.
     fn into_probe_bw(mut self) -> Self {
         for _ in 0..4 {
             self.round(0);
@@ -109,7 +109,7 @@ impl Script {
         self
     }
 
-    /// Rounds until the control is in `state`; tells how many.
+    /// Runs rounds until the control is in `state`. Returns their number.
     fn until(&mut self, state: State) -> u64 {
         for rounds in 0..100 {
             if self.control.state == state {
@@ -117,12 +117,12 @@ impl Script {
             }
             self.round(0);
         }
-        panic!("{state:?} does not come, but {:?}", self.control.state)
+        panic!("no {state:?}, but {:?}", self.control.state)
     }
 }
 
 #[test]
-fn the_pipe_is_full_after_three_rounds_without_a_quarter_more() {
+fn the_pipe_is_full_after_three_rounds_without_growth_by_a_quarter() {
     let mut full = FullPipe::default();
     let rates = [100.0, 125.0, 156.25, 195.3, 190.0, 190.0];
     let seen = rates.map(|rate| {
@@ -131,7 +131,7 @@ fn the_pipe_is_full_after_three_rounds_without_a_quarter_more() {
     });
     assert_eq!(seen, [false, false, false, false, false, true], "195.3 is less than 1.25 · 156.25");
     full.restart(190.0);
-    assert!(full.reached && !full.now, "it has been full");
+    assert!(full.reached && !full.now, "the pipe has been full");
 }
 
 #[test]
@@ -148,12 +148,12 @@ fn the_bandwidth_is_the_largest_of_two_cycles() {
 }
 
 #[test]
-fn an_excess_of_acks_is_remembered_for_ten_rounds_and_in_linux_for_five_to_ten() {
+fn an_excess_of_acks_is_stored_for_ten_rounds_and_in_linux_for_five_to_ten() {
     let acked = |bytes, cap| Acked { bytes, bw: RATE, cap };
-    let forgotten = |window: Aggregation| {
+    let expires_in = |window: Aggregation| {
         let mut extra = ExtraAcked::default();
         extra.restart(at(0));
-        // 30 kB at once, where 1 kB was expected.
+        // 30 kB at once; the bandwidth explains 1 kB.
         extra.update((at(1), 0), acked(30_000.0, 1e9), window);
         assert_close(extra.max, 30_000.0, 0.0);
         (1..100).find(|round| {
@@ -161,9 +161,9 @@ fn an_excess_of_acks_is_remembered_for_ten_rounds_and_in_linux_for_five_to_ten()
             extra.max < 30_000.0
         })
     };
-    assert_eq!(forgotten(Aggregation { slots: 10, rounds: 1 }), Some(10));
-    assert_eq!(forgotten(Aggregation { slots: 2, rounds: 5 }), Some(10));
-    assert_eq!(forgotten(Aggregation { slots: 1, rounds: 1 }), Some(1));
+    assert_eq!(expires_in(Aggregation { slots: 10, rounds: 1 }), Some(10));
+    assert_eq!(expires_in(Aggregation { slots: 2, rounds: 5 }), Some(10));
+    assert_eq!(expires_in(Aggregation { slots: 1, rounds: 1 }), Some(1));
     let mut capped = ExtraAcked::default();
     capped.update((at(1), 0), acked(30_000.0, 5000.0), Aggregation { slots: 1, rounds: 1 });
     assert_close(capped.max, 5000.0, 0.0);
@@ -173,15 +173,15 @@ fn an_excess_of_acks_is_remembered_for_ten_rounds_and_in_linux_for_five_to_ten()
 fn steady_acks_have_no_excess() {
     let mut extra = ExtraAcked::default();
     for number in 1..1000 {
-        // A segment in each millisecond, as the bandwidth has it: never more than one ahead.
+        // One segment per millisecond, as the bandwidth explains: never more than one ahead.
         extra.update((at(number), number / 100), Acked { bytes: 1000.0, bw: RATE, cap: 1e9 }, Aggregation { slots: 10, rounds: 1 });
     }
     assert_close(extra.max, 1000.0, 1e-6);
 }
 
 #[test]
-fn the_flight_at_which_losses_became_too_many() {
-    // The draft's example: of 100 in flight 1 was lost, and 2 % are too many: (1 + x) / (100 + x) = 0.02.
+fn the_flight_at_which_the_loss_rate_passes_the_threshold() {
+    // The draft's example: 1 of 100 in flight was lost, and the threshold is 2 %: (1 + x) / (100 + x) = 0.02.
     let level = inflight_at_loss(100.0, 1.0, 0.02);
     assert_close(level, 101.02, 0.001);
     assert_close((1.0 + level - 100.0) / level, 0.02, 1e-12);
@@ -189,7 +189,7 @@ fn the_flight_at_which_losses_became_too_many() {
 }
 
 #[test]
-fn the_window_opens_with_rfc_6928_and_paces_at_2_77_windows_a_round_trip() {
+fn the_window_opens_with_rfc_6928_and_paces_at_2_77_windows_per_round_trip() {
     let control = bbr(&[]);
     assert_close(control.window().cwnd, 10.0, 0.0);
     assert_eq!(control.pacing_rate().map(Rate::as_bits_per_sec), Some(2_216_000), "2.77 · 10 kB in 100 ms");
@@ -197,14 +197,14 @@ fn the_window_opens_with_rfc_6928_and_paces_at_2_77_windows_a_round_trip() {
     assert_close(bbr(&[("initial_window", Value::Number(32.0))]).window().cwnd, 32.0, 0.0);
     let mut unknown = bbr(&[]);
     unknown.on_established(&established(SMSS));
-    assert_eq!(unknown.pacing_rate().map(Rate::as_bits_per_sec), Some(221_600_000), "in the nominal millisecond");
-    // Headers travel at the same pace.
+    assert_eq!(unknown.pacing_rate().map(Rate::as_bits_per_sec), Some(221_600_000), "with the nominal round-trip time of 1 ms");
+    // The rate includes headers.
     unknown.on_established(&Established { header: Bytes(40), ..established(SMSS) });
     assert_eq!(unknown.pacing_rate().map(Rate::as_bits_per_sec), Some(230_464_000));
 }
 
 #[test]
-fn start_up_ends_three_rounds_after_the_plateau_and_drain_when_the_queue_is_gone() {
+fn startup_ends_three_rounds_into_the_plateau_and_drain_when_the_queue_is_empty() {
     let mut script = Script::new(bbr(&[]));
     for doubled in 0..4 {
         (script.inflight, script.rate) = (10 << doubled, RATE / f64::from(8 >> doubled));
@@ -223,11 +223,11 @@ fn start_up_ends_three_rounds_after_the_plateau_and_drain_when_the_queue_is_gone
     assert_eq!(script.control.state, State::Drain);
     script.inflight = BDP;
     script.round(0);
-    assert_eq!(script.control.state, State::Cruise, "there is nothing left to drain");
+    assert_eq!(script.control.state, State::Cruise, "the queue is empty");
 }
 
 #[test]
-fn drain_ends_after_three_rounds_whatever_is_in_flight() {
+fn drain_ends_after_three_rounds_with_any_flight() {
     let mut script = Script::new(bbr(&[]));
     script.inflight = 500;
     for _ in 0..4 {
@@ -235,11 +235,11 @@ fn drain_ends_after_three_rounds_whatever_is_in_flight() {
     }
     assert_eq!(script.control.state, State::Drain);
     let rounds = script.until(State::Down);
-    assert_eq!(rounds, 4, "it counts three full rounds after the one in which it began");
+    assert_eq!(rounds, 4, "three full rounds after the one in which Drain began");
 }
 
 #[test]
-fn an_application_that_limits_does_not_make_a_plateau() {
+fn an_application_limit_is_no_plateau() {
     let mut script = Script::new(bbr(&[]));
     script.app_limited = true;
     for _ in 0..20 {
@@ -249,12 +249,12 @@ fn an_application_that_limits_does_not_make_a_plateau() {
 }
 
 #[test]
-fn heavy_losses_of_a_round_of_recovery_end_start_up() {
+fn heavy_losses_in_a_round_of_recovery_end_startup() {
     let startup = |lost: u64, set: &[(&str, Value)]| {
         let mut script = Script::new(bbr(set));
         script.inflight = 500;
         script.round(0);
-        // Still growing by a quarter each round.
+        // The rate still grows by more than a quarter each round.
         script.rate *= 1.5;
         script.control.snd_nxt = u64::MAX;
         script.control.on_congestion(&CongestionEvent::new(at(script.now), Cause::DupAck, 200.0));
@@ -265,11 +265,11 @@ fn heavy_losses_of_a_round_of_recovery_end_start_up() {
         script.control
     };
     let control = startup(11, &[]);
-    assert_eq!(control.state, State::Drain, "11 of 500 are more than 2 %");
+    assert_eq!(control.state, State::Drain, "11 of 500 exceed 2 %");
     assert_close(control.bounds.inflight_longterm, 500e3, 0.0);
-    assert_eq!(startup(10, &[]).state, State::Startup, "2 % are not too many");
+    assert_eq!(startup(10, &[]).state, State::Startup, "2 % does not exceed the threshold");
     let any = [("loss_thresh", Value::Number(0.0))];
-    // Of both rounds.
+    // The ranges of both rounds count.
     assert_eq!(startup(3, &any).state, State::Drain, "six ranges");
     assert_eq!(startup(2, &any).state, State::Startup, "four ranges");
     let [any] = any;
@@ -277,7 +277,7 @@ fn heavy_losses_of_a_round_of_recovery_end_start_up() {
 }
 
 #[test]
-fn without_sack_any_loss_ends_start_up() {
+fn without_sack_any_loss_ends_startup() {
     let mut script = Script::new(bbr(&[]));
     script.inflight = 200;
     script.control.selective = false;
@@ -290,13 +290,13 @@ fn without_sack_any_loss_ends_start_up() {
 }
 
 #[test]
-fn the_cycle_cruises_refills_for_a_round_probes_and_goes_down_on_a_plateau() {
+fn the_cycle_cruises_refills_for_one_round_probes_and_goes_down_on_a_plateau() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Cruise);
     assert_close(script.control.pacing_rate, 0.99 * RATE, 1e-6);
     let waited = script.until(State::Refill);
     assert!((18..=32).contains(&waited), "two to three seconds are 20 to 30 rounds, not {waited}");
-    assert_eq!(script.until(State::Up), 1, "refills for a round");
+    assert_eq!(script.until(State::Up), 1, "Refill lasts one round");
     assert_close(script.control.pacing_rate, 1.25 * 0.99 * RATE, 1e-6);
     assert!(script.control.cycle.samples_probe);
     let probed = script.until(State::Down);
@@ -318,7 +318,7 @@ fn linux_drains_and_goes_down_at_other_rates() {
 }
 
 #[test]
-fn a_flight_that_loses_more_than_2_percent_bounds_what_is_in_flight() {
+fn a_flight_that_loses_more_than_2_percent_bounds_the_data_in_flight() {
     let probe = |lost: u64| {
         let mut script = Script::new(bbr(&[])).into_probe_bw();
         script.until(State::Up);
@@ -328,11 +328,11 @@ fn a_flight_that_loses_more_than_2_percent_bounds_what_is_in_flight() {
         script.control
     };
     let control = probe(4);
-    assert_eq!(control.state, State::Up, "2 % are not too many");
+    assert_eq!(control.state, State::Up, "2 % does not exceed the threshold");
     assert!(control.bounds.inflight_longterm.is_infinite());
     let control = probe(5);
     assert_eq!(control.state, State::Down);
-    // 199 were in flight before the last of them, and four lost: nothing of the last is below the threshold.
+    // 199 were in flight before the last one, and four lost: the threshold was passed before it.
     assert_close(control.bounds.inflight_longterm, 199.0e3, 1.0);
     assert!(control.cycle.too_high && !control.cycle.samples_probe);
 }
@@ -344,11 +344,11 @@ fn probing_up_adds_1_2_4_and_8_segments_in_successive_rounds() {
     script.until(State::Up);
     let mut added = Vec::new();
     for _ in 0..4 {
-        // The window is bounded by the long-term bound, and all of it in flight.
+        // The long-term bound limits the window, and all of it is in flight.
         script.inflight = (script.control.cwnd / 1000.0) as u64;
         let before = script.control.bounds.inflight_longterm;
         script.round(0);
-        // In reality a round has many ACKs: at this one the window has reached the bound again.
+        // A real round has many ACKs: at this one the window has reached the bound again.
         script.ack(0, None);
         added.push(((script.control.bounds.inflight_longterm - before) / 1000.0).round() as u64);
     }
@@ -356,19 +356,19 @@ fn probing_up_adds_1_2_4_and_8_segments_in_successive_rounds() {
 }
 
 #[test]
-fn an_ack_without_a_sample_does_not_lower_what_a_probe_has_to_beat() {
+fn an_ack_without_a_sample_does_not_lower_the_baseline_of_a_probe() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.control.bounds.inflight_longterm = 100e3;
     script.until(State::Up);
     script.inflight = (script.control.cwnd / 1000.0) as u64;
     script.ack(0, None);
-    // Now the window is far away, and the rounds tell.
+    // Now the window is far from the bound, and the rounds count.
     script.control.bounds.inflight_longterm = f64::INFINITY;
     assert_eq!(script.until(State::Down), 3);
 }
 
 #[test]
-fn a_probe_after_one_that_lost_stops_at_its_bound_and_goes_on_if_nothing_is_lost() {
+fn a_probe_after_a_loss_stops_at_the_bound_and_continues_if_nothing_is_lost() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Up);
     script.inflight = 200;
@@ -379,14 +379,14 @@ fn a_probe_after_one_that_lost_stops_at_its_bound_and_goes_on_if_nothing_is_lost
     script.until(State::Up);
     script.inflight = (bound / 1000.0) as u64 + 1;
     script.round(0);
-    assert_eq!(script.control.state, State::Down, "what was too much before is in flight");
+    assert_eq!(script.control.state, State::Down, "the flight is as large as the one that lost too much");
     assert_eq!(script.control.cycle.ack_phase, AckPhase::ProbeStopping);
     script.round(0);
-    assert_eq!(script.control.state, State::Refill, "nothing was lost, so that the next probe is at once");
+    assert_eq!(script.control.state, State::Refill, "nothing was lost, so the next probe starts at once");
 }
 
 #[test]
-fn losses_while_cruising_take_0_7_of_the_short_term_bounds_each_round() {
+fn losses_while_cruising_multiply_the_short_term_bounds_by_0_7_each_round() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Cruise);
     script.inflight = 20;
@@ -401,20 +401,20 @@ fn losses_while_cruising_take_0_7_of_the_short_term_bounds_each_round() {
     assert_close(script.control.bounds.inflight_shortterm, 0.7 * cwnd, 1e-6);
     assert_close(script.control.bw(), 0.7 * RATE, 1e-6);
     script.until(State::Refill);
-    assert_eq!(script.control.bounds.reset_after(), Bounds::NONE);
+    assert_eq!(script.control.bounds.without_longterm(), Bounds::NONE);
 }
 
 impl Bounds {
-    /// What is left when the long-term bound is forgotten too.
-    fn reset_after(self) -> Self {
+    /// The bounds without the long-term one.
+    fn without_longterm(self) -> Self {
         Self { inflight_longterm: f64::INFINITY, ..self }
     }
 }
 
 #[test]
-fn probe_rtt_comes_after_five_seconds_and_lasts_200_ms_and_a_round() {
+fn probe_rtt_starts_after_five_seconds_and_lasts_200_ms_and_a_round() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
-    // Longer round trips from now on, so that the smallest grows old.
+    // Round trips are longer from now on, so that the smallest one expires.
     script.rtt = RTT + 10;
     let began = script.now;
     script.until(State::ProbeRtt);
@@ -426,7 +426,7 @@ fn probe_rtt_comes_after_five_seconds_and_lasts_200_ms_and_a_round() {
     script.until(State::Cruise);
     let lasted = script.now - entered;
     assert!((200..=550).contains(&lasted), "{lasted} ms");
-    // The window is as before.
+    // ProbeRTT has restored the window.
     assert!(script.control.window().cwnd >= 100.0);
     let ended = script.now;
     script.inflight = 100;
@@ -436,7 +436,7 @@ fn probe_rtt_comes_after_five_seconds_and_lasts_200_ms_and_a_round() {
 }
 
 #[test]
-fn probe_rtt_in_start_up_returns_to_it() {
+fn probe_rtt_in_startup_returns_to_startup() {
     let mut script = Script::new(bbr(&[]));
     script.app_limited = true;
     script.rtt = RTT + 10;
@@ -473,7 +473,7 @@ fn a_restart_from_idle_skips_probe_rtt_and_paces_at_the_bandwidth() {
 #[test]
 fn at_least_four_packets_are_in_flight() {
     let mut script = Script::new(bbr(&[]));
-    // A segment in a round trip.
+    // One segment per round trip.
     (script.rate, script.inflight) = (10e3, 4);
     for _ in 0..200 {
         script.round(0);
@@ -483,7 +483,7 @@ fn at_least_four_packets_are_in_flight() {
 }
 
 #[test]
-fn a_timeout_leaves_what_is_in_flight_and_recovery_returns_to_the_window() {
+fn a_timeout_leaves_the_data_in_flight_and_recovery_restores_the_window() {
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     let before = script.control.window().cwnd;
     let event = CongestionEvent { inflight: 3000, ..CongestionEvent::new(at(script.now), Cause::Timeout, before) };
@@ -494,8 +494,8 @@ fn a_timeout_leaves_what_is_in_flight_and_recovery_returns_to_the_window() {
 }
 
 #[test]
-fn spurious_losses_give_back_state_and_bounds() {
-    // In start-up: back to it.
+fn an_undo_restores_state_and_bounds() {
+    // In Startup: back to Startup.
     let mut script = Script::new(bbr(&[]));
     script.inflight = 500;
     script.round(0);
@@ -508,7 +508,7 @@ fn spurious_losses_give_back_state_and_bounds() {
     script.control.on_spurious(at(script.now));
     assert_eq!((script.control.state, script.control.full.reached), (State::Startup, false));
     assert!(script.control.bounds.inflight_longterm.is_infinite());
-    // In a probe: to another.
+    // In a probe: a new probe.
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.until(State::Up);
     script.inflight = 200;
@@ -517,7 +517,7 @@ fn spurious_losses_give_back_state_and_bounds() {
     script.control.on_spurious(at(script.now));
     assert_eq!(script.control.state, State::Refill);
     assert!(script.control.bounds.inflight_longterm.is_infinite());
-    // Without a loss there is nothing to return to.
+    // Without a loss nothing is restored.
     let mut script = Script::new(bbr(&[])).into_probe_bw();
     script.control.on_spurious(at(script.now));
     assert!(script.control.state.is_probe_bw());
@@ -539,7 +539,7 @@ fn the_send_quantum_is_a_millisecond_of_the_rate() {
 }
 
 #[test]
-fn connections_draw_waits_of_their_own() {
+fn each_connection_draws_its_own_waits() {
     let wait = |seed| {
         let mut control = bbr(&[]);
         control.on_established(&Established { seed, ..established(SMSS) });
@@ -550,8 +550,8 @@ fn connections_draw_waits_of_their_own() {
 }
 
 #[test]
-fn the_short_rounds_of_reno_bring_the_next_probe_earlier() {
-    // A flight of ten segments: Reno would take ten rounds, which is less than two seconds.
+fn a_small_flight_of_reno_advances_the_next_probe() {
+    // A flight of ten segments: Reno would take ten rounds, which are shorter than two seconds.
     let mut script = Script::new(bbr(&[]));
     (script.rate, script.rtt) = (0.1 * RATE, RTT);
     let mut script = script.into_probe_bw();
@@ -562,7 +562,7 @@ fn the_short_rounds_of_reno_bring_the_next_probe_earlier() {
 }
 
 #[test]
-fn quantities_are_in_the_units_of_the_header() {
+fn quantities_have_the_declared_units() {
     let script = Script::new(bbr(&[])).into_probe_bw();
     let quantity = |name| internal(|out| script.control.internals(out), name);
     assert_close(quantity("max_bw"), 8.0 * RATE, 1e-6);
