@@ -249,19 +249,16 @@ fn mistakes() {
         ),
         (
             flow("size = \"1 kB\"\napplication = { kind = \"on-off\", burst = \"1 kB\", pause = \"1 s\" }"),
-            "t.toml:4: flow.0.size: is for bulk transfers, and the application is on-off",
+            "t.toml:4: flow.0.size: applies to bulk transfers only, but the application is on-off",
         ),
-        (
-            flow("application = { kind = \"on-off\", burst = \"1 kB\" }"),
-            "t.toml:4: flow.0.application.pause: is missing; an example: \"1 s\"",
-        ),
+        (flow("application = { kind = \"on-off\", burst = \"1 kB\" }"), "t.toml:4: flow.0.application.pause: is missing; example: \"1 s\""),
         (
             flow("application = { kind = \"on-off\", burst = 5, pause = \"1 s\" }"),
             "t.toml:4: flow.0.application.burst: an amount of data needs a unit; did you mean \"5 packets\"?",
         ),
         (
             flow("application = { kind = \"on-off\", burst = \"1 kB\", pause = \"1 kB\" }"),
-            "t.toml:4: flow.0.application.pause: a time has no unit \"kB\" (known: ns, us, ms, s, min, h)",
+            "t.toml:4: flow.0.application.pause: unknown unit \"kB\" for a time (known: ns, us, ms, s, min, h)",
         ),
         (
             flow("application = { kind = \"on-off\", burst = [], pause = \"1 s\" }"),
@@ -273,29 +270,29 @@ fn mistakes() {
         ),
         (
             flow("recovery = \"reno\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }"),
-            "t.toml:4: flow.0.recovery: is for TCP, which datagrams do without",
+            "t.toml:4: flow.0.recovery: applies to TCP only, but the application sends datagrams",
         ),
         (
             flow("application = { kind = \"cbr\", rate = \"1 Mbit/s\", on = \"1 s\" }"),
-            "t.toml:4: flow.0.application.off: is missing: on and off stand together",
+            "t.toml:4: flow.0.application.off: is missing: on and off must be given together",
         ),
         (
             flow("profile = \"modern\"\napplication = { kind = \"request-response\", response = \"1 kB\", persistent = false }"),
-            "t.toml:5: flow.0.application.exchanges: is missing: without persistent connections each exchange has one of its own",
+            "t.toml:5: flow.0.application.exchanges: is missing: without persistent connections each exchange opens one, so their number must be known",
         ),
         (web("pages = 2"), "t.toml:5: flow.0.application.root: is missing: give root = \"30 kB\", or the page's contents, or a har file"),
-        (web("root = \"1 kB\", objects = 3"), "t.toml:5: flow.0.application.object: is missing: it says how large the objects are"),
+        (web("root = \"1 kB\", objects = 3"), "t.toml:5: flow.0.application.object: is missing: give the size of the objects"),
         (
             web("root = \"1 kB\", contents = [{ response = \"1 kB\" }]"),
-            "t.toml:5: flow.0.application.contents: cannot stand beside root, which describes the page already",
+            "t.toml:5: flow.0.application.contents: cannot be combined with root, which already describes the page",
         ),
         (
             web("contents = [{ response = \"1 kB\" }], hosts = 3"),
-            "t.toml:5: flow.0.application.hosts: cannot stand beside contents, which says it",
+            "t.toml:5: flow.0.application.hosts: cannot be combined with contents, which defines it",
         ),
         (
             web("root = \"1 kB\", persistent = false, objects = 999999, object = \"1 B\", pages = 3"),
-            "t.toml:5: flow.0.application: makes 3000000 connections; a scenario has at most 2000000 flows in all",
+            "t.toml:5: flow.0.application: makes 3000000 connections; a scenario can have at most 2000000 flows",
         ),
     ];
     for (text, message) in cases {
@@ -304,12 +301,9 @@ fn mistakes() {
     let twice = |first: &str, second: &str| said(&text("1 Mbit/s", &format!("{}{}", modern(first), modern(second))));
     assert_eq!(
         twice("kind = \"web\", root = \"1 kB\", objects = 2, object = \"1 kB\"", "kind = \"request-response\", response = \"1 kB\""),
-        "t.toml:9: flow.1.name: there is a flow \"a\" already"
+        "t.toml:9: flow.1.name: there is already a flow \"a\""
     );
-    assert_eq!(
-        said(&web("root = \"0 B\"")),
-        "t.toml:5: flow.0.application.root: an amount of data here must be at least 1 B, but is \"0 B\""
-    );
+    assert_eq!(said(&web("root = \"0 B\"")), "t.toml:5: flow.0.application.root: must be at least 1 B, but is \"0 B\"");
     let missing = said(&web("har = \"no/such.har\""));
     assert!(missing.starts_with("t.toml:5: flow.0.application.har: cannot read no/such.har: "), "{missing}");
 }

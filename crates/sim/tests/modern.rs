@@ -208,7 +208,7 @@ fn settings_of_the_other_profile_are_refused() {
     };
     assert_eq!(
         message("profile = \"modern\"\nrwnd = \"20 packets\""),
-        "t.toml:4: flow.0.rwnd: is for profile = \"ns2\"; the settings of a modern host are in [flow.modern]"
+        "t.toml:4: flow.0.rwnd: requires profile = \"ns2\"; a modern host has its settings in [flow.modern]"
     );
-    assert_eq!(message("modern.tlp = false"), "t.toml:3: flow.0.modern: is for profile = \"modern\"");
+    assert_eq!(message("modern.tlp = false"), "t.toml:3: flow.0.modern: requires profile = \"modern\"");
 }

@@ -92,7 +92,7 @@ fn wrong_names_and_profiles() {
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"windows_9\"\n")).unwrap_err();
     assert!(message.starts_with("t.toml:6: flow.0.host: there is no host \"windows_9\"; did you mean \"windows_"), "{message}");
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"linux\"\nprofile = \"ns2\"\n")).unwrap_err();
-    assert!(message.contains("t.toml:6: flow.0.host: is for profile = \"modern\""), "{message}");
+    assert!(message.contains("t.toml:6: flow.0.host: requires profile = \"modern\""), "{message}");
     let message = read(&format!("{NETWORK}[[flow]]\nhost = 7\n")).unwrap_err();
     assert!(message.contains("flow.0.host: must be a text, but is the number 7"), "{message}");
 }
