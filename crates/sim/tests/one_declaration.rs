@@ -58,7 +58,7 @@ fn the_examples_of_contributing_work() {
     let copied = Copied::new("one_declaration", &["core", "tcp", "sim"]);
     let traces = "crates/sim/src/columns/traces.rs";
     copied.insert("column", "crates/sim/src/engine/result.rs", "pub struct FlowResult of Scenario {\n");
-    copied.insert("trace", traces, "// Every trace, with its table and what it listens to.\n\n");
+    copied.insert("trace", traces, "// Every trace, with its table and its listener.\n\n");
     copied.insert_line("trace line", traces, "\ntraces! {\n");
     copied.write("crates/tcp/src/ns2/recovery/go_back.rs", copied.example("recovery"));
     copied.insert_line("recovery line", "crates/tcp/src/ns2/recovery/mod.rs", "entries! { Entry<dyn Policy>:\n");
