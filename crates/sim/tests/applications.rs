@@ -1,11 +1,11 @@
-//! Applications, from the scenario file to what the run says about them.
+//! Applications, from the scenario file to the results.
 
 use ackclock_sim::engine::{Page, RunResult, Transfer, run};
 use ackclock_sim::scenario::{Document, Scenario, Traffic};
 use ackclock_sim::trace::SequenceKind;
 use proptest::prelude::*;
 
-/// A link of 10 ms without queue limit or loss, with these flows.
+/// A link of 10 ms without queue limit or loss, and these flows.
 fn text(rate: &str, flows: &str) -> String {
     format!(
         "duration = \"60 s\"\n\
@@ -45,21 +45,21 @@ fn near(is: f64, expected: f64) {
 
 #[test]
 fn an_exchange_takes_what_can_be_counted() {
-    // At 8 Mbit/s a byte takes 1 µs. A SYN has 52 bytes (4 of MSS, 3 of window scale, 2 of SACK
-    // permitted, in words of 4), an ACK 40, a request 440, a full segment 1040.
+    // At 8 Mbit/s a byte takes 1 µs. A SYN has 52 bytes (options: 4 for MSS, 3 for window scale, 2 for SACK permitted, padded to words of
+    // 4), an ACK 40, a request 440, a full segment 1040.
     let result = ran(&text("8 Mbit/s", &modern("kind = \"request-response\", response = \"5 kB\", exchanges = 3, think = \"100 ms\"")));
     let transfers = &result.applications[0].transfers;
     let (us, delay) = (1e-6, 10e-3);
-    // SYN and SYN-ACK; the request, which carries the client's ACK; the server's ACK, which goes at once in the beginning of a connection;
-    // five segments, one behind the other.
+    // SYN and SYN-ACK; the request, which carries the client's ACK; the server's ACK, which is sent at once at the start of a connection;
+    // and five consecutive segments.
     let handshake = 2.0 * (52.0 * us + delay);
     let exchange = (440.0 + 40.0 + 5.0 * 1040.0) * us + 2.0 * delay;
     near(took(&transfers[0]), handshake + exchange);
-    // On an open connection the handshake falls away. The request carries the ACK of the last response, whose delay is over.
+    // On an open connection there is no handshake. The request carries the ACK of the last response, whose delay has passed.
     near(took(&transfers[1]), exchange);
     near(transfers[1].queued.as_secs_f64(), transfers[0].completed.unwrap().as_secs_f64() + 0.1);
     assert_eq!(transfers.len(), 3);
-    // When the first byte is there, the four other segments are still to come.
+    // When the first byte arrives, the other four segments are still to come.
     let first = transfers[2].completed.unwrap().since(transfers[2].first_byte.unwrap()).as_secs_f64();
     near(first, 4.0 * 1040.0 * us);
 }
@@ -70,7 +70,7 @@ fn a_response_waits_for_the_server() {
         let keys = format!("kind = \"request-response\", response = \"1 kB\", exchanges = 1, server_delay = \"{delay}\"");
         took(&ran(&text("8 Mbit/s", &modern(&keys))).applications[0].transfers[0])
     };
-    // The ACK of the request, 40 µs long, goes while the server is busy.
+    // The ACK of the request, 40 µs long, is sent while the server is busy.
     near(exchange("70 ms") - exchange("0 s"), 0.07 - 40e-6);
 }
 
@@ -81,7 +81,7 @@ fn without_persistent_connections_every_exchange_opens_one() {
     let times = load_times(&result.applications[0].pages);
     let handshake = 2.0 * (52e-6 + 10e-3);
     near(times[0], handshake + (440.0 + 40.0 + 5.0 * 1040.0) * 1e-6 + 20e-3);
-    // The last ACK and FIN of one connection go before the SYN of the next: 2 · 40 bytes at the client.
+    // The last ACK and FIN of a connection precede the SYN of the next: 2 · 40 bytes at the client.
     assert!(times[1..].iter().all(|time| (time - times[0]).abs() < 2.0 * 40e-6 + 1e-9), "{times:?}");
     assert_eq!(result.flows.len(), 3);
     assert!(result.flows.iter().all(|flow| flow.delivered_bytes == 5000 && flow.started.is_some()));
@@ -89,22 +89,22 @@ fn without_persistent_connections_every_exchange_opens_one() {
 
 #[test]
 fn a_page_needs_a_round_trip_for_the_root_and_one_for_the_objects() {
-    // So fast a link that only delays count, and responses within the initial window: the handshake and the root take two round trips of
-    // 20 ms. Of six objects on six connections one goes on the open connection, five wait for a handshake: two more.
+    // The link is so fast that only delays count, and responses fit in the initial window. Handshake and root take two round trips of 20
+    // ms. Of six objects on six connections, one uses the open connection. Five wait for a handshake, which makes two more round trips.
     let keys = "kind = \"web\", root = \"2 kB\", objects = 6, object = \"3 kB\"";
     let result = ran(&text("100 Gbit/s", &modern(keys)));
     let page = &result.applications[0].pages[0];
     assert_eq!((page.objects, page.bytes, result.flows.len()), (7, 20_000, 6));
     assert!((load_times(&result.applications[0].pages)[0] - 0.08).abs() < 1e-4);
-    // With one connection the objects follow each other, a round trip each.
+    // With one connection, the objects follow each other, one round trip each.
     let single = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1"))));
     assert!((load_times(&single.applications[0].pages)[0] - 0.16).abs() < 1e-4);
     assert_eq!(single.flows.len(), 1);
-    // Without persistence it has a handshake for each.
+    // Without persistence, each object needs a handshake.
     let closing = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1, persistent = false"))));
     assert!((load_times(&closing.applications[0].pages)[0] - 0.28).abs() < 1e-4);
     assert_eq!(closing.flows.len(), 7);
-    // And time to read the root comes on top.
+    // The time to parse the root is added.
     let slow = ran(&text("100 Gbit/s", &modern(&format!("{keys}, parse = \"30 ms\""))));
     assert!((load_times(&slow.applications[0].pages)[0] - 0.11).abs() < 1e-4);
 }
@@ -123,7 +123,7 @@ fn pages_are_drawn_anew_and_arrive_whole() {
     assert_eq!(transferred, result.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>());
     let sizes: std::collections::BTreeSet<u64> = application.pages.iter().map(|page| page.bytes).collect();
     assert_eq!(sizes.len(), 9);
-    // Every page asks for its objects in order, and each only once it is known.
+    // Every page requests its objects in order, and each object only after it is known.
     for page in &application.pages {
         let of_page: Vec<&Transfer> = application.transfers.iter().filter(|transfer| transfer.page == page.page).collect();
         assert_eq!(of_page.iter().map(|transfer| transfer.object).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
@@ -157,35 +157,35 @@ fn datagrams_take_their_share() {
     let flows =
         "[[flow]]\nstart = \"2 s\"\nstop = \"12 s\"\npacket_size = \"972 B\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
     let result = ran(&text("8 Mbit/s", flows));
-    // 1000 bytes on the wire each: 125 a second, of 1 ms each; ten seconds of sixty at an eighth of the rate.
+    // 1000 bytes on the wire each: 125 datagrams a second, of 1 ms each, or ten seconds of sixty at an eighth of the rate.
     let flow = &result.flows[0];
     assert_eq!((flow.sent_packets, flow.delivered_packets, flow.delivered_bytes), (1250, 1250, 1250 * 972));
     near(result.links[0].utilisation, 10.0 / 60.0 / 8.0);
     assert!(flow.cwnd_max.is_nan());
-    // More than the link carries is lost, and nobody slows down.
+    // Packets beyond the link's capacity are lost, and no sender slows down.
     let flood = ran(&text("500 kbit/s", flows).replace("queue = \"unlimited\"", "queue = \"5 packets\""));
     let (sent, lost) = (flood.flows[0].sent_packets, flood.flows[0].dropped_packets);
     assert_eq!(sent, 1250);
-    // Ten seconds carry 625 datagrams of 16 ms; five more wait in the end, and one is under way.
+    // Ten seconds carry 625 datagrams of 16 ms. At the end five more wait, and one is in transmission.
     assert!((sent - lost).abs_diff(625 + 5) <= 1, "{lost} of {sent} lost");
 }
 
 #[test]
 fn a_window_that_is_filled_grows() {
-    // Ten segments of 1000 bytes fill the initial window of RFC 6928, nine leave it unused. RFC 9002 §7.8; RFC 7661 §4.4.2.
+    // Ten segments of 1000 bytes fill the initial window of RFC 6928, nine do not. RFC 9002 §7.8; RFC 7661 §4.4.2.
     let window = |response: &str| {
         let keys = format!("kind = \"request-response\", response = \"{response}\", exchanges = 5");
         ran(&text("8 Mbit/s", &modern(&keys))).flows[0].cwnd_max
     };
     near(window("9 kB"), 10.0);
-    // Each of ten ACKed segments lets it grow by one, and then ten do not fill it any more.
+    // The window grows by one for each of the ten segments acknowledged, and then ten segments no longer fill it.
     near(window("10 kB"), 20.0);
 }
 
 #[test]
 fn a_first_response_is_spread_over_the_round_trip() {
-    // Ten segments in the round trip of the handshake, whatever the window. At the server that is of the SYN-ACK and the request that carries its
-    // ACK, 52 and 440 bytes; at an ns2 sender of the SYN and its ACK, 40 bytes each.
+    // Ten segments are spread over the handshake's round trip, for any window. At the server this is the round trip of the SYN-ACK (52
+    // bytes) and of the request that carries its ACK (440 bytes). At an ns2 sender it is that of the SYN and its ACK, 40 bytes each.
     let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 1");
     for flow in [
         format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"rtt\""),
@@ -198,7 +198,7 @@ fn a_first_response_is_spread_over_the_round_trip() {
         let rows = sequence.time.iter().zip(&sequence.seq).zip(&sequence.kind);
         let sent: Vec<u64> =
             rows.filter(|((_, seq), kind)| **kind == SequenceKind::Send && **seq > 0).map(|((time, _), _)| *time).collect();
-        // Then the connection may close, with a segment of its own.
+        // Then the connection can close, with a segment for the FIN.
         let sent = &sent[..10];
         let round_trip = if result.applications[0].pages.is_empty() { 20_080_000 } else { 20_492_000 };
         assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == round_trip / 10), "{sent:?}");
@@ -207,7 +207,7 @@ fn a_first_response_is_spread_over_the_round_trip() {
 
 #[test]
 fn later_responses_are_not_spread() {
-    // The second of two responses finds the first round trip over, and leaves as fast as the line takes it.
+    // The second of two responses comes after the first round trip and leaves at the line's rate.
     let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 2");
     let took = |pacing: &str| {
         let flow = format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"{pacing}\"");
@@ -215,7 +215,7 @@ fn later_responses_are_not_spread() {
     };
     let (paced, plain) = (took("rtt"), took("none"));
     near(paced[1], plain[1]);
-    // Nine gaps of a tenth of 20.492 ms each, instead of nine segments of 1.04 ms; and by then the ACK of the request, 40 µs, is out of the way.
+    // Nine gaps of a tenth of 20.492 ms replace nine segments of 1.04 ms. The ACK of the request (40 µs) no longer delays the last segment.
     near(paced[0] - plain[0], 9.0 * (2.0492e-3 - 1.04e-3) - 40e-6);
 }
 
@@ -357,7 +357,7 @@ proptest! {
         let document = Document::from_toml(&text, "t.toml").unwrap();
         let scenario = document.scenario().unwrap();
         let result = run(&scenario, &mut || false).unwrap();
-        // There are losses and no end but what the applications ask for: they get all of it, byte by byte, and nothing else.
+        // There are losses, and only the applications' requests limit the data. Every byte requested arrives, and no other byte.
         for (spec, application) in scenario.applications.iter().zip(&result.applications) {
             let flows = &result.flows[spec.flows.clone()];
             prop_assert!(application.transfers.iter().all(|transfer| transfer.completed.is_some()), "{}", text);

@@ -1,12 +1,11 @@
-//! "A column is one declaration, a trace is in one file": does what CONTRIBUTING.md says, in a copy of the crates, with the examples printed
-//! there.
+//! "A column is one declaration, a trace is in one file": follows CONTRIBUTING.md in a copy of the crates, with the examples printed there.
 
 #[path = "../../core/tests/example/mod.rs"]
 mod example;
 
 use example::Copied;
 
-/// Runs the copy and looks for the column and the trace in everything that is made from declarations.
+/// Runs the copy and checks that the column and the trace appear in everything derived from declarations.
 const DRIVER: &str = r#"
 use ackclock_sim::columns::Cell;
 use ackclock_sim::engine::{FlowResult, run, tables_json};
