@@ -45,8 +45,8 @@ pub(crate) fn models() -> String {
     analytic::models_json().to_string()
 }
 
-/// Reads a parameter's value from a text with its unit: a number, a word, a truth value, a list of numbers, or None if the model computes
-/// it.
+/// Reads a parameter's value from a text with its unit. The value is a number, a word, a truth value, a list of numbers, or None if the
+/// model computes it.
 #[pyfunction]
 pub(crate) fn read_parameter(py: Python<'_>, model: &str, name: &str, text: &str) -> PyResult<Option<Py<PyAny>>> {
     Ok(match analytic::read(model, name, text).map_err(PyValueError::new_err)? {

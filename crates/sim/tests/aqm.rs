@@ -67,8 +67,8 @@ fn controlled_queues_keep_their_delay_and_their_link_busy() {
 
 #[test]
 fn one_halving_flow_uses_what_codels_target_allows() {
-    // 5 ms is short for a path of 40 ms. After the delay reaches the target, the window grows by a packet per round trip for an interval
-    // and the round trip until the loss is detected.
+    // 5 ms is short for a path of 40 ms. After the delay reaches the target, the window grows by a packet per round trip: for an interval,
+    // and for the round trip until the loss is detected.
     let (rtt, packet) = (0.040 + 0.000_9, 1040.0 * 8.0 / 10e6);
     let expected = utilisation_when_halved(0.005 + 0.140 / rtt * packet, rtt, packet);
     let link = bottleneck("{ kind = 'codel', limit = '1000 packets' }", 1, false);

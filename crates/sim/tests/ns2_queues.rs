@@ -10,8 +10,8 @@ use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 use common::{Row, rows};
 
-/// Numbers that the agents of `flows` flows draw from ns-2's default generator before any other component: one when an agent is created,
-/// and one, which is used, when the run begins.
+/// Numbers that the agents of `flows` flows draw from ns-2's default generator before any other component. An agent draws one when it is
+/// created, and one, which it uses, when the run begins.
 const fn drawn_by_agents(flows: u32) -> u32 {
     2 * flows
 }

@@ -1,7 +1,12 @@
 //! Traces: tables that grow during a run.
 //!
-//! This file contains everything about a trace: its table, which declares name, unit and meaning of every column; the events it listens to;
-//! and its line in the list at the end. Recording appends to typed vectors.
+//! This file contains everything about a trace:
+//!
+//! - its table, which declares name, unit and meaning of every column;
+//! - the events that it listens to;
+//! - its line in the list at the end.
+//!
+//! Recording appends to typed vectors.
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};

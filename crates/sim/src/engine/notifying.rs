@@ -1,9 +1,9 @@
 //! Notices: messages from queues to the senders of dropped packets.
 //!
-//! A notice needs no bandwidth and is never lost. It takes the propagation delays of the links that the packet had crossed. It takes at
-//! least the transmission time of a packet like the dropped one on the link behind the queue, because no room can become free earlier. The
-//! results are therefore an upper bound of the benefit: a real message would wait in queues and could itself be dropped. Only segments with
-//! a retransmission timer cause notices; pure ACKs and datagrams have none.
+//! A notice needs no bandwidth and is never lost. It takes the propagation delays of the links that the packet had crossed. Its minimum
+//! delay is the transmission time of the dropped packet on the link behind the queue: no room can become free earlier. The results are
+//! therefore an upper bound of the benefit: a real message would wait in queues and could itself be dropped. Only segments with a
+//! retransmission timer cause notices; pure ACKs and datagrams have none.
 
 use ackclock_core::units::{Duration, Instant, Moment};
 use ackclock_tcp::{DropNotice, Side};

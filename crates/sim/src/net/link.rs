@@ -4,8 +4,10 @@
 //! [`Scheduled`] queue chooses a packet on departure, so it must be asked whenever the transmitter is free.
 //!
 //! Often a packet arrives at exactly the time at which another leaves the queue. The order of these events then decides whether a full
-//! queue drops the packet. Times are therefore summed as in ns-2: a transmission ends at its start plus the transmission time, and the
-//! packet arrives at the start plus the sum of transmission time and delay.
+//! queue drops the packet. Times are therefore summed as in ns-2:
+//!
+//! - A transmission ends at its start plus the transmission time.
+//! - The packet arrives at the start plus the sum of transmission time and delay.
 
 use ackclock_core::entry;
 use ackclock_core::qdisc::{self, Discipline, Outlet};

@@ -115,7 +115,7 @@ fn known(size: &Json) -> Option<u64> {
     size.as_u64().or_else(|| whole.map(|size| size as u64))
 }
 
-/// Bytes of a message's headers: the recorded size or, if unknown, the size of the headers as text with an empty line, but without the
+/// Bytes of a message's headers: the recorded size or, if unknown, the size of the headers as text. The text has an empty line, but not the
 /// first line. A header line has name, colon, space, value and line end (RFC 9112 §5).
 fn headers(message: &Json) -> Option<u64> {
     let length = |header: &Json, key: &str| header[key].as_str().map_or(0, str::len) as u64;

@@ -123,8 +123,8 @@ static EXPLICIT_LINK: &[Key] = &[
     ),
 ];
 
-const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction, reverse the other.";
-const BOTTLENECK_DOC: &str = "The links between routers. Their keys describe the data's direction, reverse the other.";
+const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction; reverse describes the other.";
+const BOTTLENECK_DOC: &str = "The links between routers. Their keys describe the data's direction; reverse describes the other.";
 
 const fn access() -> Key {
     key("access", Kind::Table(&ACCESS), Fallback::Table, ACCESS_DOC)
@@ -240,7 +240,7 @@ static MODERN: &[Key] = &[
         "abc_limit",
         Kind::Integer(1, 1_000_000),
         Fallback::Integer(2),
-        "Largest number of segments by which an ACK grows the window in slow start (L in RFC 3465).",
+        "Largest number of segments for which an ACK counts in slow start (L in RFC 3465).",
     ),
     key(
         "pacing",
