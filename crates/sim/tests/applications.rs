@@ -17,11 +17,11 @@ fn scenario(text: &str) -> Scenario {
     Document::from_toml(text, "t.toml").and_then(|document| document.scenario()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ran(text: &str) -> RunResult {
+fn simulate(text: &str) -> RunResult {
     run(&scenario(text), &mut || false).unwrap()
 }
 
-fn said(text: &str) -> String {
+fn message_of(text: &str) -> String {
     let result = Document::from_toml(text, "t.toml").and_then(|document| document.scenario());
     result.map_or_else(|error| error.to_string(), |_| panic!("this is sound:\n{text}"))
 }
@@ -39,15 +39,16 @@ fn load_times(pages: &[Page]) -> Vec<f64> {
     pages.iter().map(|page| page.completed.unwrap().since(page.started).as_secs_f64()).collect()
 }
 
-fn near(is: f64, expected: f64) {
-    assert!((is - expected).abs() < 1e-8, "{is} instead of {expected}");
+fn near(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 1e-8, "{value} instead of {expected}");
 }
 
 #[test]
-fn an_exchange_takes_what_can_be_counted() {
+fn an_exchange_takes_the_computed_time() {
     // At 8 Mbit/s a byte takes 1 µs. A SYN has 52 bytes (options: 4 for MSS, 3 for window scale, 2 for SACK permitted, padded to words of
     // 4), an ACK 40, a request 440, a full segment 1040.
-    let result = ran(&text("8 Mbit/s", &modern("kind = \"request-response\", response = \"5 kB\", exchanges = 3, think = \"100 ms\"")));
+    let result =
+        simulate(&text("8 Mbit/s", &modern("kind = \"request-response\", response = \"5 kB\", exchanges = 3, think = \"100 ms\"")));
     let transfers = &result.applications[0].transfers;
     let (us, delay) = (1e-6, 10e-3);
     // SYN and SYN-ACK; the request, which carries the client's ACK; the server's ACK, which is sent at once at the start of a connection;
@@ -68,7 +69,7 @@ fn an_exchange_takes_what_can_be_counted() {
 fn a_response_waits_for_the_server() {
     let exchange = |delay: &str| {
         let keys = format!("kind = \"request-response\", response = \"1 kB\", exchanges = 1, server_delay = \"{delay}\"");
-        took(&ran(&text("8 Mbit/s", &modern(&keys))).applications[0].transfers[0])
+        took(&simulate(&text("8 Mbit/s", &modern(&keys))).applications[0].transfers[0])
     };
     // The ACK of the request, 40 µs long, is sent while the server is busy.
     near(exchange("70 ms") - exchange("0 s"), 0.07 - 40e-6);
@@ -77,7 +78,7 @@ fn a_response_waits_for_the_server() {
 #[test]
 fn without_persistent_connections_every_exchange_opens_one() {
     let keys = "kind = \"request-response\", response = \"5 kB\", exchanges = 3, persistent = false";
-    let result = ran(&text("8 Mbit/s", &modern(keys)));
+    let result = simulate(&text("8 Mbit/s", &modern(keys)));
     let times = load_times(&result.applications[0].pages);
     let handshake = 2.0 * (52e-6 + 10e-3);
     near(times[0], handshake + (440.0 + 40.0 + 5.0 * 1040.0) * 1e-6 + 20e-3);
@@ -92,20 +93,20 @@ fn a_page_needs_a_round_trip_for_the_root_and_one_for_the_objects() {
     // The link is so fast that only delays count, and responses fit in the initial window. Handshake and root take two round trips of 20
     // ms. Of six objects on six connections, one uses the open connection. Five wait for a handshake, which makes two more round trips.
     let keys = "kind = \"web\", root = \"2 kB\", objects = 6, object = \"3 kB\"";
-    let result = ran(&text("100 Gbit/s", &modern(keys)));
+    let result = simulate(&text("100 Gbit/s", &modern(keys)));
     let page = &result.applications[0].pages[0];
     assert_eq!((page.objects, page.bytes, result.flows.len()), (7, 20_000, 6));
     assert!((load_times(&result.applications[0].pages)[0] - 0.08).abs() < 1e-4);
     // With one connection, the objects follow each other, one round trip each.
-    let single = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1"))));
+    let single = simulate(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1"))));
     assert!((load_times(&single.applications[0].pages)[0] - 0.16).abs() < 1e-4);
     assert_eq!(single.flows.len(), 1);
     // Without persistence, each object needs a handshake.
-    let closing = ran(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1, persistent = false"))));
+    let closing = simulate(&text("100 Gbit/s", &modern(&format!("{keys}, connections = 1, persistent = false"))));
     assert!((load_times(&closing.applications[0].pages)[0] - 0.28).abs() < 1e-4);
     assert_eq!(closing.flows.len(), 7);
     // The time to parse the root is added.
-    let slow = ran(&text("100 Gbit/s", &modern(&format!("{keys}, parse = \"30 ms\""))));
+    let slow = simulate(&text("100 Gbit/s", &modern(&format!("{keys}, parse = \"30 ms\""))));
     assert!((load_times(&slow.applications[0].pages)[0] - 0.11).abs() < 1e-4);
 }
 
@@ -114,7 +115,7 @@ fn pages_are_drawn_anew_and_arrive_whole() {
     let keys = "kind = \"web\", root = { kind = \"lognormal\", mean = \"20 kB\" }, objects = 5, object = { mean = \"8 kB\" }, pages = 9, \
                 think = { kind = \"exponential\", mean = \"500 ms\" }, hosts = 2, connections = 2";
     let lossy = text("2 Mbit/s", &modern(keys)).replace("queue = \"unlimited\"", "queue = \"8 packets\", loss = \"1 %\"");
-    let result = ran(&lossy);
+    let result = simulate(&lossy);
     let application = &result.applications[0];
     assert!(application.pages.len() == 9 && application.pages.iter().all(|page| page.completed.is_some()));
     assert!(result.flows.iter().map(|flow| flow.dropped_packets).sum::<u64>() > 0, "there are losses");
@@ -129,8 +130,8 @@ fn pages_are_drawn_anew_and_arrive_whole() {
         assert_eq!(of_page.iter().map(|transfer| transfer.object).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
         assert!(of_page[1..].iter().all(|transfer| transfer.queued == of_page[0].completed.unwrap()));
     }
-    assert_eq!(ran(&lossy).digest(), result.digest());
-    assert_ne!(ran(&lossy.replace("duration", "seed = 2\nduration")).digest(), result.digest());
+    assert_eq!(simulate(&lossy).digest(), result.digest());
+    assert_ne!(simulate(&lossy.replace("duration", "seed = 2\nduration")).digest(), result.digest());
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn bursts_take_turns_with_pauses() {
             "[[flow]]\nprofile = \"{profile}\"\nstart = \"1 s\"\nstop = \"30 s\"\n\
              application = {{ kind = \"on-off\", burst = {{ mean = \"40 kB\" }}, pause = {{ mean = \"1 s\" }} }}"
         );
-        let result = ran(&text("2 Mbit/s", &flow).replace("queue = \"unlimited\"", "queue = \"8 packets\""));
+        let result = simulate(&text("2 Mbit/s", &flow).replace("queue = \"unlimited\"", "queue = \"8 packets\""));
         let bursts = &result.applications[0].transfers;
         assert!(bursts.len() > 10 && bursts.iter().all(|burst| burst.completed.is_some()), "{profile}: {}", bursts.len());
         assert!(bursts.windows(2).all(|pair| pair[0].completed < Some(pair[1].queued)));
@@ -156,14 +157,14 @@ fn bursts_take_turns_with_pauses() {
 fn datagrams_take_their_share() {
     let flows =
         "[[flow]]\nstart = \"2 s\"\nstop = \"12 s\"\npacket_size = \"972 B\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
-    let result = ran(&text("8 Mbit/s", flows));
+    let result = simulate(&text("8 Mbit/s", flows));
     // 1000 bytes on the wire each: 125 datagrams a second, of 1 ms each, or ten seconds of sixty at an eighth of the rate.
     let flow = &result.flows[0];
     assert_eq!((flow.sent_packets, flow.delivered_packets, flow.delivered_bytes), (1250, 1250, 1250 * 972));
     near(result.links[0].utilisation, 10.0 / 60.0 / 8.0);
     assert!(flow.cwnd_max.is_nan());
     // Packets beyond the link's capacity are lost, and no sender slows down.
-    let flood = ran(&text("500 kbit/s", flows).replace("queue = \"unlimited\"", "queue = \"5 packets\""));
+    let flood = simulate(&text("500 kbit/s", flows).replace("queue = \"unlimited\"", "queue = \"5 packets\""));
     let (sent, lost) = (flood.flows[0].sent_packets, flood.flows[0].dropped_packets);
     assert_eq!(sent, 1250);
     // Ten seconds carry 625 datagrams of 16 ms. At the end five more wait, and one is in transmission.
@@ -175,7 +176,7 @@ fn a_window_that_is_filled_grows() {
     // Ten segments of 1000 bytes fill the initial window of RFC 6928, nine do not. RFC 9002 §7.8; RFC 7661 §4.4.2.
     let window = |response: &str| {
         let keys = format!("kind = \"request-response\", response = \"{response}\", exchanges = 5");
-        ran(&text("8 Mbit/s", &modern(&keys))).flows[0].cwnd_max
+        simulate(&text("8 Mbit/s", &modern(&keys))).flows[0].cwnd_max
     };
     near(window("9 kB"), 10.0);
     // The window grows by one for each of the ten segments acknowledged, and then ten segments no longer fill it.
@@ -193,7 +194,7 @@ fn a_first_response_is_spread_over_the_round_trip() {
          application = { kind = \"on-off\", burst = \"10 kB\", pause = \"9 s\" }"
             .to_owned(),
     ] {
-        let result = ran(&format!("record = [\"sequence\"]\n{}", text("8 Mbit/s", &flow)));
+        let result = simulate(&format!("record = [\"sequence\"]\n{}", text("8 Mbit/s", &flow)));
         let sequence = result.traces.sequence.as_ref().unwrap();
         let rows = sequence.time.iter().zip(&sequence.seq).zip(&sequence.kind);
         let sent: Vec<u64> =
@@ -211,7 +212,7 @@ fn later_responses_are_not_spread() {
     let keys = modern("kind = \"request-response\", response = \"10 kB\", exchanges = 2");
     let took = |pacing: &str| {
         let flow = format!("{keys}initial_window = \"64 segments\"\ninitial_pacing = \"{pacing}\"");
-        load_times(&ran(&text("8 Mbit/s", &flow)).applications[0].pages)
+        load_times(&simulate(&text("8 Mbit/s", &flow)).applications[0].pages)
     };
     let (paced, plain) = (took("rtt"), took("none"));
     near(paced[1], plain[1]);
@@ -296,15 +297,15 @@ fn mistakes() {
         ),
     ];
     for (text, message) in cases {
-        assert_eq!(said(&text), message);
+        assert_eq!(message_of(&text), message);
     }
-    let twice = |first: &str, second: &str| said(&text("1 Mbit/s", &format!("{}{}", modern(first), modern(second))));
+    let twice = |first: &str, second: &str| message_of(&text("1 Mbit/s", &format!("{}{}", modern(first), modern(second))));
     assert_eq!(
         twice("kind = \"web\", root = \"1 kB\", objects = 2, object = \"1 kB\"", "kind = \"request-response\", response = \"1 kB\""),
         "t.toml:9: flow.1.name: there is already a flow \"a\""
     );
-    assert_eq!(said(&web("root = \"0 B\"")), "t.toml:5: flow.0.application.root: must be at least 1 B, but is \"0 B\"");
-    let missing = said(&web("har = \"no/such.har\""));
+    assert_eq!(message_of(&web("root = \"0 B\"")), "t.toml:5: flow.0.application.root: must be at least 1 B, but is \"0 B\"");
+    let missing = message_of(&web("har = \"no/such.har\""));
     assert!(missing.starts_with("t.toml:5: flow.0.application.har: cannot read no/such.har: "), "{missing}");
 }
 
@@ -345,7 +346,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_application_gets_what_it_asks_for(
+    fn any_application_gets_the_data_it_requests(
         applications in prop::collection::vec((any_application(), 1..3_u32), 1..4), queue in 2..40_u32, loss in 0..20_u32, seed in 1..1000_u32
     ) {
         let flows = applications.iter().map(|(application, count)| format!("[[flow]]\ncount = {count}\n{application}\n"));

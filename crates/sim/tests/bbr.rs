@@ -204,7 +204,7 @@ fn flows_of_a_run_draw_waits_of_their_own() {
 }
 
 #[test]
-fn four_packets_are_in_flight_where_the_path_holds_less() {
+fn four_packets_are_in_flight_if_the_path_holds_fewer() {
     // 0.5 Mbit/s and 40 ms: 1.7 segments.
     let run = simulate(&path(0.5, "'40 packets'", 30.0, &[BBR]));
     let used = run.rate_from(4.0) / (0.5 * DATA);
@@ -336,7 +336,7 @@ impl CongestionControl for Checker {
 }
 
 #[test]
-fn both_hosts_give_facts_that_agree_whatever_is_lost() {
+fn both_hosts_give_consistent_facts_under_any_loss() {
     let hosts = ["recovery = 'sack'", "recovery = 'newreno'", "recovery = 'reno'", "recovery = 'tahoe'", "profile = 'modern'"];
     for host in hosts {
         for loss in ["0 %", "3 %", "20 %"] {

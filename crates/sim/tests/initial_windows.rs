@@ -75,7 +75,7 @@ fn the_first_flight_is_the_initial_window() {
 }
 
 #[test]
-fn the_receiver_bounds_what_is_unlimited() {
+fn the_receiver_bounds_an_unlimited_window() {
     // 20,000 bytes hold 13 segments of 1448 bytes.
     let bounds = [("rwnd = \"12 packets\"", 12), ("modern.receive_buffer = \"20 kB\"\nmodern.receive_buffer_max = \"20 kB\"", 13)];
     for (profile, (bound, expected)) in PROFILES.into_iter().zip(bounds) {
@@ -110,7 +110,7 @@ fn vegas_opens_its_window_a_round_trip_later() {
 }
 
 #[test]
-fn what_is_unlimited_is_paced_above_ten_segments_only() {
+fn an_unlimited_window_is_paced_beyond_ten_segments_only() {
     for profile in PROFILES {
         let sent = |packets: u64| {
             let flow = format!("{profile}\nsize = \"{packets} packets\"\ninitial_window = \"unlimited\"");
@@ -158,7 +158,7 @@ fn an_adaptive_window_rises_until_it_loses_and_falls_by_half() {
 }
 
 #[test]
-fn a_window_that_is_not_filled_teaches_nothing() {
+fn connections_learn_nothing_from_an_unfilled_window() {
     for profile in PROFILES {
         let window = "initial_window = { kind = \"adaptive\", first = \"8 segments\" }";
         let short = format!("{profile}\n{window}\ncount = 4\nstart_spread = \"20 s\"\nsize = \"9 packets\"");

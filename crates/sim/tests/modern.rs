@@ -84,7 +84,7 @@ fn with_an_odd_window_one_segment_of_it_always_waits() {
 }
 
 #[test]
-fn what_is_sent_again_was_lost() {
+fn only_lost_segments_are_retransmitted() {
     // FreeBSD retransmits more than Linux after its slow start, which ignores round-trip times. No retransmission is unnecessary: no ACK is
     // lost, no packets are reordered, and no timer expires.
     for (host, queue) in ["linux", "freebsd", "windows_7"].into_iter().flat_map(|host| [20, 50, 100].map(|queue| (host, queue))) {

@@ -36,7 +36,7 @@ fn retransmissions(result: &RunResult) -> Vec<(u64, u32)> {
 const NOTIFY: &str = "{ kind = 'red_notify', mean_packet = '1000 B', limit = '50 packets' }";
 
 #[test]
-fn an_ns2_sender_repeats_each_dropped_segment_one_path_delay_later() {
+fn an_ns2_sender_retransmits_each_dropped_segment_one_path_delay_later() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         let result = chain(NOTIFY, &format!("recovery = '{recovery}'"));
         let flow = &result.flows[0];
@@ -52,7 +52,7 @@ fn an_ns2_sender_repeats_each_dropped_segment_one_path_delay_later() {
 }
 
 #[test]
-fn a_modern_sender_repeats_the_first_dropped_segment_one_path_delay_later() {
+fn a_modern_sender_retransmits_the_first_dropped_segment_one_path_delay_later() {
     for recovery in ["rack", "sack", "newreno"] {
         let result = chain(NOTIFY, &format!("profile = 'modern'\nmodern.recovery = '{recovery}'"));
         let flow = &result.flows[0];
@@ -63,7 +63,7 @@ fn a_modern_sender_repeats_the_first_dropped_segment_one_path_delay_later() {
 }
 
 #[test]
-fn the_connections_timer_repeats_the_first_unacknowledged_segment() {
+fn the_connections_timer_retransmits_the_first_unacknowledged_segment() {
     let result = chain(&NOTIFY.replace("red_notify'", "red_notify', timer = 'connection'"), "");
     let (time, seq) = drops(&result)[0];
     let (when, first) = retransmissions(&result)[0];
@@ -80,7 +80,7 @@ fn other_queues_send_no_notices() {
 }
 
 #[test]
-fn a_notice_spares_the_wait_for_the_timer() {
+fn a_notice_avoids_the_wait_for_the_timer() {
     // The last of three packets is dropped, because two fill the queue. No later packet can cause duplicate ACKs. The link sends one packet
     // of 1040 B in 4.16 ms; the second packet waits, and the third finds the only place occupied.
     let completion = |kind: &str| {

@@ -34,7 +34,7 @@ pub(crate) enum Checked {
     Part(Choice),
 }
 
-/// A checked value and where it comes from.
+/// A checked value and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     /// The value.
@@ -64,7 +64,7 @@ pub(crate) struct Choice {
     pub(crate) name: &'static str,
     /// Its parameters.
     pub(crate) params: Params,
-    /// Limits that are multiples of the bandwidth-delay product, which needs the network.
+    /// Limits that are multiples of the bandwidth-delay product, which depends on the network.
     pub(crate) bdp: Vec<(&'static Param, f64)>,
     /// The other keys of its table.
     pub(crate) extra: Record,

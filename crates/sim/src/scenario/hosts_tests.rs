@@ -46,7 +46,7 @@ fn every_preset_resolves_to_its_values() {
         assert!(!frozen.contains("\nhost = "), "the values stand in a frozen scenario, not the name");
         let again = Document::from_toml(&frozen, "t.toml").unwrap();
         assert_eq!(again.frozen().unwrap(), frozen, "{name}");
-        // Written out by hand the preset is the same host.
+        // A flow with the preset's values written out has the same hosts.
         let (top, modern): (Vec<_>, Vec<_>) = settings(name).into_iter().partition(|[key, ..]| !key.contains('.'));
         let lines: Vec<String> = top.iter().chain(&modern).map(|[key, value, _]| format!("{key} = {value}")).collect();
         let by_hand = format!("{NETWORK}[[flow]]\nprofile = \"modern\"\n{}\n", lines.join("\n"));

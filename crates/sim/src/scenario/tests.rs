@@ -324,7 +324,7 @@ fn parts_have_their_parameters() {
     assert_eq!(control.loss_response.as_ref().map(|part| part.name), Some("halve"));
     assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
     assert_eq!(scenario.flows[0].packets, Some(2));
-    // The parts are what the registry builds.
+    // The registry builds these parts.
     let halve = ackclock_core::entry::find(ackclock_core::cc::loss_response::ENTRIES, "halve").unwrap();
     assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
 }
