@@ -110,7 +110,7 @@ fn vegas_opens_its_window_a_round_trip_later() {
 }
 
 #[test]
-fn an_unlimited_window_is_paced_beyond_ten_segments_only() {
+fn an_unlimited_window_is_paced_if_it_exceeds_ten_segments() {
     for profile in PROFILES {
         let sent = |packets: u64| {
             let flow = format!("{profile}\nsize = \"{packets} packets\"\ninitial_window = \"unlimited\"");

@@ -378,8 +378,8 @@ static FLOW: &[Key] = &[
         "initial_pacing",
         Kind::Word(&["none", "rtt"]),
         Fallback::Text("none"),
-        "rtt: the initial window is spread evenly over the round-trip time of the handshake. The initial window unlimited always \
-         spreads the segments beyond ten.",
+        "rtt: the initial window is spread evenly over the round-trip time of the handshake. If the initial \
+         window is unlimited, a first flight of more than ten segments is always spread.",
     ),
     key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Window growth below ssthresh."),
     key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Window growth from ssthresh on."),

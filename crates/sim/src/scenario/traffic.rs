@@ -124,7 +124,7 @@ pub(super) static APPLICATIONS: &[Variant] = &[
         keys: &[
             key("root", Kind::Drawn(SIZES), Fallback::Absent("given by contents or har"), "Size of the root's response."),
             key("objects", Kind::Integer(0, MANY), Fallback::Integer(0), "Number of objects besides the root."),
-            key("object", Kind::Drawn(SIZES), Fallback::Absent("there are no objects"), "Size of an object's response."),
+            key("object", Kind::Drawn(SIZES), Fallback::Absent("no objects"), "Size of an object's response."),
             request(),
             key(
                 "hosts",
