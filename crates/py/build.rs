@@ -1,9 +1,9 @@
-//! Copies the papers to where maturin takes them from into the wheel.
+//! Copies the papers to the folder from which maturin adds them to the wheel.
 
 use std::path::Path;
 use std::{env, fs, io};
 
-/// What a paper is read from.
+/// Extensions of a paper's files.
 const KINDS: [&str; 2] = ["toml", "md"];
 
 fn main() -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Lists the presets of end hosts, `src/hosts/*.toml`, so that a file there is all that a preset takes.
+//! Lists the presets of end hosts, `src/hosts/*.toml`. A file in this folder is all that a preset needs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,19 +9,19 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<_> = fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    // The order of a folder depends on the file system.
+    // The order of files in a folder depends on the file system.
     files.sort();
     let (mut names, mut texts) = (String::new(), String::new());
     for path in &files {
         println!("cargo::rerun-if-changed={}", path.display());
-        let name = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(|| io::Error::other("a file's name is no text"))?;
+        let name = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(|| io::Error::other("a file name is not valid Unicode"))?;
         let _ = write!(names, "{name:?}, ");
-        let path = path.to_str().ok_or_else(|| io::Error::other("a file's path is no text"))?;
+        let path = path.to_str().ok_or_else(|| io::Error::other("a file path is not valid Unicode"))?;
         let _ = write!(texts, "include_str!({path:?}), ");
     }
     let source = format!(
         "/// Names of the presets, sorted.\npub(crate) const NAMES: &[&str] = &[{names}];\n\
-         /// Their files, in the same order.\nstatic TEXTS: &[&str] = &[{texts}];\n"
+         /// Texts of their files, in the same order.\nstatic TEXTS: &[&str] = &[{texts}];\n"
     );
     fs::write(Path::new(&env::var("OUT_DIR").map_err(io::Error::other)?).join("hosts.rs"), source)
 }

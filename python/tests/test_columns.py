@@ -51,7 +51,7 @@ def test_docstrings_have_the_columns() -> None:
             assert all(f"\n{column.name} : {column.kind}" in said for column in columns.of(name)), f"{cls}: {name}"
     said = str(ackclock.Result.trace.__doc__)
     assert "name\n    One of `traces`." in said
-    assert "Columns of trace rtt\n--------------------\ntime : numbers, s\n    when\n" in said
+    assert "Columns of trace rtt\n--------------------\ntime : numbers, s\n    time of the ACK\n" in said
 
 
 def test_a_summary_has_every_column_of_flows(tmp_path: Any) -> None:

@@ -364,43 +364,43 @@ def leaves(base: type, method: str, **values: object) -> type:
     [
         (
             {"congestion_control": leaves(CongestionControl, "on_ack", pacing_rate_bps=-1)},
-            r"Odd.on_ack left pacing_rate_bps = -1: expected bit/s, at least 1, or None",
+            r"Odd.on_ack set pacing_rate_bps = -1: expected bit/s, at least 1, or None",
         ),
         (
             {"congestion_control": leaves(CongestionControl, "on_sent", burst="x")},
-            r"Odd.on_sent left burst = 'x': expected a number of bytes, at least 0",
+            r"Odd.on_sent set burst = 'x': expected a number of bytes, at least 0",
         ),
         (
             {"congestion_control": leaves(CongestionControl, "on_established", timer_s=math.inf)},
-            r"Odd.on_established left timer_s = inf: expected seconds since the start of the run, or None",
+            r"Odd.on_established set timer_s = inf: expected seconds since the start of the run, or None",
         ),
         (
             {"congestion_control": leaves(leaves(CongestionControl, "on_ack", timer_s=0), "on_timer", timer_s=0.0)},
-            r"Odd.on_timer left timer_s = 0.0: expected a time after now, 0\.\d+ s, or None",
+            r"Odd.on_timer set timer_s = 0.0: expected a time after now, 0\.\d+ s, or None",
         ),
         (
             {"congestion_control": leaves(CongestionControl, "internals", returns=5)},
-            r"Odd.internals left its return value = 5: expected a dictionary of names and numbers",
+            r"Odd.internals returned 5: expected a dictionary of names and numbers",
         ),
         (
             {"congestion_control": leaves(CongestionControl, "internals", returns={"a": "b"})},
-            r"Odd.internals left 'a' in its return value = 'b': expected a number, by a name",
+            r"Odd.internals returned the entry 'a': 'b': expected a text as the name and a number",
         ),
         (
             {"congestion_control": leaves(CongestionControl, "on_first_window", returns=-1)},
-            r"Odd.on_first_window left its return value = -1: expected a number of segments above 0, or None",
+            r"Odd.on_first_window returned -1: expected a number of segments above 0, or None",
         ),
         (
             {"slow_start": leaves(SlowStart, "on_ack")},
-            r"Odd.on_ack left its return value = None: expected segments to grow by, at least 0, or Exit\(ssthresh\)",
+            r"Odd.on_ack returned None: expected segments to grow by, at least 0, or Exit\(ssthresh\)",
         ),
         (
             {"slow_start": leaves(SlowStart, "on_ack", returns=Exit(math.nan))},
-            r"Odd.on_ack left its return value = Exit\(NaN\): expected segments to grow by",
+            r"Odd.on_ack returned Exit\(NaN\): expected segments to grow by",
         ),
         (
             {"slow_start": type("Odd", (SlowStart,), {"initial_ssthresh": "x"})},
-            r"Odd.__init__ left initial_ssthresh = 'x': expected a number of segments, at least 0",
+            r"Odd.__init__ set initial_ssthresh = 'x': expected a number of segments, at least 0",
         ),
     ],
 )

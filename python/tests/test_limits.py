@@ -59,7 +59,7 @@ def test_files_of_a_scenario_are_regular(cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "s.toml").write_text(f'duration = "1 s"\n{flow}'.replace("HAR", har))
         done = cli("check", "s.toml")
         assert done.returncode == 2
-        assert f"{har} is no regular file" in done.stderr
+        assert f"{har} is not a regular file" in done.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="free memory is known on Linux only")

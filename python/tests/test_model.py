@@ -121,7 +121,7 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.mathis(rtt="20"), 'mathis: rtt: a time needs a unit; did you mean "20 s"?'),
         (lambda: model.mathis(loss=[0.1, 0.2], rtt=[1, 2, 3]), "do not broadcast: loss (2,), rtt (3,)"),
         (lambda: model.mathis(loss=object()), "neither a number nor an array of numbers"),  # type: ignore[arg-type]
-        (lambda: model.mathis(loss=True), "mathis: loss: is of another kind"),
+        (lambda: model.mathis(loss=True), "mathis: loss: has the wrong kind of value"),
         (lambda: model.response(law="cubik"), 'there is no law "cubik"; did you mean "cubic"?'),  # type: ignore[arg-type]
         (lambda: model.response(law=["reno"]), "law: one word or truth value for all points"),  # type: ignore[arg-type]
         (lambda: model.rounds(rounds=2.5), "rounds: rounds: must be a whole number, but is 2.5"),

@@ -88,7 +88,7 @@ def leaving(**values: object) -> Scenario:
 )
 def test_a_window_that_is_none_ends_the_run(name: str, value: object) -> None:
     with pytest.raises(
-        ValueError, match=rf"Odd\.on_ack left {name} = {value!r}: expected a .*number of segments, at least 0"
+        ValueError, match=rf"Odd\.on_ack set {name} = {value!r}: expected a .*number of segments, at least 0"
     ):
         run(leaving(**{name: value}))
 

@@ -1,4 +1,4 @@
-//! Analytic models for Python: arrays of doubles as bytes in, bytes out, the interpreter's lock free meanwhile.
+//! Analytic models for Python: inputs and outputs are arrays of doubles as bytes. The GIL is released during the evaluation.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::table::Table;
 
-/// A parameter's value: a word, whether, the bytes of doubles, or a list that is one value.
+/// A parameter's value: a word, a truth value, the bytes of doubles, or a list as one value.
 #[derive(FromPyObject)]
 pub(crate) enum PyInput<'py> {
     Bool(bool),
@@ -39,13 +39,14 @@ fn read(inputs: Vec<(String, PyInput<'_>)>) -> Vec<(String, Input)> {
     inputs.into_iter().map(|(name, input)| (name, input.read())).collect()
 }
 
-/// Every analytic model there is, as JSON.
+/// All analytic models, as JSON.
 #[pyfunction]
 pub(crate) fn models() -> String {
     analytic::models_json().to_string()
 }
 
-/// A parameter's value from a text with its unit: a number, a word, whether, a list of numbers, or None if the model computes it.
+/// Reads a parameter's value from a text with its unit. The value is a number, a word, a truth value, a list of numbers, or None if the
+/// model computes it.
 #[pyfunction]
 pub(crate) fn read_parameter(py: Python<'_>, model: &str, name: &str, text: &str) -> PyResult<Option<Py<PyAny>>> {
     Ok(match analytic::read(model, name, text).map_err(PyValueError::new_err)? {
@@ -57,7 +58,7 @@ pub(crate) fn read_parameter(py: Python<'_>, model: &str, name: &str, text: &str
     })
 }
 
-/// Evaluates a model at `count` points; for each output the bytes of its doubles.
+/// Evaluates a model at `count` points. For each output, returns the bytes of its doubles.
 #[pyfunction]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
@@ -72,7 +73,7 @@ pub(crate) fn evaluate<'py>(
     Ok(outputs.into_iter().map(bytes).collect())
 }
 
-/// Every step of one run of a model that has a trace.
+/// All steps of one run of a model that has a trace.
 #[pyfunction]
 pub(crate) fn trace(py: Python<'_>, model: &str, inputs: Vec<(String, PyInput<'_>)>) -> PyResult<Table> {
     let inputs = read(inputs);

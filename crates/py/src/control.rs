@@ -11,9 +11,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::events::{PyAck, PyCongestionEvent, PyEstablished, PyFirstWindow, PyLost, PySent};
-use crate::object::{Failure, Method, Object, left};
+use crate::object::{Failure, Method, Object, invalid};
 
-/// A control whose decisions a Python object takes. After an exception it stands still; the run is then given up.
+/// A control that delegates its decisions to a Python object. After an exception it changes nothing, and the run is aborted.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer of the object")]
 struct PythonControl {
@@ -25,7 +25,7 @@ struct PythonControl {
     paces_initial_window: bool,
 }
 
-/// Makes a control of what `factory` returns.
+/// Makes controls from the objects that `factory` returns.
 pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFactory {
     Arc::new(move || {
         let mut object = Object::make(&factory, "CongestionControl", &[Method::Ack, Method::Congestion], &failure);
@@ -41,7 +41,7 @@ pub(crate) fn control_factory(factory: Py<PyAny>, failure: Failure) -> ControlFa
     })
 }
 
-/// Reads the window that `method` left; one below `least` segments counts as that.
+/// Reads the window after `method`, raised to at least `least` segments.
 fn read_window(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyResult<Window> {
     let py = object.py();
     let number = |name: &Bound<'_, pyo3::types::PyString>, infinite: bool| {
@@ -49,8 +49,8 @@ fn read_window(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyRe
         match value.extract::<f64>() {
             Ok(number) if number >= 0.0 && (infinite || number.is_finite()) => Ok(number),
             _ => {
-                let right = if infinite { "a number of segments, at least 0" } else { "a finite number of segments, at least 0" };
-                Err(left(object, method, &name.to_string(), &value, right))
+                let expected = if infinite { "a number of segments, at least 0" } else { "a finite number of segments, at least 0" };
+                Err(invalid(object, method, &format!("set {name} ="), &value, expected))
             }
         }
     };
@@ -58,24 +58,24 @@ fn read_window(object: &Bound<'_, PyAny>, method: &str, least: Segments) -> PyRe
 }
 
 impl PythonControl {
-    /// Calls `method`; a window below `least` segments counts as that.
+    /// Calls `method`; the resulting window is raised to at least `least` segments.
     fn call(&mut self, method: Method, arguments: impl for<'py> PyCallArgs<'py>, least: Segments) {
         let read = self.object.call(method, arguments, |object, _, method| read_all(object, method, least));
-        self.take(read);
+        self.apply(read);
     }
 
-    fn take(&mut self, read: Option<(Window, bool)>) {
+    fn apply(&mut self, read: Option<(Window, bool)>) {
         if let Some((window, holds_back)) = read {
             (self.window, self.holds_back) = (window, holds_back);
         }
     }
 
-    /// The smallest window: a segment, unless a reduction has left less.
+    /// The smallest window: one segment, or the current window if a reduction made it smaller.
     fn least(&self) -> Segments {
         self.window.cwnd.min(1.0)
     }
 
-    /// Sets the window that is not the object's decision.
+    /// Sets the window without a call of the object.
     fn set_cwnd(&mut self, cwnd: Segments) {
         self.window.cwnd = cwnd;
         self.object.with(|object| object.setattr(intern!(object.py(), "cwnd"), cwnd));
@@ -97,12 +97,12 @@ impl CongestionControl for PythonControl {
     }
 
     fn settle(&mut self, first: &FirstWindow) -> Option<Segments> {
-        let settled = self.object.call(Method::FirstWindow, (PyFirstWindow(*first),), |object, returned, method| {
+        let learned = self.object.call(Method::FirstWindow, (PyFirstWindow(*first),), |object, returned, method| {
             let learned = returned.extract::<Option<f64>>().ok();
             let learned = learned.filter(|learned| learned.is_none_or(|segments| segments > 0.0 && segments.is_finite()));
-            learned.ok_or_else(|| left(object, method, "its return value", returned, "a number of segments above 0, or None"))
+            learned.ok_or_else(|| invalid(object, method, "returned", returned, "a number of segments above 0, or None"))
         });
-        settled.flatten()
+        learned.flatten()
     }
 
     fn on_sent(&mut self, sent: &Sent) {
@@ -138,7 +138,7 @@ impl CongestionControl for PythonControl {
     fn on_timer(&mut self, now: Instant) {
         let least = self.least();
         let read = self.object.expire(now, (now.as_secs_f64(),), |object, _, method| read_all(object, method, least));
-        self.take(read);
+        self.apply(read);
     }
 
     fn deflate(&mut self, by: Segments) {
@@ -154,7 +154,7 @@ impl CongestionControl for PythonControl {
     }
 
     fn paces(&self) -> bool {
-        // What an object will answer is not known before.
+        // The object can set a rate at any time.
         true
     }
 

@@ -1,12 +1,12 @@
-//! What a congestion control or slow start in Python is told, and what it answers. An event is a copy of the engine's; its attributes become
-//! Python objects when they are read.
+//! Events passed to congestion controls and slow starts in Python, and their return values. An event is a copy of the engine's; its
+//! attributes become Python objects when they are read.
 
 use ackclock_core::cc::Window;
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, FirstWindow, Lost, RateSample, Sent, Snapshot, Totals};
 use ackclock_core::units::{Duration, Rate, Segments};
 use pyo3::prelude::*;
 
-/// Declares a class that shows attributes of an event.
+/// Declares a class with the attributes of an event.
 macro_rules! event {
     ($(#[$doc:meta])* $class:ident as $name:literal of $event:ident: $($attribute:ident -> $kind:ty = |$it:ident| $value:expr),+ $(,)?) => {
         $(#[$doc])*
@@ -34,7 +34,7 @@ fn seconds(span: Option<Duration>) -> Option<f64> {
 }
 
 event! {
-    /// An acknowledgement arrived.
+    /// An acknowledgment arrived.
     PyAck as "Ack" of Ack:
     now_s -> f64 = |it| it.now.as_secs_f64(),
     acked -> u32 = |it| it.acked,
@@ -62,7 +62,7 @@ event! {
 }
 
 event! {
-    /// The connection so far.
+    /// The connection's totals so far.
     PyTotals as "Totals" of Totals:
     sent -> u64 = |it| it.sent,
     delivered -> u64 = |it| it.delivered,
@@ -70,7 +70,7 @@ event! {
 }
 
 event! {
-    /// The connection when a packet was sent.
+    /// The connection's state when a packet was sent.
     PySnapshot as "Snapshot" of Snapshot:
     sent_at_s -> f64 = |it| it.sent_at.as_secs_f64(),
     delivered -> u64 = |it| it.delivered,
@@ -82,7 +82,7 @@ event! {
 }
 
 event! {
-    /// The rate of delivery over the flight of a packet.
+    /// The delivery rate over the flight of a packet.
     PyRateSample as "RateSample" of RateSample:
     packet -> PySnapshot = |it| PySnapshot(it.packet),
     delivered -> u64 = |it| it.delivered,
@@ -104,7 +104,7 @@ event! {
 }
 
 event! {
-    /// A segment is thought to be lost.
+    /// A segment is considered lost.
     PyLost as "Lost" of Lost:
     now_s -> f64 = |it| it.now.as_secs_f64(),
     start -> u64 = |it| it.start,
@@ -115,7 +115,7 @@ event! {
 }
 
 event! {
-    /// Congestion was noticed.
+    /// Congestion was detected.
     PyCongestionEvent as "CongestionEvent" of CongestionEvent:
     now_s -> f64 = |it| it.now.as_secs_f64(),
     cause -> &'static str = |it| match it.cause {
@@ -150,7 +150,7 @@ event! {
 }
 
 event! {
-    /// What became of the initial window.
+    /// The outcome of the initial window.
     PyFirstWindow as "FirstWindow" of FirstWindow:
     window -> Segments = |it| it.window,
     filled -> bool = |it| it.filled,
@@ -165,7 +165,7 @@ event! {
     ssthresh -> Segments = |it| it.ssthresh,
 }
 
-/// Answer of a slow start: it is over.
+/// Return value of a slow start that ends.
 #[pyclass(name = "Exit", module = "ackclock._core", frozen, get_all)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyExit {

@@ -1,4 +1,4 @@
-//! `ackclock._core`: scenarios in, Arrow tables out. The public Python API stands on top of it.
+//! `ackclock._core`: scenarios in, Arrow tables out. The public Python API is built on it.
 
 mod analytic;
 mod control;
@@ -15,7 +15,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(ackclock._core, ScenarioError, PyValueError, "A scenario is wrong.");
+create_exception!(ackclock._core, ScenarioError, PyValueError, "A scenario is invalid.");
 create_exception!(ackclock._core, Interrupted, PyException, "A run was cancelled before its end.");
 
 /// The JSON Schema of scenario files.
@@ -24,19 +24,19 @@ fn schema() -> String {
     format!("{:#}", ackclock_sim::scenario::schema())
 }
 
-/// Every part there is, as JSON: axes, parts, parameters.
+/// All parts as JSON: axes, parts, parameters.
 #[pyfunction]
 fn registry() -> String {
     ackclock_sim::scenario::registry_json().to_string()
 }
 
-/// Every table of a result, as JSON: name, what has a row, and name, unit, kind and meaning of every column.
+/// All tables of a result, as JSON: name, meaning of a row, and name, unit, kind and meaning of every column.
 #[pyfunction]
 fn tables() -> String {
     ackclock_sim::engine::tables_json().to_string()
 }
 
-/// Every preset of end hosts, as JSON: settings and their sources.
+/// All presets of end hosts, as JSON: settings and their sources.
 #[pyfunction]
 fn hosts() -> String {
     ackclock_sim::scenario::hosts_json().to_string()

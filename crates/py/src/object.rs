@@ -1,4 +1,4 @@
-//! A Python object that takes decisions: which methods it has, how they are called, and what they leave.
+//! A Python object that makes decisions: its methods, their calls, and the attributes it sets.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,17 @@ use pyo3::types::{PyDict, PyString};
 pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    pub(crate) fn note(&self, error: PyErr) {
+    pub(crate) fn record(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Takes the exception out.
-    pub(crate) fn take(&self) -> Option<PyErr> {
+    /// Removes and returns the exception.
+    pub(crate) fn remove(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether there was one.
-    pub(crate) fn happened(&self) -> bool {
+    /// Whether the object has raised an exception.
+    pub(crate) fn occurred(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
@@ -74,7 +74,7 @@ methods! {
     Internals = "internals",
 }
 
-/// What an object leaves besides the window.
+/// The attributes of an object besides the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outputs {
     pub(crate) pacing_rate: Option<Rate>,
@@ -92,43 +92,45 @@ impl Outputs {
         if let Some(value) = some(intern!(py, "pacing_rate_bps"))? {
             let rate = value.extract::<f64>().ok().filter(|rate| *rate >= 1.0 && *rate < u64::MAX as f64);
             let rate = rate.and_then(|rate| Rate::from_bits_per_sec(rate as u64));
-            outputs.pacing_rate = Some(rate.ok_or_else(|| left(object, method, "pacing_rate_bps", &value, "bit/s, at least 1, or None"))?);
+            outputs.pacing_rate =
+                Some(rate.ok_or_else(|| invalid(object, method, "set pacing_rate_bps =", &value, "bit/s, at least 1, or None"))?);
         }
         if let Some(value) = some(intern!(py, "burst"))? {
             let burst = value.extract::<f64>().ok().filter(|bytes| (0.0..=1e15).contains(bytes));
-            outputs.burst = Bytes(burst.ok_or_else(|| left(object, method, "burst", &value, "a number of bytes, at least 0"))? as u64);
+            outputs.burst =
+                Bytes(burst.ok_or_else(|| invalid(object, method, "set burst =", &value, "a number of bytes, at least 0"))? as u64);
         }
         if let Some(value) = some(intern!(py, "timer_s"))? {
             let at = value.extract::<f64>().ok().filter(|at| *at >= 0.0 && at.is_finite());
-            let at = at.ok_or_else(|| left(object, method, "timer_s", &value, "seconds since the start of the run, or None"))?;
+            let at = at.ok_or_else(|| invalid(object, method, "set timer_s =", &value, "seconds since the start of the run, or None"))?;
             outputs.timer = Some(Instant::ZERO + Duration::from_secs_f64(at));
         }
         Ok(outputs)
     }
 }
 
-/// The message on an attribute that is none.
-pub(crate) fn left(object: &Bound<'_, PyAny>, method: &str, name: &str, value: &Bound<'_, PyAny>, right: &str) -> PyErr {
+/// The exception for an invalid value. `action` precedes the value: "returned", "set burst =".
+pub(crate) fn invalid(object: &Bound<'_, PyAny>, method: &str, action: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let message = || {
         let class = object.get_type().qualname()?;
-        Ok::<_, PyErr>(format!("{class}.{method} left {name} = {}: expected {right}", value.repr()?))
+        Ok::<_, PyErr>(format!("{class}.{method} {action} {}: expected {expected}", value.repr()?))
     };
     message().map_or_else(|error| error, PyValueError::new_err)
 }
 
-/// A Python object, until it raises an exception; the run is then given up.
+/// A Python object. After an exception it is dropped, and the run is aborted.
 #[derive(Debug)]
 pub(crate) struct Object {
     python: Option<Py<PyAny>>,
-    /// A bit for each method that is to be called.
+    /// One bit for each method to be called.
     called: u32,
     pub(crate) outputs: Outputs,
     failure: Failure,
 }
 
 impl Object {
-    /// What `factory` returns, a subclass of `base` or something like it. Of methods that do nothing in `base` only those are called that
-    /// it has of its own; `always` do something there.
+    /// The object returned by `factory`: a subclass of `base` or a similar class. `always` lists the methods that have an effect in `base`;
+    /// other methods are called only if the object overrides them.
     pub(crate) fn make(factory: &Py<PyAny>, base: &str, always: &[Method], failure: &Failure) -> Self {
         let made = Python::attach(|py| {
             let object = factory.call0(py)?;
@@ -140,18 +142,18 @@ impl Object {
         match made {
             Ok((object, called, outputs)) => Self { python: Some(object), called, outputs, failure },
             Err(error) => {
-                failure.note(error);
+                failure.record(error);
                 Self { python: None, called: 0, outputs: Outputs::NONE, failure }
             }
         }
     }
 
-    /// Whether `method` is to be called at all.
+    /// Whether `method` is called at all.
     pub(crate) const fn has(&self, method: Method) -> bool {
         self.called & (1 << method as u32) != 0
     }
 
-    /// Calls `method` and reads with `read` what it returned and left, besides the usual outputs.
+    /// Calls `method`, updates the usual outputs, and reads further results with `read`.
     pub(crate) fn call<T>(
         &mut self,
         method: Method,
@@ -180,7 +182,7 @@ impl Object {
         }
     }
 
-    /// The timer has expired at `now`: it is off, unless `on_timer` sets it anew to a later time.
+    /// Handles the expiry of the timer at `now`. The timer is off afterwards, unless `on_timer` sets it to a later time.
     pub(crate) fn expire<T>(
         &mut self,
         now: Instant,
@@ -192,14 +194,14 @@ impl Object {
         self.call(Method::Timer, arguments, |object, returned, method| {
             let value = object.getattr(intern!(object.py(), "timer_s"))?;
             if !value.is_none() && value.extract::<f64>().is_ok_and(|at| at <= now.as_secs_f64()) {
-                let right = format!("a time after now, {} s, or None", now.as_secs_f64());
-                return Err(left(object, method, "timer_s", &value, &right));
+                let expected = format!("a time after now, {} s, or None", now.as_secs_f64());
+                return Err(invalid(object, method, "set timer_s =", &value, &expected));
             }
             read(object, returned, method)
         })
     }
 
-    /// Does something with the object.
+    /// Calls `act` with the object.
     pub(crate) fn with<T>(&mut self, act: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
         let object = self.python.as_ref()?;
         let acted = Python::attach(|py| act(object.bind(py)));
@@ -217,40 +219,40 @@ impl Object {
         let read = Python::attach(|py| {
             let returned = object.bind(py).call_method0(Method::Internals.name(py))?;
             let Ok(values) = returned.cast::<PyDict>() else {
-                return Err(left(object.bind(py), "internals", "its return value", &returned, "a dictionary of names and numbers"));
+                return Err(invalid(object.bind(py), "internals", "returned", &returned, "a dictionary of names and numbers"));
             };
             for (name, value) in values {
                 let (Ok(text), Ok(number)) = (name.extract::<String>(), value.extract::<f64>()) else {
-                    let what = format!("{} in its return value", name.repr()?);
-                    return Err(left(object.bind(py), "internals", &what, &value, "a number, by a name"));
+                    let action = format!("returned the entry {}:", name.repr()?);
+                    return Err(invalid(object.bind(py), "internals", &action, &value, "a text as the name and a number"));
                 };
-                out(lasting(&text), number);
+                out(interned(&text), number);
             }
             Ok(())
         });
         if let Err(error) = read {
-            self.failure.note(error);
+            self.failure.record(error);
         }
     }
 
     fn fail(&mut self, error: PyErr) {
         self.python = None;
-        self.failure.note(error);
+        self.failure.record(error);
     }
 }
 
 impl Clone for Object {
-    /// A deep copy, so that both go their own way.
+    /// A deep copy, so that the copies are independent.
     fn clone(&self) -> Self {
         let python = self.python.as_ref().and_then(|object| {
             let copied = Python::attach(|py| Ok(py.import("copy")?.call_method1("deepcopy", (object.bind(py),))?.unbind()));
-            copied.map_err(|error: PyErr| self.failure.note(error)).ok()
+            copied.map_err(|error: PyErr| self.failure.record(error)).ok()
         });
         Self { python, called: self.called, outputs: self.outputs, failure: self.failure.clone() }
     }
 }
 
-/// A bit for each method that is to be called: those of `always`, and those that `object` has and `base` has not given it.
+/// One bit for each method to be called: those of `always`, and those that `object` does not inherit from `base`.
 fn called(object: &Bound<'_, PyAny>, base: &str, always: &[Method]) -> PyResult<u32> {
     let py = object.py();
     let base = py.import("ackclock.control")?.getattr(base)?;
@@ -271,14 +273,14 @@ fn called(object: &Bound<'_, PyAny>, base: &str, always: &[Method]) -> PyResult<
     Ok(called)
 }
 
-/// `name` for the whole process: each is kept once.
-fn lasting(name: &str) -> &'static str {
+/// A copy of `name` that lives as long as the process; equal names share one copy.
+fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&known) = names.get(name) {
         return known;
     }
-    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    names.insert(kept);
-    kept
+    let leaked: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(leaked);
+    leaked
 }

@@ -20,7 +20,7 @@ pub(crate) enum Cell<'a> {
     Bool(bool),
 }
 
-/// The value of a column in a row; `None` where there is none, and for NaN and infinities, which JSON has not.
+/// The value of a column in a row; `None` for missing values, and for NaN and infinities, which JSON does not have.
 fn cell(column: &dyn Array, row: usize) -> Option<Cell<'_>> {
     if column.is_null(row) {
         return None;
@@ -61,9 +61,9 @@ type Columns<'a> = Vec<(&'a str, &'a dyn Array)>;
 /// All rows of a table as JSON objects.
 pub(crate) struct Rows<'a> {
     batch: &'a RecordBatch,
-    /// Key and column of what stands in each object.
+    /// Keys and columns of the object for each row.
     plain: Columns<'a>,
-    /// The same of an object in the object, and its key; it is null where its first column is.
+    /// Key, keys and columns of a nested object. It is null if its first column is.
     nested: Option<(&'static str, Columns<'a>)>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Rows<'a> {
         Self { batch, plain: names.zip(batch.columns().iter().map(AsRef::as_ref)).collect(), nested: None }
     }
 
-    /// Makes one object, at the end of each row, of the columns that are called `key`, an underscore, and their key in it.
+    /// Nests the columns named `key`, an underscore, and a further key: they become one object at the end of each row.
     pub(crate) fn nesting(mut self, key: &'static str) -> Self {
         let inner = |name: &'a str| name.strip_prefix(key).and_then(|rest| rest.strip_prefix('_'));
         let columns = self.plain.iter().filter_map(|(name, column)| Some((inner(name)?, *column))).collect();

@@ -36,10 +36,10 @@ impl Cancel {
     }
 }
 
-/// What a run produced.
+/// The result of a run.
 #[pyclass(name = "RunResult", module = "ackclock._core", frozen)]
 pub(crate) struct PyRunResult {
-    /// What the scenario was made from, which names it.
+    /// The scenario's document, which gives its name.
     document: Document,
     scenario: Scenario,
     result: RunResult,
@@ -72,9 +72,9 @@ pub(crate) fn run(
     }
     let prepared = py.detach(|| Prepared::capturing(&scenario, &capture)).map_err(to_python)?;
     let ready = now()?;
-    let mut interrupted = || cancel.0.load(Ordering::Relaxed) || failure.happened();
+    let mut interrupted = || cancel.0.load(Ordering::Relaxed) || failure.occurred();
     let result = py.detach(|| prepared.run(&mut interrupted));
-    if let Some(error) = failure.take() {
+    if let Some(error) = failure.remove() {
         return Err(error);
     }
     let result = result.map_err(to_python)?;
@@ -94,7 +94,7 @@ fn to_python(error: RunError) -> PyErr {
     }
 }
 
-/// A span as tables have it.
+/// A time span in the form of tables.
 fn seconds_of(span: Duration) -> f64 {
     seconds(span.as_nanos())
 }
@@ -158,19 +158,19 @@ impl PyRunResult {
         Table::of_rows(&self.scenario, LinkResult::COLUMNS, &self.result.link_rows().collect::<Vec<_>>())
     }
 
-    /// What the applications transferred: responses and bursts.
+    /// The transfers of applications: responses and bursts.
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Transfer::COLUMNS, &self.result.transfer_rows().collect::<Vec<_>>())
     }
 
-    /// The pages that clients began to load, and their exchanges of one request and response.
+    /// The pages that clients began to load, and exchanges of one request and response.
     #[getter]
     fn pages(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Page::COLUMNS, &self.result.page_rows().collect::<Vec<_>>())
     }
 
-    /// The whole result but its traces, as JSON.
+    /// The whole result except traces, as JSON.
     #[pyo3(name = "summary")]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn py_summary(&self, py: Python<'_>, classes: Vec<u64>, byte_classes: Vec<u64>) -> PyResult<String> {
@@ -195,7 +195,7 @@ impl PyRunResult {
         self.result.capture.iter().flat_map(Capture::places).collect()
     }
 
-    /// The captured packets as a file in the format pcapng.
+    /// The captured packets as a pcapng file.
     #[pyo3(signature = (at=None, snaplen=None))]
     #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
     fn pcapng<'py>(&self, py: Python<'py>, at: Option<Vec<String>>, snaplen: Option<u32>) -> PyResult<Bound<'py, PyBytes>> {

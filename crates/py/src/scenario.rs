@@ -13,14 +13,14 @@ use crate::control::control_factory;
 use crate::object::Failure;
 use crate::slow_start::slow_start_factory;
 
-/// A scenario document, checked when it is read and after every change.
+/// A scenario document. It is checked after reading and after every change.
 #[pyclass(name = "Scenario", module = "ackclock._core", frozen)]
 pub(crate) struct PyScenario {
     document: Document,
     scenario: Scenario,
 }
 
-/// The callables that make controls and slow starts, by the index of their flow, and where their exceptions go.
+/// The callables that make controls and slow starts, by the index of their flow, and the store of their exceptions.
 pub(crate) struct PythonMakers {
     pub(crate) made: BTreeMap<usize, Py<PyAny>>,
     pub(crate) failure: Failure,
@@ -60,12 +60,12 @@ impl PyScenario {
         Ok(Self { document, scenario })
     }
 
-    /// What it was made from.
+    /// The document of the scenario.
     pub(crate) fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The scenario with the controls and slow starts that Python makes.
+    /// The scenario with controls and slow starts made in Python.
     pub(crate) fn with(&self, makers: &PythonMakers) -> PyResult<Scenario> {
         if makers.made.is_empty() {
             return Ok(self.scenario.clone());
@@ -132,13 +132,13 @@ impl PyScenario {
         self.document.sweep()
     }
 
-    /// The files that it names.
+    /// The files that the scenario names.
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
         self.document.files()
     }
 
-    /// Text, file name and origin, of which `restore` makes an equal scenario.
+    /// Text, file name and origin, from which `restore` makes an equal scenario.
     fn state(&self) -> (String, String, bool) {
         let (file, python) = self.document.origin();
         (self.document.state(), file.to_owned(), python)

@@ -1,4 +1,4 @@
-//! Slow starts written in Python, beside built-in parts.
+//! Slow starts written in Python, combined with built-in parts.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use ackclock_sim::scenario::SlowStartFactory;
 use pyo3::prelude::*;
 
 use crate::events::{PyAck, PyCongestionEvent, PyEstablished, PyExit, PyLost, PySent, PyWindow};
-use crate::object::{Failure, Method, Object, left};
+use crate::object::{Failure, Method, Object, invalid};
 
-/// A slow start whose decisions a Python object takes. After an exception it stands still; the run is then given up.
+/// A slow start that delegates its decisions to a Python object. After an exception it changes nothing, and the run is aborted.
 #[derive(Clone, Debug)]
 struct PythonSlowStart {
     object: Object,
@@ -19,7 +19,7 @@ struct PythonSlowStart {
     wants_samples: bool,
 }
 
-/// Makes a slow start of what `factory` returns.
+/// Makes slow starts from the objects that `factory` returns.
 pub(crate) fn slow_start_factory(factory: Py<PyAny>, failure: Failure) -> SlowStartFactory {
     Arc::new(move || {
         let mut object = Object::make(&factory, "SlowStart", &[Method::Ack], &failure);
@@ -27,13 +27,13 @@ pub(crate) fn slow_start_factory(factory: Py<PyAny>, failure: Failure) -> SlowSt
         let initial_ssthresh = object.with(|object| {
             let Some(value) = object.getattr_opt("initial_ssthresh")? else { return Ok(Segments::INFINITY) };
             let ssthresh = value.extract::<f64>().ok().filter(|segments| *segments >= 0.0);
-            ssthresh.ok_or_else(|| left(object, "__init__", "initial_ssthresh", &value, "a number of segments, at least 0"))
+            ssthresh.ok_or_else(|| invalid(object, "__init__", "set initial_ssthresh =", &value, "a number of segments, at least 0"))
         });
         Box::new(PythonSlowStart { object, initial_ssthresh: initial_ssthresh.unwrap_or(Segments::INFINITY), wants_samples })
     })
 }
 
-/// Reads what a decision is.
+/// Reads a decision.
 fn read_step(object: &Bound<'_, PyAny>, returned: &Bound<'_, PyAny>, method: &str) -> PyResult<Step> {
     if let Some(segments) = returned.extract::<f64>().ok().filter(|segments| *segments >= 0.0 && segments.is_finite()) {
         return Ok(Step::Grow(segments));
@@ -44,15 +44,15 @@ fn read_step(object: &Bound<'_, PyAny>, returned: &Bound<'_, PyAny>, method: &st
         Ok(PyExit { ssthresh, cwnd: Some(cwnd) }) if at_least_0(ssthresh, true) && at_least_0(cwnd, false) => {
             Ok(Step::Leave(Window { cwnd, ssthresh }))
         }
-        _ => Err(left(object, method, "its return value", returned, "segments to grow by, at least 0, or Exit(ssthresh)")),
+        _ => Err(invalid(object, method, "returned", returned, "segments to grow by, at least 0, or Exit(ssthresh)")),
     }
 }
 
 const NO_GROWTH: Step = Step::Grow(0.0);
 
 impl PythonSlowStart {
-    /// Calls a method that decides nothing.
-    fn tell(&mut self, method: Method, arguments: impl for<'py> pyo3::call::PyCallArgs<'py>) {
+    /// Calls a method that returns no decision.
+    fn notify(&mut self, method: Method, arguments: impl for<'py> pyo3::call::PyCallArgs<'py>) {
         self.object.call(method, arguments, |_, _, _| Ok(()));
     }
 }
@@ -63,7 +63,7 @@ impl SlowStart for PythonSlowStart {
     }
 
     fn observe(&mut self, ack: &Ack, window: &Window) {
-        self.tell(Method::Observe, (PyAck(*ack), PyWindow(*window)));
+        self.notify(Method::Observe, (PyAck(*ack), PyWindow(*window)));
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &Window) -> Step {
@@ -71,27 +71,27 @@ impl SlowStart for PythonSlowStart {
     }
 
     fn on_sent(&mut self, sent: &Sent, window: &Window) {
-        self.tell(Method::Sent, (PySent(*sent), PyWindow(*window)));
+        self.notify(Method::Sent, (PySent(*sent), PyWindow(*window)));
     }
 
     fn on_lost(&mut self, lost: &Lost, window: &Window) {
-        self.tell(Method::Lost, (PyLost(*lost), PyWindow(*window)));
+        self.notify(Method::Lost, (PyLost(*lost), PyWindow(*window)));
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, window: &Window) {
-        self.tell(Method::Congestion, (PyCongestionEvent(*event), PyWindow(*window)));
+        self.notify(Method::Congestion, (PyCongestionEvent(*event), PyWindow(*window)));
     }
 
     fn on_mss(&mut self, smss: Bytes) {
-        self.tell(Method::Mss, (smss.0,));
+        self.notify(Method::Mss, (smss.0,));
     }
 
     fn on_established(&mut self, event: &Established, window: &Window) {
-        self.tell(Method::Established, (PyEstablished(*event), PyWindow(*window)));
+        self.notify(Method::Established, (PyEstablished(*event), PyWindow(*window)));
     }
 
     fn paces(&self) -> bool {
-        // What an object will answer is not known before.
+        // The object can set a rate at any time.
         true
     }
 
@@ -116,7 +116,7 @@ impl SlowStart for PythonSlowStart {
     }
 
     fn on_restart(&mut self) {
-        self.tell(Method::Restart, ());
+        self.notify(Method::Restart, ());
     }
 
     fn internals(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -1,4 +1,4 @@
-//! Completion times summed up for Python, and the whole result of a run as JSON.
+//! Completion times for Python, summarised, and the whole result of a run as JSON.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// All that a run gave but its traces, in the order in which JSON has it.
+/// The whole result of a run except traces, in the order of the JSON.
 #[derive(Serialize)]
 pub(crate) struct Summary<'a> {
     pub(crate) scenario: &'a str,
@@ -27,13 +27,13 @@ pub(crate) struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// As JSON, indented by two spaces.
+    /// The result as JSON, indented by two spaces.
     pub(crate) fn json(&self) -> PyResult<String> {
         serde_json::to_string_pretty(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }
 
-/// A row for all sizes and one for each class that holds any; `size` names the column of the classes.
+/// A row for all sizes and one for each nonempty class. `size` names the column of the classes.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
 pub(crate) fn completion(rows: Vec<(u64, Option<f64>)>, starts: Vec<u64>, size: &str) -> PyResult<Table> {
@@ -88,7 +88,7 @@ fn label(class: Class) -> String {
     }
 }
 
-/// A number with commas between its thousands.
+/// A number with commas as thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

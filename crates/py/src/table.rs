@@ -1,4 +1,4 @@
-//! Arrow tables for Python, handed over by the PyCapsule interface.
+//! Arrow tables for Python, passed through the PyCapsule interface.
 
 use std::sync::Arc;
 
@@ -29,17 +29,17 @@ impl Table {
         Ok(Self { batch: batch.map_err(to_python)? })
     }
 
-    /// A table whose rows are declared in Rust, each with its index in `run`.
+    /// A table of rows declared in Rust, each with its index in `run`.
     pub(crate) fn of_rows<S, R>(run: &S, columns: &[Column<S, R>], rows: &[(usize, &R)]) -> PyResult<Self> {
         Self::new(columns.iter().map(|column| (column.name, array(run, column, rows))).collect())
     }
 
-    /// A trace, with the names of the flows and links that its columns have indices of.
+    /// A trace. `flows` and `links` are the names for the indices in its columns.
     pub(crate) fn of_trace(columns: &[TraceColumn<'_>], flows: &[String], links: &[String]) -> PyResult<Self> {
         Self::new(columns.iter().map(|column| (column.name, trace_array(&column.values, flows, links))).collect())
     }
 
-    /// Its rows, for JSON.
+    /// The table's rows, for JSON.
     pub(crate) fn json_rows(&self) -> Rows<'_> {
         Rows::new(&self.batch)
     }
@@ -50,7 +50,7 @@ fn to_python(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A column of rows.
+/// A column of a table of rows.
 fn array<S, R>(run: &S, column: &Column<S, R>, rows: &[(usize, &R)]) -> ArrayRef {
     let cells = rows.iter().map(|(index, row)| column.cell(run, *index, row));
     match column.kind {
@@ -78,7 +78,7 @@ fn trace_array(values: &Values<'_>, flows: &[String], links: &[String]) -> Array
     }
 }
 
-/// A dictionary-encoded column of few different words.
+/// A dictionary-encoded column of words from a small set.
 fn words<'a>(words: impl Iterator<Item = &'a str>) -> ArrayRef {
     let mut builder = StringDictionaryBuilder::<Int32Type>::new();
     for word in words {
@@ -99,7 +99,7 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The first `most` rows, by default all, as dictionaries; None stands for NaN and infinities.
+    /// The first `most` rows (by default all) as dictionaries. None replaces NaN and infinities.
     #[pyo3(signature = (most=None))]
     fn rows<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         dictionaries(py, &self.batch, most.unwrap_or(usize::MAX))

@@ -1,4 +1,4 @@
-//! What a data packet costs from end to end: sender, links, queue, receiver, and the ACK's way back.
+//! End-to-end cost of a data packet: sender, links, queue, receiver, and the ACK's return path.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{Document, Scenario};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
-/// Data packets of all flows together.
+/// Number of data packets of all flows together.
 const PACKETS: u64 = 10_000;
 
 fn scenario(flows: u64, keys: &str) -> Scenario {

@@ -1,4 +1,4 @@
-//! Runs one scenario file and prints, as JSON, what a comparison of speeds needs.
+//! Runs one scenario file and prints, as JSON, the figures for a comparison of speeds.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -32,7 +32,7 @@ fn measure() -> Result<serde_json::Value, String> {
     Ok(serde_json::json!({ "packets": packets, "events": result.events, "setup_s": setup_s, "peak_kb": peak_memory() }))
 }
 
-/// Peak resident memory in kB, where the system tells.
+/// Peak resident memory in kB, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

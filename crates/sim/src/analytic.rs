@@ -1,4 +1,4 @@
-//! Analytic models for callers that have texts and arrays: what there is, parameters read with their units, many points at once.
+//! Analytic models for callers with texts and arrays: lists models, reads parameters with units, and evaluates many points at once.
 
 pub use ackclock_core::analytic::Numbers;
 use ackclock_core::analytic::{self, Model, Trace};
@@ -11,21 +11,21 @@ use crate::scenario::check::in_bounds;
 use crate::scenario::part;
 use crate::scenario::text::{quoted, unknown};
 
-/// What a parameter is set to at the points of an evaluation.
+/// The value of a parameter at the points of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// One number for all points, or one for each: seconds, bits per second, bytes, probabilities from 0 to 1.
+    /// One number for all points or one for each, in seconds, bits per second, bytes, or probabilities from 0 to 1.
     Numbers(Vec<f64>),
     /// A word for all points.
     Word(String),
-    /// Whether, for all points.
+    /// A truth value for all points.
     Bool(bool),
-    /// A list that is one value, for all points.
+    /// A list as one value for all points.
     List(Vec<f64>),
 }
 
-/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, its paper, and its
-/// trace if it has one.
+/// Every model: name, summary, reference, header, parameters, outputs, axis, whether it is simulated or slow, its paper, and its trace if
+/// it has one.
 pub fn models_json() -> Json {
     let models = analytic::ENTRIES.iter().zip(analytic::describe()).map(|(model, description)| {
         let mut json = part::describe(&description);
@@ -52,7 +52,7 @@ fn describe_trace(trace: &Trace) -> Json {
 /// The model `name`.
 ///
 /// # Errors
-/// If there is none; the text says the nearest name.
+/// If there is no such model; the message suggests the nearest name.
 pub fn find(name: &str) -> Result<&'static Model, String> {
     let known: Vec<&str> = analytic::ENTRIES.iter().map(|model| model.name).collect();
     analytic::find(name).ok_or_else(|| unknown("model", name, &known))
@@ -64,10 +64,10 @@ fn find_param(model: &Model, name: &str) -> Result<&'static Param, String> {
     found.ok_or_else(|| format!("{}: {}", model.name, unknown("parameter", name, &known)))
 }
 
-/// Reads a text as a value of a parameter, with its unit; bounds are checked.
+/// Reads a text with its unit as the value of a parameter, and checks the bounds.
 ///
 /// # Errors
-/// If there is no such model or parameter, or the text is no such value.
+/// If there is no such model or parameter, or if the text is not a valid value.
 pub fn read(model: &str, name: &str, text: &str) -> Result<Value, String> {
     let model = find(model)?;
     let param = find_param(model, name)?;
@@ -93,14 +93,14 @@ fn read_value(param: &Param, text: &str) -> Result<Value, String> {
     }
 }
 
-/// Reads a list as it stands in a scenario: "[2, 4, 8]".
+/// Reads a list in the syntax of a scenario: "[2, 4, 8]".
 fn read_list(text: &str) -> Result<Vec<f64>, String> {
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let numbers = inner.and_then(|inner| inner.split(',').map(|number| number.trim().parse().ok()).collect());
     numbers.ok_or_else(|| format!("must be a list of numbers as in \"[2, 4, 8]\", but is {}", quoted(text)))
 }
 
-/// `value`, if it is one that `param` takes.
+/// `value`, if `param` accepts it.
 fn checked(param: &Param, value: Value) -> Result<Value, String> {
     match (&value, param.kind) {
         (Value::Number(number), Kind::Integer { .. }) if number.fract() != 0.0 => Err(format!("must be a whole number, but is {number}")),
@@ -113,17 +113,17 @@ fn checked(param: &Param, value: Value) -> Result<Value, String> {
         (Value::Word(word), Kind::Word(words)) if !words.contains(&word.as_str()) => Err(unknown(param.name, word, words)),
         (Value::Word(_), Kind::Word(_)) | (Value::Bool(_), Kind::Bool) => Ok(()),
         (Value::Auto, _) if param.default == Default::Auto => Ok(()),
-        _ => Err("is of another kind".to_owned()),
+        _ => Err("has the wrong kind of value".to_owned()),
     }
     .map(|()| value)
 }
 
-/// A number in the unit in which the bounds of `param` are written.
+/// A number in the unit of the bounds of `param`.
 fn shown(param: &Param, number: f64) -> f64 {
     if matches!(param.kind, Kind::Probability { .. }) { number * 100.0 } else { number }
 }
 
-/// Parameters of a model at every point.
+/// Parameters of a model at all points.
 struct Points {
     usual: Params,
     varied: Vec<(&'static Param, Vec<f64>)>,
@@ -165,17 +165,17 @@ impl Points {
     }
 }
 
-/// Evaluates a model at `count` points: for each output the numbers at all points.
+/// Evaluates a model at `count` points; for each output, returns the numbers at all points.
 ///
-/// Slow models use up to `jobs` threads; what they give does not depend on it.
+/// Slow models use up to `jobs` threads. The result does not depend on their number.
 ///
 /// # Errors
-/// If there is no such model or parameter, or a value is none that it takes: what, and the nearest right thing.
+/// If there is no such model or parameter, or if a value is invalid. The message names the problem and the nearest valid value.
 pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: usize) -> Result<Vec<Vec<f64>>, String> {
     let model = find(model)?;
     let points = Points::new(model, inputs, count)?;
     let threads = if model.slow { jobs.clamp(1, count.max(1)) } else { 1 };
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("no threads: {problem}"))?;
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("cannot start threads: {problem}"))?;
     let at_points: Vec<Vec<f64>> = pool.install(|| {
         (0..count)
             .into_par_iter()
@@ -202,16 +202,16 @@ fn one(model: &Model, inputs: Vec<(String, Input)>) -> Result<Params, String> {
 pub struct Traced {
     /// Its name.
     pub name: String,
-    /// What its numbers are.
+    /// Kind of its numbers.
     pub kind: Numbers,
-    /// Its numbers, one for each step.
+    /// One number for each step.
     pub numbers: Vec<f64>,
 }
 
-/// Every step of one run of a model.
+/// All steps of one run of a model.
 ///
 /// # Errors
-/// As [`evaluate`]; or the model has no trace.
+/// As [`evaluate`]; also if the model has no trace.
 pub fn trace(model: &str, inputs: Vec<(String, Input)>) -> Result<Vec<Traced>, String> {
     let model = find(model)?;
     let trace = model.trace.as_ref().ok_or_else(|| format!("{}: has no trace", model.name))?;
@@ -268,12 +268,12 @@ mod tests {
         let message = |inputs| evaluate("population", inputs, 1, 1).unwrap_err();
         assert_eq!(message(vec![list("windows", &[4.0, 2.0])]), "population: windows: must be 1 to 32 numbers in rising order");
         assert_eq!(message(vec![numbers("windows", &[4.0])]), "population: windows: must be a list of numbers");
-        assert_eq!(message(vec![list("flows", &[4.0])]), "population: flows: is of another kind");
+        assert_eq!(message(vec![list("flows", &[4.0])]), "population: flows: has the wrong kind of value");
         let message = |inputs| evaluate("response", inputs, 2, 1).unwrap_err();
         assert_eq!(message(vec![numbers("loss", &[0.1, 2.0])]), "response: loss: must be from 0 to 100 %, but is 200");
         assert_eq!(message(vec![numbers("loss", &[0.1; 3])]), "response: loss: has 3 values for 2 points");
         assert!(message(vec![numbers("law", &[1.0])]).contains("must not be a number"));
-        assert!(message(vec![word("loss", "1 %")]).contains("is of another kind"));
+        assert!(message(vec![word("loss", "1 %")]).contains("has the wrong kind of value"));
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             (rate["kind"].as_str(), rate["default"].as_str(), rate["unit"].as_str()),
             (Some("rate"), Some("45 Mbit/s"), Some("Mbit/s"))
         );
-        // What is shown as a default reads as the default.
+        // A listed default reads as the default.
         for model in analytic::ENTRIES {
             for param in model.params {
                 let text = part::default(param);

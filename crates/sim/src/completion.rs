@@ -1,13 +1,13 @@
-//! Completion times of flows and transfers by size, and load times of pages by application: counts, means and percentiles.
+//! Completion times of flows and transfers by size, and page load times by application: counts, means and percentiles.
 
 /// Times of flows, transfers or pages, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// How many there are.
+    /// Number of times.
     pub count: usize,
-    /// How many of them were not done when the run ended.
+    /// Number of those unfinished at the end of the run.
     pub unfinished: usize,
-    /// Of those that were done; `None`: none was.
+    /// Statistics of the finished ones; `None` if there are none.
     pub statistics: Option<Statistics>,
 }
 
@@ -24,12 +24,12 @@ pub struct Statistics {
     pub p99: f64,
 }
 
-/// The sizes from `low` up to, but without, `high`; without bounds: all.
+/// A class of sizes: from `low` up to, but excluding, `high`. Without bounds: all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Smallest size; `None`: the class of all.
+    /// Smallest size; `None` for the class of all sizes.
     pub low: Option<u64>,
-    /// Smallest size that is too large.
+    /// Smallest size above the class; `None`: no bound.
     pub high: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Class {
 }
 
 impl Times {
-    /// Sums up times; `None` is one that was not done.
+    /// Summarises times; `None` is unfinished.
     pub fn of(times: impl IntoIterator<Item = Option<f64>>) -> Self {
         let (mut count, mut done) = (0, Vec::new());
         for time in times {
@@ -52,7 +52,7 @@ impl Times {
 }
 
 impl Statistics {
-    /// `None` of no values.
+    /// `None` if there are no values.
     fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -68,7 +68,7 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some((rank - rank.floor()) * (above - below) + below)
 }
 
-/// Times of all and of each class of sizes that holds any; `starts` are the sizes with which a class begins, in rising order.
+/// Times of all rows and of each nonempty class of sizes. `starts` are the smallest sizes of the classes, in increasing order.
 pub fn by_size(rows: &[(u64, Option<f64>)], starts: &[u64]) -> Vec<(Class, Times)> {
     let ends = starts.iter().skip(1).map(|&end| Some(end)).chain([None]);
     let classes = starts.iter().zip(ends).map(|(&start, high)| Class { low: Some(start), high });
@@ -78,7 +78,7 @@ pub fn by_size(rows: &[(u64, Option<f64>)], starts: &[u64]) -> Vec<(Class, Times
     std::iter::once((all, times(all))).chain(filled).collect()
 }
 
-/// Times of each group, in the order in which groups first appear.
+/// Times of each group, in the order of first appearance.
 pub fn by_group<G: PartialEq + Copy>(rows: &[(G, Option<f64>)]) -> Vec<(G, Times)> {
     let mut groups: Vec<G> = Vec::new();
     for (group, _) in rows {

@@ -1,4 +1,4 @@
-//! A run may be advanced to any times and go on: its result is that of one run.
+//! A run can advance to any times and continue. Its result equals that of a single run.
 
 use ackclock_core::rng::Generator;
 use ackclock_core::units::{Duration, Instant};
@@ -41,7 +41,7 @@ fn however_a_run_is_divided_its_result_is_the_same() {
         for steps in [3, 200] {
             let mut parts = Prepared::new(scenario).unwrap();
             for _ in 0..steps {
-                // Times that have passed, and such as lie behind the end, change nothing.
+                // Times in the past, and times after the end, change nothing.
                 let until = Instant::ZERO + Duration::from_secs_f64(1.1 * SECONDS * random.uniform());
                 parts.advance(until, &mut || false).unwrap();
             }

@@ -1,4 +1,4 @@
-//! BBR through the engine: what the draft's list of test cases says of simple paths, and the facts on which it relies.
+//! BBR through the engine: the draft's test cases on simple paths, and the event data on which BBR relies.
 #![allow(clippy::float_cmp, reason = "states are whole numbers")]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use ackclock_core::units::{Bytes, Instant, Rate};
 use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::{ControlSpec, Document, Scenario};
 
-/// The states as the trace numbers them.
+/// Numbers of the states in the trace.
 const STARTUP: f64 = 0.0;
 const DRAIN: f64 = 1.0;
 const CRUISE: f64 = 3.0;
@@ -21,7 +21,7 @@ fn scenario(text: &str) -> Scenario {
     scenario.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A run with the place of its bottleneck among the links.
+/// A run, with the index of its bottleneck link.
 struct Run {
     result: RunResult,
     bottleneck: usize,
@@ -35,7 +35,7 @@ fn simulate(scenario: &Scenario) -> Run {
     Run { result, bottleneck, duration: scenario.duration.as_secs_f64() }
 }
 
-/// Flows over `rate` Mbit/s and 40 ms there and back, with `queue` before the bottleneck.
+/// Flows over `rate` Mbit/s with a round-trip delay of 40 ms and `queue` at the bottleneck.
 fn path(rate: f64, queue: &str, seconds: f64, flows: &[&str]) -> Scenario {
     let flows: Vec<String> = flows.iter().map(|flow| format!("[[flow]]\n{flow}\n")).collect();
     scenario(&format!(
@@ -49,7 +49,7 @@ fn path(rate: f64, queue: &str, seconds: f64, flows: &[&str]) -> Scenario {
 /// BBR on a modern host with segments of 1448 bytes, 1500 on the wire.
 const BBR: &str = "profile = 'modern'\npacket_size = '1448 B'\ncongestion_control = 'bbr'";
 const LINUX: &str = "profile = 'modern'\npacket_size = '1448 B'\ncongestion_control = { kind = 'bbr', constants = 'linux' }";
-/// What the wire carries of data.
+/// Share of data on the wire.
 const DATA: f64 = 1448.0 / 1500.0;
 
 impl Run {
@@ -57,19 +57,19 @@ impl Run {
         &self.result.flows[0]
     }
 
-    /// The quantity `name` of the first flow whenever it was recorded, with the time in seconds.
+    /// Values of the first flow's quantity `name`, with their times in seconds.
     fn quantity<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (f64, f64)> + 'a {
         let trace = self.result.traces.internals.as_ref().unwrap();
         let of_first = move |at: &usize| trace.name[*at] == name && trace.flow[*at] == 0;
         (0..trace.time.len()).filter(of_first).map(|at| (trace.time[at] as f64 / 1e9, trace.value[at]))
     }
 
-    /// What `name` was at `time`.
+    /// The value of `name` at `time`.
     fn at(&self, name: &str, time: f64) -> f64 {
         self.quantity(name).take_while(|(at, _)| *at <= time).last().unwrap().1
     }
 
-    /// The states one after the other, each with when it began and ended.
+    /// The sequence of states, each with its start and end.
     fn states(&self) -> Vec<(f64, f64, f64)> {
         let mut states: Vec<(f64, f64, f64)> = Vec::new();
         for (time, state) in self.quantity("state") {
@@ -86,12 +86,12 @@ impl Run {
         states
     }
 
-    /// The visits to one state.
+    /// The periods spent in one state.
     fn visits(&self, state: f64) -> Vec<(f64, f64)> {
         self.states().into_iter().filter(|visit| visit.0 == state).map(|(_, from, to)| (from, to)).collect()
     }
 
-    /// Data delivered by all flows from `start` on, in Mbit/s.
+    /// Rate of the data delivered by all flows from `start` on, in Mbit/s.
     fn rate_from(&self, start: f64) -> f64 {
         let trace = self.result.traces.delivered.as_ref().unwrap();
         let of = |flow: u32| {
@@ -102,7 +102,7 @@ impl Run {
         bytes as f64 * 8e-6 / (self.duration - start)
     }
 
-    /// Mean of the packets that wait before the bottleneck from `start` on.
+    /// Mean number of packets waiting at the bottleneck from `start` on.
     fn queue_from(&self, start: f64) -> f64 {
         let trace = self.result.traces.queue.as_ref().unwrap();
         let (mut sum, mut since, mut packets) = (0.0, start, 0);
@@ -123,7 +123,7 @@ fn a_clean_path_is_filled_and_its_queue_stays_short() {
         assert!(used >= 0.95, "{used}");
         assert!(queue < 0.3, "{queue}");
         assert_eq!(run.flow().retransmitted_packets, 0);
-        // Of the link's rate within 2 %, at any time after start-up.
+        // Within 2 % of the link's rate, at any time after start-up.
         let wrong = run.quantity("max_bw").find(|(time, bw)| *time > 1.0 && (bw / (100e6 * DATA) - 1.0).abs() > 0.02);
         assert_eq!(wrong, None);
         assert!((run.at("min_rtt", 30.0) - 0.04).abs() < 0.001);
@@ -135,7 +135,7 @@ fn start_up_ends_three_rounds_after_the_plateau_and_drains() {
     let run = simulate(&path(100.0, "'4 BDP'", 4.0, &[BBR]));
     let states = run.states();
     assert_eq!((states[0].0, states[1].0, states[2].0), (STARTUP, DRAIN, CRUISE), "{states:?}");
-    // The last round that was a quarter better than the best before, by the bandwidth at its start.
+    // The last round with a rate a quarter above the previous maximum, according to the bandwidth at its start.
     let exit = run.at("round_count", states[1].1) as u32;
     let (mut baseline, mut last) = (0.0, 0);
     for round in 1..=exit {
@@ -147,11 +147,11 @@ fn start_up_ends_three_rounds_after_the_plateau_and_drains() {
     }
     assert_eq!(exit, last + 3);
     assert!((baseline / (100e6 * DATA) - 1.0).abs() < 0.02, "{baseline}");
-    // The rate doubles each round, from a segment and then ten in the first two.
+    // The rate doubles each round, from one segment and then ten in the first two rounds.
     let doublings = (run.flow().bdp_packets / 10.0).log2().ceil() as u32;
     assert!(last <= 2 + doublings + 1, "{last} rounds to the plateau");
     assert!(states[2].1 - states[1].1 < 0.2, "three rounds at most");
-    // The queue is empty when it cruises.
+    // The queue is empty in the cruise phase.
     let trace = run.result.traces.queue.as_ref().unwrap();
     let left =
         (0..trace.time.len()).filter(|at| trace.link[*at] as usize == run.bottleneck && trace.time[*at] as f64 / 1e9 <= states[2].1 + 0.1);
@@ -165,7 +165,7 @@ fn probe_rtt_comes_every_five_seconds_for_200_ms_and_a_round() {
     assert!((5..=7).contains(&visits.len()), "{visits:?}");
     for pair in visits.windows(2) {
         let since = pair[1].0 - pair[0].1;
-        // An empty queue may show the smallest time a little later.
+        // An empty queue can show the smallest round-trip time a little later.
         assert!((4.9..5.6).contains(&since), "{since}");
     }
     for (from, to) in &visits[..visits.len() - 1] {
@@ -204,7 +204,7 @@ fn flows_of_a_run_draw_waits_of_their_own() {
 }
 
 #[test]
-fn four_packets_are_in_flight_where_the_path_holds_less() {
+fn four_packets_are_in_flight_if_the_path_holds_fewer() {
     // 0.5 Mbit/s and 40 ms: 1.7 segments.
     let run = simulate(&path(0.5, "'40 packets'", 30.0, &[BBR]));
     let used = run.rate_from(4.0) / (0.5 * DATA);
@@ -215,14 +215,14 @@ fn four_packets_are_in_flight_where_the_path_holds_less() {
 
 #[test]
 fn ten_times_the_bandwidth_is_found_in_a_few_rounds() {
-    // Datagrams take nine tenths of the link for the first seconds.
+    // Datagrams occupy nine tenths of the link for the first seconds.
     let cross = "application = { kind = 'cbr', rate = '90 Mbit/s' }\npacket_size = '1472 B'\nstop = '10 s'";
     let run = simulate(&path(100.0, "'1 BDP'", 20.0, &[BBR, cross]));
     let before = run.quantity("max_bw").take_while(|(time, _)| *time < 10.0).last().unwrap().1;
     assert!(before < 40e6, "{before}");
     let found = run.quantity("max_bw").find(|(time, bw)| *time > 10.0 && *bw >= 0.9 * 100e6 * DATA).unwrap().0;
     let probe = run.visits(UP).into_iter().find(|(_, to)| *to > 10.0).unwrap().0.max(10.0);
-    // Each round of the probe raises the rate by a quarter and the bound by twice as many segments as the round before.
+    // Each round of the probe raises the rate by a quarter and the bound by twice as many segments as the previous round.
     let rounds = run.at("round_count", found) - run.at("round_count", probe);
     assert!(rounds <= 20.0, "{rounds} rounds");
 }
@@ -254,7 +254,7 @@ fn a_policer_is_not_overrun_for_long() {
 
 #[test]
 fn random_losses_of_one_percent_cost_little() {
-    // Which segments are lost decides much: a probe that loses 2 % ends. So the mean of five draws.
+    // The choice of lost segments matters: a probe that loses 2 % ends. The test uses the mean of five draws.
     let lossy = |flow: &str| {
         let used = (1..=5).map(|seed| {
             let mut scenario = path(50.0, "'1 BDP', loss = '1 %'", 30.0, &[flow]);
@@ -264,14 +264,14 @@ fn random_losses_of_one_percent_cost_little() {
         used.sum::<f64>() / 5.0
     };
     let (bbr, cubic) = (lossy(BBR), lossy("profile = 'modern'\npacket_size = '1448 B'\navoidance = 'cubic'"));
-    // Each round of losses takes the share lost and the pacing margin, until the next probe.
+    // Each round with losses reduces the rate by the lost share and the pacing margin, until the next probe.
     assert!(bbr >= 0.75, "{bbr}");
     assert!(cubic < 0.3 * bbr, "{cubic}");
 }
 
 #[test]
 fn an_idle_application_skips_probe_rtt() {
-    // Bursts of 10 kB twice a second: the path is empty most of the time.
+    // Bursts of 10 kB twice a second leave the path empty most of the time.
     let bursts = "application = { kind = 'on-off', burst = '10 kB', pause = '500 ms' }";
     let run = simulate(&path(20.0, "'1 BDP'", 30.0, &[&format!("{BBR}\n{bursts}")]));
     assert!(run.flow().delivered_bytes > 300_000);
@@ -281,7 +281,7 @@ fn an_idle_application_skips_probe_rtt() {
 
 #[test]
 fn hosts_of_profile_ns2_carry_it_too() {
-    // A flow's bytes are those of its packets there, headers included.
+    // A flow's bytes are those of its packets on the link, headers included.
     let used = |queue: &str, control: &str| {
         let flow = format!("recovery = 'sack'\nrwnd = '10000 packets'\n{control}");
         let run = simulate(&path(10.0, queue, 30.0, &[&flow]));
@@ -297,11 +297,11 @@ fn hosts_of_profile_ns2_carry_it_too() {
     }
 }
 
-/// Keeps a window of 40 segments at a rate, and checks the facts that BBR relies on.
+/// A control with a window of 40 segments and a fixed rate that checks the event data on which BBR relies.
 #[derive(Clone, Debug)]
 struct Checker {
     total: Totals,
-    /// Whether a host that starts over awaits nothing that it has sent.
+    /// Whether a host that starts over considers nothing that it has sent as outstanding.
     goes_back: bool,
 }
 
@@ -361,7 +361,7 @@ impl CongestionControl for Checker {
 }
 
 #[test]
-fn both_hosts_give_facts_that_agree_whatever_is_lost() {
+fn both_hosts_give_consistent_facts_under_any_loss() {
     let hosts = ["recovery = 'sack'", "recovery = 'newreno'", "recovery = 'reno'", "recovery = 'tahoe'", "profile = 'modern'"];
     for host in hosts {
         for loss in ["0 %", "3 %", "20 %"] {

@@ -1,4 +1,4 @@
-//! What every column owes, and that a run's digest is one of columns.
+//! Requirements on every column, and on a run's digest.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn every_column_is_declared_once_with_its_meaning() {
         for column in columns {
             let doc = column["doc"].as_str().unwrap();
             assert!(!doc.is_empty() && !doc.contains('\n') && !doc.ends_with('.'), "{}: {}", table["name"], column["name"]);
-            // A name that ends in a unit has that unit.
+            // A name with a unit as its suffix has this unit.
             let (name, unit) = (column["name"].as_str().unwrap(), column["unit"].as_str().unwrap());
             for (ending, wanted) in [("_s", "s"), ("_bps", "bit/s"), ("_packets", "packets"), ("_bytes", "bytes"), ("_rtt", "s")] {
                 assert!(!name.ends_with(ending) || unit == wanted, "{}: {name} in {unit}", table["name"]);
@@ -39,7 +39,7 @@ fn every_column_is_declared_once_with_its_meaning() {
 type Change = (&'static str, fn(&mut RunResult));
 
 #[test]
-fn a_digest_tells_the_least_difference_in_any_table() {
+fn a_digest_detects_the_smallest_difference_in_any_table() {
     let flow = "[flow]\nprofile = 'modern'\nslow_start = 'hystart_pp'\napplication = { kind = 'request-response', response = '20 kB' }";
     let same = result(flow);
     assert_eq!(same.digest(), result(flow).digest());

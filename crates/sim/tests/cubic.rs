@@ -1,10 +1,10 @@
-//! CUBIC and `hystart_pp` on long paths: the window's curve, its mean under random loss, the first overshoot, and two flows.
+//! CUBIC and `hystart_pp` on long paths: the window curve, its mean under random loss, the first overshoot, and two flows.
 
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::Document;
 use ackclock_sim::trace::CwndTrace;
 
-/// SACK flows over 100 Mbit/s and 100 ms there and back, with `queue` packets before the bottleneck and `loss` behind it.
+/// SACK flows over 100 Mbit/s with a round-trip delay of 100 ms, a queue of `queue` packets at the bottleneck, and `loss` behind it.
 fn long_path(duration: u32, queue: u32, loss: &str, flows: &[&str]) -> RunResult {
     let flows: Vec<String> = flows.iter().map(|flow| format!("[[flow]]\nrecovery = 'sack'\nrwnd = '1000000 packets'\n{flow}\n")).collect();
     let text = format!(
@@ -18,12 +18,12 @@ fn long_path(duration: u32, queue: u32, loss: &str, flows: &[&str]) -> RunResult
     run(&scenario, &mut || false).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Packets that the bottleneck holds on its way, there and back, and waiting in a queue that is just as long.
+/// Number of packets on the path, in both directions, and in a queue of the same size.
 const BDP: u32 = 1200;
 
 const CUBIC: &str = "avoidance = { kind = 'cubic', fast_convergence = false }\nslow_start = 'hystart_pp'";
 
-/// The quantity `name` of the only flow whenever it was recorded, with the time in nanoseconds.
+/// Values of the only flow's quantity `name`, with their times in nanoseconds.
 fn internal<'a>(result: &'a RunResult, name: &'a str) -> impl Iterator<Item = (u64, f64)> + 'a {
     let trace = result.traces.internals.as_ref().unwrap();
     (0..trace.time.len()).filter(move |at| trace.name[*at] == name).map(|at| (trace.time[at], trace.value[at]))
@@ -58,7 +58,7 @@ fn the_window_follows_the_cubic_function() {
 
 #[test]
 fn random_losses_give_the_mean_window_of_the_rfc_and_a_little_more() {
-    // RFC 9438 §5 has regular losses. Where they are random the mean is larger: after a long gap the window grows faster and faster.
+    // RFC 9438 §5 assumes regular losses. With random losses the mean is larger, because growth accelerates after a long gap.
     for (loss, p) in [("0.1 %", 1e-3_f64), ("0.02 %", 2e-4)] {
         let result = long_path(600, 100_000, loss, &[CUBIC]);
         let cwnd = windows(&result);

@@ -1,4 +1,4 @@
-//! Initial windows from end to end: how many segments the first flight has, when they leave, and what connections learn of each other.
+//! Initial windows, end to end: number of segments in the first flight, their times, and learning between connections.
 
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::Document;
@@ -9,7 +9,7 @@ fn simulate(text: &str) -> RunResult {
     run(&scenario.unwrap_or_else(|error| panic!("{error}\n{text}")), &mut || false).unwrap()
 }
 
-/// Flows over one link of `rate` with 20 ms there and back, in front of which `queue` packets have room.
+/// Flows over one link of `rate` with a round-trip delay of 20 ms and a queue of `queue` packets.
 fn one_link(rate: &str, queue: &str, seconds: u32, flow: &str) -> RunResult {
     simulate(&format!(
         "duration = \"{seconds} s\"
@@ -22,10 +22,10 @@ fn one_link(rate: &str, queue: &str, seconds: u32, flow: &str) -> RunResult {
     ))
 }
 
-/// Settings of a flow of each profile, with segments of 1000 and 1448 bytes.
+/// Flow settings of each profile, with segments of 1000 and 1448 bytes.
 const PROFILES: [&str; 2] = ["profile = \"ns2\"", "profile = \"modern\"\npacket_size = \"1448 B\""];
 
-/// Times in nanoseconds at which `flow` first sent the segments from `first` on, before an ACK of one of these arrived.
+/// Times in nanoseconds at which `flow` first sent the segments from `first` on, before the arrival of an ACK for any of them.
 fn first_flight(result: &RunResult, flow: usize, first: u32) -> Vec<u64> {
     let trace = result.traces.sequence.as_ref().unwrap();
     let rows = (0..trace.time.len()).filter(|&row| trace.flow[row] as usize == flow && trace.seq[row] >= first);
@@ -33,14 +33,14 @@ fn first_flight(result: &RunResult, flow: usize, first: u32) -> Vec<u64> {
     before.filter(|&row| trace.kind[row] == SequenceKind::Send).map(|row| trace.time[row]).collect()
 }
 
-/// Checks that `times` begin at `open` and are spread evenly over `rtt`, to the nanosecond.
+/// Checks that `times` begin at `open` and are evenly spread over `rtt`, to the nanosecond.
 #[track_caller]
 fn assert_spread(times: &[u64], open: u64, rtt: u64, case: &str) {
     let expected = (0..).map(|index| open + index * rtt / times.len() as u64);
     assert!(times.iter().zip(expected).all(|(time, expected)| time.abs_diff(expected) <= 1), "{case}: {times:?}");
 }
 
-/// When the ACK arrived that expects segment `seq` of the first flow.
+/// Arrival time of the ACK that expects segment `seq` of the first flow.
 fn acknowledged(result: &RunResult, seq: u32) -> u64 {
     let trace = result.traces.sequence.as_ref().unwrap();
     let row = (0..trace.time.len()).find(|&row| trace.kind[row] == SequenceKind::Ack && trace.seq[row] == seq);
@@ -75,8 +75,8 @@ fn the_first_flight_is_the_initial_window() {
 }
 
 #[test]
-fn the_receiver_bounds_what_is_unlimited() {
-    // 20000 bytes hold 13 segments of 1448.
+fn the_receiver_bounds_an_unlimited_window() {
+    // 20,000 bytes hold 13 segments of 1448 bytes.
     let bounds = [("rwnd = \"12 packets\"", 12), ("modern.receive_buffer = \"20 kB\"\nmodern.receive_buffer_max = \"20 kB\"", 13)];
     for (profile, (bound, expected)) in PROFILES.into_iter().zip(bounds) {
         let flow = format!("{profile}\n{bound}\ninitial_window = \"unlimited\"");
@@ -104,13 +104,13 @@ fn a_paced_first_flight_is_spread_evenly_over_the_round_trip_of_the_handshake() 
 fn vegas_opens_its_window_a_round_trip_later() {
     let flow = "recovery = \"vegas\"\nsize = \"40 packets\"\ninitial_window = \"8 segments\"\ninitial_pacing = \"rtt\"";
     let result = one_link("1.5 Mbit/s", "unlimited", 10, flow);
-    // The first segment's ACK opens the window; the round trip is that of the SYN.
+    // The first segment's ACK opens the window. The round-trip time is that of the SYN.
     let (rtt, open) = (acknowledged(&result, 1), acknowledged(&result, 2));
     assert_spread(&first_flight(&result, 0, 2)[..8], open, rtt, "vegas");
 }
 
 #[test]
-fn what_is_unlimited_is_paced_above_ten_segments_only() {
+fn an_unlimited_window_is_paced_if_it_exceeds_ten_segments() {
     for profile in PROFILES {
         let sent = |packets: u64| {
             let flow = format!("{profile}\nsize = \"{packets} packets\"\ninitial_window = \"unlimited\"");
@@ -134,8 +134,8 @@ fn pacing_saves_a_short_queue_from_the_first_flight() {
             let result = one_link("10 Mbit/s", "5 packets", 20, &flow);
             (result.flows[0].first_overshoot_losses, result.flows[0].delivered_packets)
         };
-        // A queue of 5 packets holds one in transmission and 4 that wait; of 20 at once 15 are lost. Twenty in 40 ms come 2 ms apart, and
-        // a segment takes the link for 1.2 ms at most.
+        // A queue of 5 packets holds one in transmission and four waiting, so a burst of 20 loses 15. Twenty packets in 40 ms arrive 2 ms
+        // apart, and transmission takes at most 1.2 ms.
         assert_eq!([losses("none"), losses("rtt")], [(15, 20), (0, 20)], "{profile}");
     }
 }
@@ -149,22 +149,23 @@ fn an_adaptive_window_rises_until_it_loses_and_falls_by_half() {
         );
         let result = one_link("1.5 Mbit/s", "10 packets", 70, &flow);
         let flights: Vec<usize> = (0..12).map(|flow| first_flight(&result, flow, 1).len()).collect();
-        // A queue of 10 packets takes ten of a burst: one in transmission, 9 that wait. So 8, 9 and 10 segments pass and 11 lose one. Half of
-        // 11 is 5.5; from there 6.5, … 10.5, of which ten segments are sent, and 11.5, of which eleven are, to 5.75.
+        // A queue of 10 packets holds ten of a burst: one in transmission and nine waiting. So 8, 9 and 10 segments pass, and 11 lose one.
+        // Half of 11 is 5.5. From there the window grows to 6.5, … 10.5, at which ten segments are sent. At 11.5 eleven are sent, and the
+        // window falls to 5.75.
         assert_eq!(flights, [8, 9, 10, 11, 5, 6, 7, 8, 9, 10, 11, 5], "{profile}");
         assert!(result.flows.iter().all(|flow| flow.delivered_packets == 20), "{profile}");
     }
 }
 
 #[test]
-fn a_window_that_is_not_filled_teaches_nothing() {
+fn connections_learn_nothing_from_an_unfilled_window() {
     for profile in PROFILES {
         let window = "initial_window = { kind = \"adaptive\", first = \"8 segments\" }";
         let short = format!("{profile}\n{window}\ncount = 4\nstart_spread = \"20 s\"\nsize = \"9 packets\"");
         let long = format!("{profile}\n{window}\nstart = \"25 s\"\nsize = \"30 packets\"");
         let result = one_link("1.5 Mbit/s", "50 packets", 30, &format!("{short}\n[[flow]]\n{long}"));
         let flights: Vec<usize> = (0..5).map(|flow| first_flight(&result, flow, 1).len()).collect();
-        // Windows of 8 and 9 are filled by nine packets. The third and fourth flow find 10, do not fill it, and leave it to the fifth.
+        // Nine packets fill windows of 8 and 9. The third and fourth flows find 10, do not fill it, and leave it to the fifth.
         assert_eq!(flights, [8, 9, 9, 9, 10], "{profile}");
     }
 }
@@ -207,7 +208,7 @@ fn a_marked_first_window_counts_as_a_lost_one() {
             initial_window = {{ kind = \"adaptive\", first = \"16 segments\" }}"
         ));
         let flights: Vec<usize> = (0..2).map(|flow| first_flight(&result, flow, 1).len()).collect();
-        // Sixteen segments at once wait up to 80 ms: CoDel marks after an interval of 10 ms above its target.
+        // Sixteen segments at once wait up to 80 ms. CoDel marks after they have exceeded its target for an interval of 10 ms.
         assert_eq!(flights, [16, 8], "{profile}");
         assert_eq!(result.flows[0].dropped_packets, 0, "{profile}");
     }

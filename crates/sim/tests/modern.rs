@@ -1,4 +1,4 @@
-//! Flows with hosts of profile `modern` through the engine: what arithmetic says of simple networks.
+//! Flows with hosts of profile `modern` through the engine, compared with arithmetic for simple networks.
 
 use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::Document;
@@ -29,13 +29,13 @@ fn assert_near(value: f64, expected: f64, share: f64) {
 
 #[test]
 fn a_bulk_flow_fills_the_bottleneck() {
-    // Without SACK only one segment is repaired in a round trip: slow start must not overshoot by a hundred.
+    // Without SACK, only one segment is repaired per round trip, so slow start must not overshoot by a hundred.
     let cases = [("rack", "unlimited"), ("sack", "unlimited"), ("newreno", "100 segments")];
     for (recovery, threshold) in cases {
         let settings = format!("modern.recovery = \"{recovery}\"\ninitial_ssthresh = \"{threshold}\"");
         let result = chain("\"100 packets\"", 60, &settings);
         let flow = &result.flows[0];
-        // Of 1500 bytes on the wire 1448 are data, and a queue of more than a bandwidth-delay product never runs dry.
+        // Of 1500 bytes on the wire, 1448 are data. A queue of more than a bandwidth-delay product never becomes empty.
         assert_near(flow.goodput_bps, 10e6 * 1448.0 / 1500.0, 0.06);
         assert_eq!(flow.timeouts, 0, "{recovery}: {flow:?}");
         assert!(flow.window_reductions >= 1 && flow.retransmitted_packets >= 1, "{flow:?}");
@@ -47,10 +47,10 @@ fn a_short_flow_takes_the_round_trips_it_must() {
     let result = chain("\"1000 packets\"", 10, "size = \"40 packets\"");
     let flow = &result.flows[0];
     assert_eq!((flow.delivered_bytes, flow.delivered_packets, flow.retransmitted_packets), (40 * 1448, 40, 0));
-    // The handshake, windows of 10 and 20 in a round trip of 60 ms each, and half of one for the last ten.
+    // The handshake, windows of 10 and 20 with a round trip of 60 ms each, and half a round trip for the last ten.
     let seconds = flow.completion_time.unwrap().as_secs_f64();
     assert!((0.21..0.26).contains(&seconds), "{seconds}");
-    // The SYN and 40 segments; the FIN travels with the last.
+    // The SYN and 40 segments. The last segment carries the FIN.
     assert_eq!(flow.sent_packets, 41);
 }
 
@@ -58,15 +58,15 @@ fn a_short_flow_takes_the_round_trips_it_must() {
 fn the_receive_window_bounds_the_rate() {
     let window = "modern.receive_buffer = \"20000 B\"\nmodern.receive_buffer_max = \"20000 B\"";
     let flow = &chain("\"1000 packets\"", 20, window).flows[0];
-    // A window of 13 full segments in a round trip of about 62 ms, less what whole segments leave of it.
+    // A window of 13 full segments in a round trip of about 62 ms, minus the remainder below a whole segment.
     assert_near(flow.goodput_bps, 8.0 * 13.0 * 1448.0 / 0.0625, 0.08);
     assert!(flow.cwnd_max < 30.0, "a window that is not used does not grow: {}", flow.cwnd_max);
 }
 
 #[test]
 fn with_an_odd_window_one_segment_of_it_always_waits() {
-    // 8192 B hold five segments of 1448 B, and 952 B that are no segment and not half of the window (RFC 9293 §3.8.6.2.1). ACKs go for
-    // every second segment, so that the fifth waits for the first of the next round trip, and two ACKs release four segments.
+    // 8192 B hold five segments of 1448 B. The remaining 952 B are neither a segment nor half of the window (RFC 9293 §3.8.6.2.1). Every
+    // second segment is acknowledged. The fifth therefore waits for the first of the next round trip, and two ACKs release four segments.
     let in_100_seconds = |window: u32| {
         let settings =
             format!("host = \"windows_95\"\nmodern = {{ receive_buffer = \"{window} B\", receive_buffer_max = \"{window} B\" }}");
@@ -76,17 +76,17 @@ fn with_an_odd_window_one_segment_of_it_always_waits() {
     // A segment of 1488 B and its ACK of 40 B cross links of 100, 10 and 100 Mbit/s, and 60 ms of delay.
     let bottleneck = 1488.0 * 8.0 / 10e6;
     let round_trip = 0.06 + (1488.0 + 40.0) * 8.0 * (1.0 / 100e6 + 1.0 / 10e6 + 1.0 / 100e6);
-    // In 100 s there are 1627 round trips: one of them more or less at the ends.
+    // 100 s contain 1627 round trips; the ends can add or remove one.
     assert_near(in_100_seconds(8192), 4.0 * 100.0 / round_trip, 1.0 / 1600.0);
     assert_near(in_100_seconds(7 * 1448), 6.0 * 100.0 / round_trip, 1.0 / 1600.0);
-    // With an even window none waits, and so the first ACK is that of the second segment, which the bottleneck sends later.
+    // With an even number of segments, none waits. The first ACK is then that of the second segment, which the bottleneck sends later.
     assert_near(in_100_seconds(6 * 1448), 6.0 * 100.0 / (round_trip + bottleneck), 1.0 / 1600.0);
 }
 
 #[test]
-fn what_is_sent_again_was_lost() {
-    // FreeBSD sends more again than Linux after its slow start, which does not look at round-trip times; but nothing in vain: no ACK is
-    // lost and nothing overtakes, and no timer expires.
+fn only_lost_segments_are_retransmitted() {
+    // FreeBSD retransmits more than Linux after its slow start, which ignores round-trip times. No retransmission is unnecessary: no ACK is
+    // lost, no packets are reordered, and no timer expires.
     for (host, queue) in ["linux", "freebsd", "windows_7"].into_iter().flat_map(|host| [20, 50, 100].map(|queue| (host, queue))) {
         let flow = chain(&format!("\"{queue} packets\""), 10, &format!("host = \"{host}\"\nsize = \"8 MB\"")).flows.remove(0);
         assert!(flow.timeouts == 0 && flow.dropped_packets > 0, "{host}, {queue} packets: {flow:?}");
@@ -106,7 +106,7 @@ fn the_autotuned_window_does_not_bound_the_rate() {
         profile = \"modern\"
         packet_size = \"1448 B\"",
     );
-    // A bandwidth-delay product of 1.25 MB; the buffer begins with 64 KiB.
+    // The bandwidth-delay product is 1.25 MB. The buffer begins with 64 KiB.
     assert!(result.flows[0].goodput_bps > 80e6, "{:?}", result.flows[0]);
 }
 
@@ -208,7 +208,7 @@ fn settings_of_the_other_profile_are_refused() {
     };
     assert_eq!(
         message("profile = \"modern\"\nrwnd = \"20 packets\""),
-        "t.toml:4: flow.0.rwnd: is for profile = \"ns2\"; the settings of a modern host are in [flow.modern]"
+        "t.toml:4: flow.0.rwnd: requires profile = \"ns2\"; a modern host has its settings in [flow.modern]"
     );
-    assert_eq!(message("modern.tlp = false"), "t.toml:3: flow.0.modern: is for profile = \"modern\"");
+    assert_eq!(message("modern.tlp = false"), "t.toml:3: flow.0.modern: requires profile = \"modern\"");
 }

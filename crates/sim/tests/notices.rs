@@ -1,10 +1,10 @@
-//! Notices of drops, end to end: what leaves when, and that nobody is told who was not meant.
+//! Notices of drops, end to end: the times of retransmissions, and no notice for any other sender.
 
 use ackclock_sim::engine::{RunResult, run};
 use ackclock_sim::scenario::Document;
 use ackclock_sim::trace::SequenceKind;
 
-/// From the sender to the queue that drops: the delays of the two links before it.
+/// Propagation delay from the dropping queue back to the sender: two links.
 const BACK: u64 = 12_000_000;
 /// Index of the third link of the chain, in the data's direction.
 const BOTTLENECK: u32 = 4;
@@ -36,7 +36,7 @@ fn retransmissions(result: &RunResult) -> Vec<(u64, u32)> {
 const NOTIFY: &str = "{ kind = 'red_notify', mean_packet = '1000 B', limit = '50 packets' }";
 
 #[test]
-fn an_ns2_sender_repeats_each_dropped_segment_one_path_delay_later() {
+fn an_ns2_sender_retransmits_each_dropped_segment_one_path_delay_later() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         let result = chain(NOTIFY, &format!("recovery = '{recovery}'"));
         let flow = &result.flows[0];
@@ -52,7 +52,7 @@ fn an_ns2_sender_repeats_each_dropped_segment_one_path_delay_later() {
 }
 
 #[test]
-fn a_modern_sender_repeats_the_first_dropped_segment_one_path_delay_later() {
+fn a_modern_sender_retransmits_the_first_dropped_segment_one_path_delay_later() {
     for recovery in ["rack", "sack", "newreno"] {
         let result = chain(NOTIFY, &format!("profile = 'modern'\nmodern.recovery = '{recovery}'"));
         let flow = &result.flows[0];
@@ -63,7 +63,7 @@ fn a_modern_sender_repeats_the_first_dropped_segment_one_path_delay_later() {
 }
 
 #[test]
-fn the_connections_timer_repeats_the_first_unacknowledged_segment() {
+fn the_connections_timer_retransmits_the_first_unacknowledged_segment() {
     let result = chain(&NOTIFY.replace("red_notify'", "red_notify', timer = 'connection'"), "");
     let (time, seq) = drops(&result)[0];
     let (when, first) = retransmissions(&result)[0];
@@ -72,7 +72,7 @@ fn the_connections_timer_repeats_the_first_unacknowledged_segment() {
 }
 
 #[test]
-fn other_queues_tell_nobody() {
+fn other_queues_send_no_notices() {
     for queue in [NOTIFY.replace("red_notify", "red"), "'20 packets'".to_owned(), "{ kind = 'sfq', limit = '20 packets' }".to_owned()] {
         let result = chain(&queue, "");
         assert!(result.flows[0].dropped_packets > 0 && result.flows[0].notices == 0, "{queue}: {:?}", result.flows[0]);
@@ -80,9 +80,9 @@ fn other_queues_tell_nobody() {
 }
 
 #[test]
-fn a_notice_spares_the_wait_for_the_timer() {
-    // The last of three packets is dropped, since two fill the queue: nothing comes after it that could give duplicate ACKs. The link sends
-    // one packet of 1040 B in 4.16 ms; the second waits, and the third finds the one place taken.
+fn a_notice_avoids_the_wait_for_the_timer() {
+    // The last of three packets is dropped, because two fill the queue. No later packet can cause duplicate ACKs. The link sends one packet
+    // of 1040 B in 4.16 ms; the second packet waits, and the third finds the only place occupied.
     let completion = |kind: &str| {
         let queue = format!(
             "{{ kind = '{kind}', mode = 'packets', limit = '1 packets', min_threshold = '40 packets', max_threshold = '50 packets' }}"
@@ -92,9 +92,9 @@ fn a_notice_spares_the_wait_for_the_timer() {
         assert_eq!(drops(&result).len(), 1, "{kind}");
         result.flows[0].completion_time.unwrap().as_secs_f64()
     };
-    let (told, silent) = (completion("red_notify"), completion("red"));
-    // Without a notice the timer of one second runs from the ACK of the second packet.
-    assert!(told < 0.2 && silent > 1.0, "{told} {silent}");
+    let (notified, silent) = (completion("red_notify"), completion("red"));
+    // Without a notice, the timer of one second runs from the ACK of the second packet.
+    assert!(notified < 0.2 && silent > 1.0, "{notified} {silent}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_sender_beside_the_queue_waits_for_a_packet_to_leave() {
          {{ rate = '2 Mbit/s', delay = '20 ms', queue = {queue} }}]\n[flow]\ninitial_window = '30 segments'\n"
     );
     let result = run(&Document::from_toml(&text, "").and_then(|it| it.scenario()).unwrap(), &mut || false).unwrap();
-    // 1040 bytes at 2 Mbit/s take 4.16 ms. In ten seconds no segment can be tried more often than once in that time.
+    // 1040 bytes at 2 Mbit/s take 4.16 ms. In ten seconds, no segment can be sent more often than once in this time.
     let drops = result.traces.drops.as_ref().unwrap();
     assert!(retransmissions(&result).contains(&(drops.time[0] + 4_160_000, drops.seq[0])));
     assert!((20..50_000).contains(&result.flows[0].notices), "{}", result.flows[0].notices);

@@ -77,7 +77,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
         Some(("singledup_", _)) => host.limited_transmit = false,
         Some(("minrto_", value)) => host.min_rto = seconds(value),
         Some(("tcpTick_", value)) => {
-            // The phase is drawn in units of a tick.
+            // The phase is in units of a tick.
             let ticks = host.clock_phase.as_secs_f64() / host.clock_granularity.as_secs_f64();
             host.clock_granularity = seconds(value);
             host.clock_phase = Duration::from_secs_f64(ticks * host.clock_granularity.as_secs_f64());
@@ -102,7 +102,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
     let loss: f64 = row.get("loss").parse().unwrap();
     if loss > 0.0 {
         let seed = row.get("loss_seed").parse().unwrap();
-        // Without a seed ns-2 takes the stream after the default one; a seed starts over at stream 0.
+        // Without a seed, ns-2 uses the stream after the default one. A seed restarts at stream 0.
         let (seed, stream) = if seed == 0 { (1, 1) } else { (seed, 0) };
         let position = if row.get("loss_position") == "after" { LossPosition::AfterLink } else { LossPosition::BeforeQueue };
         scenario.links[BOTTLENECK].loss = Some(LossSpec {
@@ -114,7 +114,7 @@ fn further_run(row: &Row<'_>) -> Scenario {
     scenario
 }
 
-/// The settings of the ns-2 host of a flow.
+/// The settings of a flow's ns-2 host.
 fn host_of(flow: &mut FlowSpec) -> &mut Ns2Host {
     let HostSpec::Ns2(host) = &mut flow.host else { panic!("{} has no ns2 host", flow.name) };
     host
@@ -165,7 +165,8 @@ fn vegas_estimates_from_the_syn_on() {
     let host = host_of(flow);
     (host.packet_size, host.limited_transmit) = (Bytes(1460), false);
     let flow = &run(&scenario, &mut || false).unwrap().flows[0];
-    // The first duplicate ACKs come in the second round trip, when a first deviation of a quarter or of half the SYN's makes a difference.
+    // The first duplicate ACKs arrive in the second round trip, when an initial deviation of a quarter or of half the SYN's makes a
+    // difference.
     let counters = [flow.delivered_bytes, flow.sent_packets, flow.retransmitted_packets, flow.timeouts, flow.window_reductions];
     assert_eq!(counters, [94_900, 73, 4, 0, 0]);
 }
@@ -236,12 +237,12 @@ fn reference_trace(name: &str) -> Vec<(i64, i64, Option<i64>)> {
         (times[index], windows[index], ssthresh)
     };
     let mut rows: Vec<_> = (0..times.len()).map(row).collect();
-    // On the ACK of the SYN ns-2 opens the window to two and then sets the initial one, which may leave no change.
+    // On the ACK of the SYN, ns-2 opens the window to two and then sets the initial window, which can leave it unchanged.
     rows.dedup_by_key(|(_, window, ssthresh)| (*window, *ssthresh));
     rows
 }
 
-/// Our trace: the last value at each time of the reference's resolution.
+/// Our trace: the last value at each time, in the reference's resolution.
 fn our_trace(name: &str) -> Vec<(f64, f64, f64)> {
     let words: Vec<&str> = name.split('_').collect();
     let (bandwidth, queue, agent) = (words[1], words[2].trim_start_matches("ifq"), words[3]);
@@ -270,7 +271,8 @@ fn every_change_of_cwnd_and_ssthresh() {
         let (theirs, ours) = (reference_trace(name), our_trace(name));
         for (row, (their, our)) in theirs.iter().zip(&ours).enumerate() {
             let (time, window) = ((their.0 as f64 - our.0).abs(), (their.1 as f64 - our.1).abs());
-            // ns-2 prints times to 10 µs and windows to 10⁻³ or six digits: half a unit of each, and as much again for us.
+            // ns-2 prints times to 10 µs and windows to 10⁻³ or six digits. The tolerance is half a unit for ns-2's rounding and half a
+            // unit for ours.
             let same = time <= 1.0 && window <= 1.0 && (their.2.unwrap() as f64).to_bits() == our.2.to_bits();
             assert!(same, "{name} row {row}: ns-2 has {their:?}, we have {our:?}");
         }

@@ -1,4 +1,4 @@
-//! Packet-for-packet agreement with ns-2.35 of networks that once disagreed, each for a rule of its own.
+//! Packet-for-packet agreement with ns-2.35 in networks that once diverged, each because of a different rule.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn result(folder: &Path, network: &str) -> (Vec<String>, RunResult) {
     (links, run(&scenario, &mut || false).unwrap())
 }
 
-/// What differs between ns-2's counters in `row` and a flow; what the row leaves out is not compared.
+/// Differences between ns-2's counters in `row` and a flow. Counters missing in the row are not compared.
 fn differences(row: &Row<'_>, flow: &FlowResult) -> Vec<String> {
     let ours = [
         ("bytes", flow.delivered_bytes),

@@ -1,4 +1,4 @@
-//! Packet-for-packet agreement with ns-2.35 of queue disciplines and of ECN.
+//! Packet-for-packet agreement with ns-2.35 for queue disciplines and ECN.
 
 mod common;
 
@@ -10,19 +10,18 @@ use ackclock_sim::engine::{FlowResult, RunResult, run};
 use ackclock_sim::scenario::Document;
 use common::{Row, rows};
 
-/// Numbers that ns-2's default generator gives to the agents of `flows` flows before anything else draws: one when an agent is created,
-/// and one, which counts, when the run begins.
+/// Numbers that the agents of `flows` flows draw from ns-2's default generator before any other component. An agent draws one when it is
+/// created, and one, which it uses, when the run begins.
 const fn drawn_by_agents(flows: u32) -> u32 {
     2 * flows
 }
 
-/// Flows of a run.
+/// Number of flows in a run.
 const FLOWS: usize = 6;
 /// Index of the bottleneck among the links.
 const BOTTLENECK: usize = 0;
 
-/// Six flows over one bottleneck, as ns-2's script sets them up: the nodes in the order in which they are created there, so that hashes of
-/// addresses agree.
+/// Six flows over one bottleneck, as in ns-2's script. The nodes are in the script's order of creation, so that hashes of addresses agree.
 struct Dumbbell<'a> {
     seed: u32,
     queue: &'a str,
@@ -70,7 +69,7 @@ impl Dumbbell<'_> {
         let text = self.text();
         let scenario = Document::from_toml(&text, "dumbbell.toml").and_then(|document| document.scenario());
         let mut scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
-        // ns-2 starts its flows at the first numbers of this seed, with seven digits: for small ones that is finer than a nanosecond.
+        // ns-2 takes the starts from the first numbers of this seed, with seven digits. For small numbers, this is finer than a nanosecond.
         let mut starts = Mrg32k3a::new(self.seed, 0);
         for flow in &mut scenario.flows {
             let seconds = format!("{:.6e}", starts.uniform()).parse().unwrap();
@@ -80,7 +79,7 @@ impl Dumbbell<'_> {
     }
 }
 
-/// The set-ups of the reference data: the queue, and what its flows have besides.
+/// The set-ups of the reference data: the queue, and further settings of the flows.
 fn set_up(name: &str) -> (&'static str, &'static str) {
     let queue = match name {
         "DropTail" => "kind = 'droptail'",
@@ -119,10 +118,10 @@ fn own_set_up(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// A column of the reference data, and what it is in a run.
+/// A column of the reference data, and the function that computes it from a run.
 type Column = (&'static str, fn(&FlowResult) -> u64);
 
-/// What a run of the flows of `rows` gives that differs from the columns of these rows.
+/// The differences between a run of the flows of `rows` and the columns of these rows.
 fn differences(rows: &[&Row<'_>], result: &RunResult, columns: &[Column]) -> Vec<String> {
     let mut failures = Vec::new();
     for (row, flow) in rows.iter().zip(&result.flows) {
@@ -139,7 +138,7 @@ fn differences(rows: &[&Row<'_>], result: &RunResult, columns: &[Column]) -> Vec
     failures
 }
 
-/// The rows of a table, those of one run together.
+/// The rows of a table, grouped by run.
 fn by_run<'a>(table: &'a [Row<'a>]) -> Vec<Vec<&'a Row<'a>>> {
     let run = |row: &&Row<'_>| (row.get("queue").to_owned(), row.get("seed").to_owned());
     let rows: Vec<&Row<'_>> = table.iter().collect();

@@ -1,12 +1,11 @@
-//! "A column is one declaration, a trace is in one file": does what CONTRIBUTING.md says, in a copy of the crates, with the examples printed
-//! there.
+//! "A column is one declaration, a trace is in one file": follows CONTRIBUTING.md in a copy of the crates, with the examples printed there.
 
 #[path = "../../core/tests/example/mod.rs"]
 mod example;
 
 use example::Copied;
 
-/// Runs the copy and looks for the column and the trace in everything that is made from declarations.
+/// Runs the copy and checks that the column and the trace appear in everything derived from declarations.
 const DRIVER: &str = r#"
 use ackclock_sim::columns::Cell;
 use ackclock_sim::engine::{FlowResult, run, tables_json};
@@ -58,7 +57,7 @@ fn the_examples_of_contributing_work() {
     let copied = Copied::new("one_declaration", &["core", "tcp", "sim"]);
     let traces = "crates/sim/src/columns/traces.rs";
     copied.insert("column", "crates/sim/src/engine/result.rs", "pub struct FlowResult of Scenario {\n");
-    copied.insert("trace", traces, "// Every trace, with its table and what it listens to.\n\n");
+    copied.insert("trace", traces, "// Every trace, with its table and its listener.\n\n");
     copied.insert_line("trace line", traces, "\ntraces! {\n");
     copied.write("crates/tcp/src/ns2/recovery/go_back.rs", copied.example("recovery"));
     copied.insert_line("recovery line", "crates/tcp/src/ns2/recovery/mod.rs", "entries! { Entry<dyn Policy>:\n");

@@ -1,4 +1,4 @@
-//! What must hold in every run, whatever the scenario; and runs whose outcome a formula gives.
+//! Properties of every run, and runs with an outcome known from a formula.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ fn names<P: ?Sized>(entries: &[&'static Entry<P>]) -> Vec<&'static str> {
 }
 
 fn any_rate() -> impl Strategy<Value = String> {
-    // From 10 kbit/s to 20 Mbit/s, evenly over the orders of magnitude.
+    // From 10 kbit/s to 20 Mbit/s, evenly distributed on a logarithmic scale.
     (4.0..7.3_f64).prop_map(|exponent| format!("{} bit/s", 10_f64.powf(exponent) as u64))
 }
 
@@ -64,7 +64,7 @@ fn any_loss() -> impl Strategy<Value = String> {
     })
 }
 
-/// The keys of a link. Without `faults` it loses nothing and its queue has no limit.
+/// The keys of a link. Without `faults` the link has no losses and an unlimited queue.
 fn any_link(faults: bool) -> impl Strategy<Value = String> {
     (any_rate(), 0..80_000_u64, any_queue(), prop::option::weighted(0.3, any_loss())).prop_map(move |(rate, delay, queue, loss)| {
         let queue = if faults { queue } else { "'unlimited'".to_owned() };
@@ -139,7 +139,7 @@ fn any_scenario() -> impl Strategy<Value = Random> {
         .prop_map(|(topology, flows, lossless)| Random { topology, flows, lossless })
 }
 
-/// What must hold in one run.
+/// Checks the properties of one run.
 fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
     for (spec, flow) in scenario.flows.iter().zip(&result.flows) {
         assert!(flow.retransmitted_packets <= flow.sent_packets);
@@ -151,9 +151,9 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         assert_eq!(flow.delivered_bytes, flow.delivered_packets * wire + syn, "{}", spec.name);
         assert_eq!(flow.completion_time.is_some(), spec.packets == Some(flow.delivered_packets), "{}", spec.name);
         assert!(flow.cwnd_max.is_finite() && flow.cwnd_max >= flow.cwnd_final && flow.cwnd_final > 0.0, "{}", spec.name);
-        // As in ns-2 a reduction may leave less than a segment.
+        // As in ns-2, a reduction can leave less than a segment.
         assert!(flow.window_reductions > 0 || flow.cwnd_final >= 1.0, "{}", spec.name);
-        // After a mark a packet may cost two: the halving, and the return to one segment that ns-2 counts too.
+        // After a mark, a packet can cause two reductions: the halving, and the return to one segment, which ns-2 counts too.
         assert!(flow.window_reductions <= 2 * flow.sent_packets, "{}: reductions without a packet in between", spec.name);
         assert!(flow.timeouts <= flow.window_reductions && flow.timeouts <= flow.sent_packets, "{}", spec.name);
         if lossless {
@@ -161,7 +161,7 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
         }
     }
     for (spec, link) in scenario.links.iter().zip(&result.links) {
-        // A packet lost behind the link after the end of the run counts nowhere.
+        // A packet lost behind the link after the end of the run is not counted.
         let left = if spec.loss.is_none() { 0..=0 } else { 0..=link.arrivals };
         let after = spec.loss.as_ref().is_some_and(|loss| loss.position == ackclock_sim::scenario::LossPosition::AfterLink);
         let counted = link.delivered + link.drops + if after { link.losses } else { 0 };
@@ -174,7 +174,7 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
     let (by_flow, by_link): (u64, u64) =
         (result.flows.iter().map(|flow| flow.dropped_packets).sum(), result.links.iter().map(|link| link.drops + link.losses).sum());
     assert_eq!(by_flow, by_link, "flows and links disagree on how much was lost");
-    // Behind each sender's node all that flows sent has entered a link, unless it was lost in front of the queue.
+    // Every packet sent from a node has entered a link, unless it was lost before the queue.
     for node in 0..scenario.nodes.len() {
         let flows = scenario.flows.iter().zip(&result.flows);
         let sent: u64 = flows.filter(|(spec, _)| spec.from == node).map(|(_, flow)| flow.sent_packets).sum();
@@ -184,7 +184,7 @@ fn assert_sound(scenario: &Scenario, result: &RunResult, lossless: bool) {
     }
 }
 
-/// Traces agree with what was counted.
+/// Checks that traces agree with the counts.
 fn assert_traced(result: &RunResult) {
     let traces = &result.traces;
     let drops = traces.drops.as_ref().unwrap();
@@ -224,11 +224,11 @@ proptest! {
         let text = random.text(millis, "");
         let (scenario, result) = (scenario(&text), result(&text));
         assert_sound(&scenario, &result, random.lossless);
-        prop_assert_eq!(run(&scenario, &mut || false).unwrap().digest(), result.digest(), "the same scenario ran differently");
+        prop_assert_eq!(run(&scenario, &mut || false).unwrap().digest(), result.digest(), "the same scenario gave different results");
 
         let traced = self::result(&random.text(millis, TRACES));
-        prop_assert_eq!(&traced.flows, &result.flows, "recording changes what happens");
-        prop_assert_eq!(&traced.links, &result.links, "recording changes what happens");
+        prop_assert_eq!(&traced.flows, &result.flows, "recording changes the flows");
+        prop_assert_eq!(&traced.links, &result.links, "recording changes the links");
         assert_traced(&traced);
 
         let longer = self::result(&random.text(2 * millis, ""));
@@ -241,7 +241,7 @@ proptest! {
 
     #[test]
     fn without_losses_everything_arrives(topology in any_topology(false), flows in prop::collection::vec((any_flow(), 1..200_u32), 1..3)) {
-        // `stop` and `size` may be there already: a flow of its own size that never stops.
+        // The flow can already have `stop` and `size`. The test gives every flow a size and no stop.
         let own = |(flow, size): &(String, u32)| {
             let lines = flow.lines().filter(|line| !line.starts_with("size") && !line.starts_with("stop"));
             format!("{}\nsize = '{size} packets'", lines.collect::<Vec<_>>().join("\n"))
@@ -261,7 +261,7 @@ proptest! {
 
 #[test]
 fn duplicate_acks_of_all_data_send_nothing() {
-    // The timer of this flow expires early, all that it sends again is acknowledged twice, and by then nothing is outstanding.
+    // The timer of this flow expires early. All retransmitted segments are acknowledged twice, and by then nothing is outstanding.
     let reverse = "reverse = { rate = '10000 bit/s', delay = '0 s'";
     let text = format!(
         "duration = '3 s'\ntopology = {{ kind = 'chain', links = [\
@@ -276,7 +276,7 @@ fn duplicate_acks_of_all_data_send_nothing() {
     assert!(flow.retransmitted_packets >= 3, "there are duplicates: {flow:?}");
 }
 
-/// 10 ms each way on three links of 100, `bottleneck` and 100 Mbit/s.
+/// Three links of 100, `bottleneck` and 100 Mbit/s with 10 ms each.
 fn chain(seconds: u32, record: &str, bottleneck: &str, flow: &str) -> RunResult {
     result(&format!("duration = '{seconds} s'\nrecord = [{record}]\ntopology.bottleneck = {{ {bottleneck} }}\n[flow]\n{flow}"))
 }
@@ -290,7 +290,7 @@ fn a_window_limited_flow_sends_its_window_every_round_trip() {
         let flow = format!("rwnd = '{rwnd} packets'\npacket_size = '1000 B'");
         let result = chain(20, "'delivered'", "rate = '10 Mbit/s', queue = '100 packets'", &flow);
         let delivered = result.traces.delivered.unwrap();
-        // After five seconds slow start is long over; each packet follows the one a window before it by one round trip.
+        // After five seconds, slow start is long over. Each packet follows the packet one window earlier by one round trip.
         let steady = delivered.time.partition_point(|time| *time < 5_000_000_000);
         let times = &delivered.time[steady..];
         assert!(times.len() >= 200);
@@ -302,7 +302,7 @@ fn a_window_limited_flow_sends_its_window_every_round_trip() {
     }
 }
 
-/// Sizes of the bursts in which a flow sends, each a round trip after the one before.
+/// Sizes of a flow's bursts, which are one round trip apart.
 fn rounds(slow_start: &str) -> Vec<usize> {
     let flow = format!("initial_window = '1 segment'\nslow_start = {slow_start}\nrwnd = '100000 packets'");
     let text = "duration = '600 ms'\nrecord = ['sequence']\n\
@@ -321,7 +321,7 @@ fn slow_start_doubles_every_round() {
     let limited = rounds("'limited'");
     assert_eq!(limited[..8], [1, 1, 2, 4, 8, 16, 32, 64]);
     assert!(limited[9..].windows(2).all(|round| round[1] > round[0] && round[1] <= round[0] + 50), "{limited:?}");
-    // Advanced Slow Start multiplies by four while it adds three per ACK: 1, 4, 16, …
+    // Advanced Slow Start multiplies by four while it adds three segments per ACK: 1, 4, 16, …
     assert_eq!(rounds("'staged'")[..4], [1, 1, 4, 16]);
 }
 
@@ -333,14 +333,14 @@ fn a_saturated_droptail_queue_keeps_its_link_busy() {
         chain(seconds, "", bottleneck, "rwnd = '1000 packets'").flows[0].delivered_bytes as f64
     };
     let rate = 8.0 * (delivered(100) - delivered(20)) / 80.0;
-    // Segments sent twice, and those that wait for a hole to be filled, make it less than the line's rate.
+    // Retransmitted segments, and segments waiting for a hole to be filled, reduce the rate below the line's.
     assert!((9.95e6..=10.01e6).contains(&rate), "{rate} bit/s");
 }
 
 #[test]
 fn reno_follows_the_square_root_law() {
-    // Mathis et al. 1997: W = √(3/2)/√p for periodic losses and an ACK for each packet, 12.2 packets at 1 %. With random losses
-    // they measured constants of 0.9 to 1.3; timeouts of small windows take some more.
+    // Mathis et al. 1997: W = √(3/2)/√p for periodic losses and an ACK for each packet, 12.2 packets at 1 %. For random losses they
+    // measured constants of 0.9 to 1.3. Timeouts of small windows reduce the constant further.
     let run = |seed: u32| {
         let text = format!(
             "seed = {seed}\nduration = '600 s'\n\

@@ -1,4 +1,4 @@
-//! Scenarios through the public interface: the examples, freezing, and that no text makes anything panic.
+//! Scenarios through the public interface: the examples, freezing, and robustness against any text.
 
 use ackclock_sim::scenario::Document;
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ fn deep_nesting_is_refused() {
     assert!(Document::from_json(&json, "t").is_err());
 }
 
-/// Words from which mutated scenarios are made.
+/// Words for mutated scenarios.
 const WORDS: [&str; 40] = [
     "duration",
     "flow",
@@ -109,7 +109,7 @@ const WORDS: [&str; 40] = [
     "access_delays",
 ];
 
-/// Reads, validates, freezes and expands: whatever comes of it, nothing may panic.
+/// Reads, validates, freezes and expands. No input may cause a panic.
 fn exercise(text: &str) {
     for document in [Document::from_toml(text, "t.toml"), Document::from_json(text, "t.json")] {
         let Ok(document) = document else { continue };
@@ -166,7 +166,7 @@ proptest! {
              flow = {{ count = {count}, start = \"{start} ns\", start_jitter = \"{jitter} ns\", initial_window = \"{window} segments\" }}",
             loss * 100.0,
         );
-        // Near 1 the percentage may round to just above 100 %.
+        // Near 1, the percentage can round to just above 100 %.
         if let Ok(document) = Document::from_toml(&text, "t.toml") && document.scenario().is_ok() {
             assert_frozen_is_same(&document);
         }

@@ -15,7 +15,7 @@ fn result(text: &str) -> RunResult {
     run(&scenario, &mut || false).unwrap()
 }
 
-/// A chain of two links of 100 Mbit/s, 15 ms together, whose first has `queue`; and what `flow` says.
+/// A chain of two links of 100 Mbit/s and 15 ms in total. The first link has `queue`; `flow` gives the flow's keys.
 fn chain(queue: &str, flow: &str) -> RunResult {
     result(&format!(
         "duration = '20 s'\nrecord = ['delivered', 'sojourn', 'drops']\n[topology]\nkind = 'chain'\n\
@@ -26,27 +26,28 @@ fn chain(queue: &str, flow: &str) -> RunResult {
 
 #[test]
 fn datagrams_pass_in_a_burst_and_then_at_the_rate() {
-    // 1000 B on the wire every millisecond, for 40 ms; tokens for one every 4 ms, and for ten at the start.
+    // A datagram of 1000 B on the wire every millisecond, for 40 ms. Tokens for one datagram arrive every 4 ms, and for ten are present at
+    // the start.
     let queue = "{ kind = 'tbf', rate = '2 Mbit/s', burst = '10 kB', limit = '50 kB' }";
     let result = chain(queue, "packet_size = '972 B'\nstop = '39.5 ms'\napplication = { kind = 'cbr', rate = '8 Mbit/s' }");
     let times = &result.traces.delivered.as_ref().unwrap().time;
     let expected: Vec<u64> = (0..40_u64)
         .map(|number| {
-            // Packet n needs the tokens for n + 1, and 10 of them are there. Twice 80 µs for the links, and their delays.
+            // Packet n needs the tokens for n + 1 datagrams, of which 10 are present. The links add 2 · 80 µs and their delays.
             let (arrives, ready) = (1_000_000 * number, 4_000_000 * (number + 1).saturating_sub(10));
             arrives.max(ready) + 15_160_000
         })
         .collect();
     assert_eq!(*times, expected);
-    // A datagram is sent, served and delivered; while the link sends or the queue holds back, it waits for one event.
+    // A datagram is sent, served and delivered. Each wait, for the transmission or for tokens, costs one event.
     assert!(result.events <= 5 * 40, "{} events", result.events);
-    // When the last arrives, at 39 ms, 19 have left: packet 18 did at 36 ms.
+    // When the last datagram arrives, at 39 ms, 19 have left; packet 18 left at 36 ms.
     assert_eq!(result.links[SHAPED].queue_max, 21);
 }
 
 #[test]
 fn tokens_that_arrive_with_the_packets_delay_none() {
-    // Tokens for one packet arrive in the time from one packet to the next: only rounding decides which is first, by less than 1 ns.
+    // Tokens for one packet arrive in the gap between two packets. Only rounding, below 1 ns, decides which comes first.
     let queue = "{ kind = 'tbf', rate = '3 Mbit/s', burst = '1000 B', limit = '50 kB' }";
     let result = chain(queue, "packet_size = '972 B'\nstop = '15 s'\napplication = { kind = 'cbr', rate = '3 Mbit/s' }");
     let times = &result.traces.delivered.as_ref().unwrap().time;
@@ -61,12 +62,12 @@ fn a_tcp_flow_gets_the_rate_of_the_tokens_whatever_the_link_has() {
         let queue = format!("{{ kind = 'tbf', rate = '{rate} bit/s', burst = '6 kB', limit = '{limit} B' }}");
         let result = chain(&queue, &format!("packet_size = '1000 B'\n{flow}"));
         let (flow, link) = (&result.flows[0], &result.links[SHAPED]);
-        // Until the first packets are acknowledged the sender has little to send, and never again.
+        // The sender has too little data only until the first packets are acknowledged.
         let most = rate * 1000.0 / (1000.0 + header);
         let goodput = flow.goodput_bps;
         assert!(goodput <= most * 1.001 && goodput >= 0.97 * most, "{goodput} bit/s of {most}: {flow:?}");
         assert!(flow.dropped_packets > 0, "{flow:?}");
-        // The longest wait is limit/rate. The queue is full with up to a packet less, when up to the tokens for one are there.
+        // The longest wait is limit/rate. A full queue can lack up to one packet, and tokens for up to one packet can be present.
         let (longest, packet) = (8.0 * f64::from(limit) / rate, 8.0 * (1000.0 + header) / rate);
         let waited = link.sojourn_max.as_secs_f64();
         assert!(waited <= longest + 1e-9 && waited >= longest - 2.0 * packet, "{waited} s of {longest}");

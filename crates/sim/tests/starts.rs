@@ -1,4 +1,4 @@
-//! Slow starts from end to end, on both host profiles: when SEARCH leaves, and what pacing does to the first rounds.
+//! Slow starts, end to end, on both host profiles: the exit of SEARCH, and the effect of pacing on the first rounds.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ fn simulate(text: &str) -> RunResult {
     run(&scenario.unwrap_or_else(|error| panic!("{error}\n{text}")), &mut || false).unwrap()
 }
 
-/// Settings of a flow of each profile, with an initial window of ten segments.
+/// Flow settings of each profile, with an initial window of ten segments.
 const PROFILES: [&str; 2] =
     ["profile = \"ns2\"\nrwnd = \"100000 packets\"\npacket_size = \"1448 B\"", "profile = \"modern\"\npacket_size = \"1448 B\""];
 
-/// One flow over a bottleneck of 50 Mbit/s with `delay` ms each way, fed twenty times as fast.
+/// One flow over a bottleneck of 50 Mbit/s with a one-way delay of `delay` ms. The access link is twenty times as fast.
 fn one_flow(delay: u32, queue: &str, seconds: u32, profile: &str, slow_start: &str) -> RunResult {
     simulate(&format!(
         "duration = \"{seconds} s\"
@@ -36,7 +36,8 @@ fn one_flow(delay: u32, queue: &str, seconds: u32, profile: &str, slow_start: &s
     ))
 }
 
-/// Slow start as a fluid: times in round trips without queues, data in bandwidth-delay products, deliveries at the capacity from 0 on.
+/// Fluid model of slow start. Times are in round trips without queues, data in bandwidth-delay products; deliveries reach the capacity at
+/// time 0.
 struct Fluid;
 
 impl Fluid {
@@ -44,19 +45,19 @@ impl Fluid {
         (if at < 0.0 { at.exp2() } else { 1.0 + at * std::f64::consts::LN_2 }) / std::f64::consts::LN_2
     }
 
-    /// For each segment that is delivered two are sent.
+    /// Data sent by a time: twice the data delivered.
     fn sent(at: f64) -> f64 {
         2.0 * Self::delivered(at)
     }
 
-    /// When that was sent which is delivered at `at`.
+    /// The time at which the data delivered at `at` was sent.
     fn sent_at(at: f64) -> f64 {
         let half = Self::delivered(at) / 2.0 * std::f64::consts::LN_2;
         if half < 1.0 { half.log2() } else { (half - 1.0) / std::f64::consts::LN_2 }
     }
 
-    /// The window at which SEARCH sees a share of 0.26 missing, with bins without end: the round trip that it looks back grows with the
-    /// queue, so that this is long after the fluid of a constant round trip would say so.
+    /// The window at which SEARCH finds a share of 0.26 missing, for bins of zero width. SEARCH looks back by a round trip, which grows
+    /// with the queue. The exit is therefore long after that of a fluid with a constant round trip.
     fn window_at_exit() -> f64 {
         let missing = |at: f64| {
             let (then, window) = (Self::sent_at(at), 3.5);
@@ -68,7 +69,7 @@ impl Fluid {
     }
 }
 
-/// Window at the end of slow start, and the first threshold after it, in bandwidth-delay products.
+/// Window at the end of slow start and the first threshold after it, in bandwidth-delay products.
 fn exit(result: &RunResult) -> (f64, f64) {
     let flow: &FlowResult = &result.flows[0];
     let (reason, _, window) = flow.slow_start_exit.unwrap();
@@ -82,8 +83,8 @@ fn exit(result: &RunResult) -> (f64, f64) {
 fn search_leaves_without_loss_when_deliveries_fall_behind() {
     let least = Fluid::window_at_exit();
     assert!((least - 5.32).abs() < 0.01, "{least}");
-    // The window grows by a bandwidth-delay product a round trip. Ten bins see the share at the end of one, 0.35 round trips later at most;
-    // between two bins they take what was sent for linear, which may cost one more.
+    // The window grows by a bandwidth-delay product per round trip. Ten bins detect the share at the end of a bin, at most 0.35 round trips
+    // later. Linear interpolation between bins can delay the detection by one more bin.
     let bounds = least..least + 0.7;
     for profile in PROFILES {
         for delay in [10, 50, 150] {
@@ -93,7 +94,7 @@ fn search_leaves_without_loss_when_deliveries_fall_behind() {
         }
         let leave = |way: &str| exit(&one_flow(50, "6 BDP", 8, profile, &format!("{{ kind = \"search\", exit = \"{way}\" }}")));
         let ((window, back), (_, drained)) = (leave("roll_back"), leave("drain"));
-        // At the capacity two round trips deliver two products, and one delivers one.
+        // At the capacity, two round trips deliver two products, and one round trip delivers one.
         assert!((window - back - 2.0).abs() < 0.01, "{window} {back}");
         assert!((drained - 1.0).abs() < 0.01, "{drained}");
     }
@@ -101,7 +102,7 @@ fn search_leaves_without_loss_when_deliveries_fall_behind() {
 
 #[test]
 fn search_is_too_late_for_a_short_queue() {
-    // A queue of one product is full at a window of two, long before the bins can see it.
+    // A queue of one product is full at a window of two products, long before the bins detect a missing share.
     for profile in PROFILES {
         let result = one_flow(50, "1 BDP", 8, profile, "\"search\"");
         let (reason, _, window) = result.flows[0].slow_start_exit.unwrap();
@@ -110,14 +111,14 @@ fn search_is_too_late_for_a_short_queue() {
     }
 }
 
-/// Times in nanoseconds at which the first segments with data left.
+/// Times in nanoseconds at which the first data segments left.
 fn departures(result: &RunResult, count: usize) -> Vec<u64> {
     let trace = result.traces.sequence.as_ref().unwrap();
     let sent = (0..trace.time.len()).filter(|&row| trace.kind[row] == SequenceKind::Send && trace.seq[row] > 0);
     sent.map(|row| trace.time[row]).take(count).collect()
 }
 
-/// Most packets that waited before the bottleneck in each of the first five round trips with data, of 100 ms.
+/// Largest number of packets waiting at the bottleneck in each of the first five round trips of data, 100 ms each.
 fn peaks(result: &RunResult) -> [u64; 5] {
     let trace = result.traces.queue.as_ref().unwrap();
     let round = |row: usize| (trace.time[row] / 100_000_000) as usize;
@@ -131,16 +132,16 @@ fn a_paced_window_leaves_evenly_and_never_waits() {
     for profile in PROFILES {
         let [burst, paced] = ["\"standard\"", "\"paced\""].map(|start| one_flow(50, "1000 packets", 1, profile, start));
         let times = departures(&paced, 10);
-        // The handshake's round trip ends when the first segment leaves: two windows of ten leave in one. A rate is a whole number of bits per
-        // second.
+        // The first segment leaves at the end of the handshake's round trip. Two windows of ten leave in one round trip. A rate is a whole
+        // number of bits per second.
         let gap = times[0] as f64 / (2.0 * 10.0);
         for pair in times.windows(2) {
             assert!((pair[1] as f64 - pair[0] as f64 - gap).abs() < 4.0, "{profile}: {times:?}");
         }
         let at_once = departures(&burst, 10);
         assert!(at_once.iter().all(|&time| time == times[0]), "{at_once:?}");
-        // A burst of ten leaves nine waiting. Then the ACKs of a window of w arrive as fast as the bottleneck sends, and each releases two
-        // segments, of which one waits: w wait in the end. With ACKs of two segments there may be one more.
+        // A burst of ten leaves nine waiting. Then the ACKs of a window of w arrive at the bottleneck's rate. Each ACK releases two
+        // segments, of which one waits, so w segments wait in the end. With ACKs for two segments there can be one more.
         let waiting = peaks(&burst);
         for (peak, expected) in waiting.iter().zip([9, 10, 20, 40, 80]) {
             assert!((expected..=expected + 1).contains(peak), "{profile}: {waiting:?}");
@@ -154,7 +155,7 @@ fn a_paced_first_flight_and_a_paced_slow_start_go_together() {
     for profile in PROFILES {
         let result = one_flow(50, "1000 packets", 1, &format!("{profile}\ninitial_pacing = \"rtt\""), "\"paced\"");
         let times = departures(&result, 10);
-        // The slower of both: ten segments in a round trip.
+        // The slower of the two rates: ten segments in a round trip.
         let gap = times[0] as f64 / 10.0;
         assert!(times.windows(2).all(|pair| (pair[1] as f64 - pair[0] as f64 - gap).abs() < 2.0), "{profile}: {times:?}");
     }
@@ -172,7 +173,7 @@ fn pacing_leaves_the_growth_per_ack_as_it_is() {
     }
 }
 
-/// Wants, after the handshake, to be called at the start of the run, and grows to fifty segments then.
+/// After the handshake, requests a timer at the start of the run, and grows to fifty segments when it expires.
 #[derive(Clone, Debug)]
 struct Late {
     timer: Option<Instant>,
@@ -201,7 +202,7 @@ impl SlowStart for Late {
     }
 }
 
-/// Makes [`Late`] as the slow start of every flow that wants one from outside.
+/// Makes [`Late`] the slow start of every flow that asks for an external one.
 struct LateMakers;
 
 impl Makers for LateMakers {
@@ -222,7 +223,7 @@ fn a_timer_in_the_past_is_due_at_once() {
         let scenario = Document::from_json(&text, "late").and_then(|document| document.scenario_with(&LateMakers)).unwrap();
         let result = run(&scenario, &mut || false).unwrap();
         let trace = result.traces.internals.as_ref().unwrap();
-        // The handshake takes 60 ms, and its ACK is recorded before the timer expires.
+        // The handshake takes 60 ms. Its ACK is recorded before the timer expires.
         assert!(trace.value[1..].iter().all(|woken| (0.06..0.07).contains(woken)), "{profile}: {:?}", &trace.value[..3]);
         assert!((result.flows[0].cwnd_max - 50.0).abs() < 1e-9);
     }

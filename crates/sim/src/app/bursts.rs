@@ -1,4 +1,4 @@
-//! On–off traffic: a burst of data, a pause when it has arrived, another burst.
+//! On–off traffic: bursts of data, each followed by a pause that begins when the burst has arrived.
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
@@ -7,7 +7,7 @@ use ackclock_core::units::{Duration, Instant};
 use super::{Action, Event, Transfer};
 use crate::scenario::{ApplicationSpec, OnOff, whole_packets};
 
-/// The state of an on–off application. Its pauses begin when a burst has arrived whole, so that a slow path makes it slower.
+/// The state of an on–off application. A pause begins when the whole burst has arrived, so a slow path slows the application down.
 #[derive(Debug)]
 pub(crate) struct Bursts {
     size: (Distribution, Generator),

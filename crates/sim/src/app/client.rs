@@ -1,9 +1,9 @@
-//! A client that loads pages: the root object, and when it has been read the objects that it names.
+//! A client that loads pages: first the root object and, after parsing it, the objects that it names.
 //!
 //! ## References
 //! RFC 9112 §9.3 (persistent connections), §9.4 (several connections of a client, which it should limit), §9.6 (closing); RFC 1945 §1.3
-//! (one connection for each object). One request at a time is outstanding on a connection: no pipelining (RFC 9112 §9.3.2), which clients
-//! do not use.
+//! (one connection for each object). A connection carries one outstanding request at a time: clients do not use pipelining (RFC 9112
+//! §9.3.2).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,31 +15,31 @@ use super::pages::Pages;
 use super::{Action, Event, Page, Side, Transfer};
 use crate::scenario::{ApplicationSpec, ClientSpec, Object};
 
-/// What a time that comes is for.
+/// The purpose of a timeout.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     /// The next page begins.
     Page,
-    /// The root has been read: its objects are known.
+    /// The root has been parsed: its objects are known.
     Objects,
-    /// The server answers the request on this connection.
+    /// The server responds to the request on this connection.
     Response(usize),
 }
 
 /// A connection that has been opened.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct Connection {
     host: usize,
-    /// The transfer under way.
+    /// The transfer in progress.
     busy: Option<usize>,
-    /// Bytes of requests and responses up to and with the one under way.
-    asked: u64,
-    expected: u64,
-    /// Whether the server has taken the request that is under way.
-    taken: bool,
+    /// Total bytes of requests and of responses, with the transfer in progress.
+    requested_bytes: u64,
+    response_bytes: u64,
+    /// Whether the server has received the request in progress.
+    received: bool,
 }
 
-/// What waits for a host's connections, and which of them are free.
+/// The transfers that wait for a connection to a host, and its connections.
 #[derive(Debug, Default)]
 struct Host {
     waiting: VecDeque<usize>,
@@ -53,19 +53,19 @@ struct Host {
 pub(crate) struct Client {
     rules: ClientSpec,
     stop: Option<Instant>,
-    /// Connections that there may be in all.
+    /// Largest number of connections in all.
     most: usize,
     pages: Pages,
     think: (Distribution, Generator),
     due: BTreeMap<(Instant, u64), Due>,
-    /// Numbers what is due, so that things at the same time keep their order.
+    /// Sequence number of timeouts, which orders those at the same time.
     numbered: u64,
     hosts: Vec<Host>,
-    lines: Vec<Line>,
-    /// The objects of the present page, and the number of its first transfer.
+    connections: Vec<Connection>,
+    /// The objects of the current page, and the index of its first transfer.
     objects: Vec<Object>,
     first: usize,
-    /// Objects of the page that have not arrived.
+    /// Number of objects of the page that have not arrived.
     missing: usize,
     loaded: Vec<Page>,
     transfers: Vec<Transfer>,
@@ -85,7 +85,7 @@ impl Client {
             due: BTreeMap::new(),
             numbered: 0,
             hosts,
-            lines: Vec::new(),
+            connections: Vec::new(),
             objects: Vec::new(),
             first: 0,
             missing: 0,
@@ -103,12 +103,12 @@ impl Client {
                     match entry.remove() {
                         Due::Page => self.begin_page(now),
                         Due::Objects => self.queue(now, 1..self.objects.len()),
-                        Due::Response(line) => self.respond(line, actions),
+                        Due::Response(connection) => self.respond(connection, actions),
                     }
                 }
             }
-            Event::Delivered { connection, side: Side::Sender, total } => self.take_request(now, connection as usize, total),
-            Event::Delivered { connection, side: Side::Receiver, total } => self.take_response(now, connection as usize, total, actions),
+            Event::Delivered { connection, side: Side::Sender, total } => self.receive_request(now, connection as usize, total),
+            Event::Delivered { connection, side: Side::Receiver, total } => self.receive_response(now, connection as usize, total, actions),
         }
         self.assign(now, actions);
     }
@@ -126,7 +126,7 @@ impl Client {
         self.due.insert((at, self.numbered), due);
     }
 
-    /// Plans the next page, if there is one.
+    /// Schedules the next page, if there is one.
     fn plan_page(&mut self, at: Instant) -> bool {
         let more = self.rules.pages.is_none_or(|pages| self.loaded.len() < pages as usize);
         let wanted = more && self.stop.is_none_or(|stop| at < stop);
@@ -145,7 +145,7 @@ impl Client {
         self.queue(now, 0..1);
     }
 
-    /// Queues objects of the present page for their hosts.
+    /// Queues objects of the current page for their hosts.
     fn queue(&mut self, now: Instant, objects: std::ops::Range<usize>) {
         let page = self.loaded.len() as u32 - 1;
         for number in objects {
@@ -164,68 +164,68 @@ impl Client {
         }
     }
 
-    /// Gives what waits to connections: to one that is idle, or to a new one while there may be more.
+    /// Assigns waiting transfers to connections: to an idle one or, within the limits, to a new one.
     fn assign(&mut self, now: Instant, actions: &mut Vec<Action>) {
         for host in 0..self.hosts.len() {
             while let Some(&transfer) = self.hosts[host].waiting.front() {
-                let Some(line) = self.hosts[host].idle.pop().or_else(|| self.open(host, actions)) else { break };
+                let Some(connection) = self.hosts[host].idle.pop().or_else(|| self.open(host, actions)) else { break };
                 self.hosts[host].waiting.pop_front();
-                self.request(now, line, transfer, actions);
+                self.request(now, connection, transfer, actions);
             }
         }
     }
 
     fn open(&mut self, host: usize, actions: &mut Vec<Action>) -> Option<usize> {
-        let line = self.lines.len();
-        if self.hosts[host].open >= self.rules.connections || line >= self.most {
+        let connection = self.connections.len();
+        if self.hosts[host].open >= self.rules.connections || connection >= self.most {
             return None;
         }
         self.hosts[host].open += 1;
-        self.lines.push(Line { host, busy: None, asked: 0, expected: 0, taken: true });
-        actions.push(Action::Open(line as u32));
-        Some(line)
+        self.connections.push(Connection { host, busy: None, requested_bytes: 0, response_bytes: 0, received: true });
+        actions.push(Action::Open(connection as u32));
+        Some(connection)
     }
 
-    fn request(&mut self, now: Instant, line: usize, transfer: usize, actions: &mut Vec<Action>) {
+    fn request(&mut self, now: Instant, connection: usize, transfer: usize, actions: &mut Vec<Action>) {
         let object = self.objects[transfer - self.first];
-        let state = &mut self.lines[line];
-        (state.busy, state.taken) = (Some(transfer), false);
-        state.asked = state.asked.saturating_add(object.request);
-        state.expected = state.expected.saturating_add(object.response);
+        let state = &mut self.connections[connection];
+        (state.busy, state.received) = (Some(transfer), false);
+        state.requested_bytes = state.requested_bytes.saturating_add(object.request);
+        state.response_bytes = state.response_bytes.saturating_add(object.response);
         let record = &mut self.transfers[transfer];
-        (record.connection, record.requested) = (Some(line as u32), Some(now));
-        actions.push(Action::Write(line as u32, Side::Receiver, object.request));
+        (record.connection, record.requested) = (Some(connection as u32), Some(now));
+        actions.push(Action::Write(connection as u32, Side::Receiver, object.request));
     }
 
     /// `total` bytes of requests have reached the server.
-    fn take_request(&mut self, now: Instant, line: usize, total: u64) {
-        let state = &mut self.lines[line];
-        if total >= state.asked && !std::mem::replace(&mut state.taken, true) {
-            self.plan(now + self.rules.server_delay, Due::Response(line));
+    fn receive_request(&mut self, now: Instant, connection: usize, total: u64) {
+        let state = &mut self.connections[connection];
+        if total >= state.requested_bytes && !std::mem::replace(&mut state.received, true) {
+            self.plan(now + self.rules.server_delay, Due::Response(connection));
         }
     }
 
-    fn respond(&mut self, line: usize, actions: &mut Vec<Action>) {
-        let Some(transfer) = self.lines[line].busy else { return };
-        actions.push(Action::Write(line as u32, Side::Sender, self.transfers[transfer].bytes));
+    fn respond(&mut self, connection: usize, actions: &mut Vec<Action>) {
+        let Some(transfer) = self.connections[connection].busy else { return };
+        actions.push(Action::Write(connection as u32, Side::Sender, self.transfers[transfer].bytes));
         if !self.rules.persistent {
-            actions.push(Action::Close(line as u32, Side::Sender));
+            actions.push(Action::Close(connection as u32, Side::Sender));
         }
     }
 
     /// `total` bytes of responses have reached the client.
-    fn take_response(&mut self, now: Instant, line: usize, total: u64, actions: &mut Vec<Action>) {
-        let Line { host, busy: Some(transfer), expected, .. } = self.lines[line] else { return };
+    fn receive_response(&mut self, now: Instant, connection: usize, total: u64, actions: &mut Vec<Action>) {
+        let Connection { host, busy: Some(transfer), response_bytes, .. } = self.connections[connection] else { return };
         let record = &mut self.transfers[transfer];
         record.first_byte.get_or_insert(now);
-        if total < expected {
+        if total < response_bytes {
             return;
         }
         record.completed = Some(now);
         let root = record.object == 0;
-        self.lines[line].busy = None;
+        self.connections[connection].busy = None;
         if self.rules.persistent {
-            self.hosts[host].idle.push(line);
+            self.hosts[host].idle.push(connection);
         } else {
             self.hosts[host].open -= 1;
         }
@@ -244,8 +244,8 @@ impl Client {
         let (think, generator) = &mut self.think;
         let next = now + Duration::from_secs_f64(think.draw(generator));
         if !self.plan_page(next) && self.rules.persistent {
-            let lines = 0..self.lines.len() as u32;
-            actions.extend(lines.map(|line| Action::Close(line, Side::Receiver)));
+            let connections = 0..self.connections.len() as u32;
+            actions.extend(connections.map(|connection| Action::Close(connection, Side::Receiver)));
         }
     }
 }

@@ -7,7 +7,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// A client of two connections, 10 ms of parsing, 3 ms at the server, 500 ms of thinking, and two pages of a root and three objects.
+/// A client with two connections, 10 ms of parsing, 3 ms of server delay, 500 ms of thinking, and two pages of a root and three objects.
 fn rules(persistent: bool) -> ClientSpec {
     let object = |response| Object { host: 0, request: 100, response };
     ClientSpec {
@@ -30,7 +30,7 @@ impl Script {
         Self(Client::new(&ApplicationSpec { name: "a".to_owned(), start: at(1), stop: None, flows, kind }, rules, 1))
     }
 
-    /// Lets the next time come, which has to be `millis`, to the nanosecond.
+    /// Advances to the next timeout, which must be at `millis`, exact to the nanosecond.
     fn wake(&mut self, millis: u64) -> Vec<Action> {
         let next = self.0.poll_timeout().unwrap_or_default();
         assert_eq!(next.as_nanos(), at(millis).as_nanos());
@@ -47,7 +47,7 @@ impl Script {
         actions
     }
 
-    /// A request reaches the server at `millis`; it answers 3 ms later.
+    /// A request reaches the server at `millis`. The server responds 3 ms later.
     fn ask(&mut self, millis: u64, connection: u32, total: u64) -> Vec<Action> {
         assert_eq!(self.tell(millis, Event::Delivered { connection, side: Side::Sender, total }), []);
         self.wake(millis + 3)
@@ -73,7 +73,7 @@ fn a_page_over_two_persistent_connections() {
     assert_eq!(client.ask(20, 0, 100), [answers(0, 1000)]);
     assert_eq!(client.arrive(40, 0, 600), []);
     assert_eq!(client.arrive(41, 0, 1000), []);
-    // The idle connection takes the first object, a new one the second; the third waits.
+    // The idle connection carries the first object, a new one the second. The third object waits.
     assert_eq!(client.wake(51), [asks(0), Action::Open(1), asks(1)]);
     assert_eq!(client.ask(60, 0, 200), [answers(0, 2000)]);
     assert_eq!(client.ask(70, 1, 100), [answers(1, 3000)]);
@@ -81,7 +81,7 @@ fn a_page_over_two_persistent_connections() {
     assert_eq!(client.ask(100, 0, 300), [answers(0, 4000)]);
     assert_eq!(client.arrive(110, 1, 3000), []);
     assert_eq!(client.arrive(120, 0, 7000), []);
-    // The next page begins 500 ms after the last byte, on a connection that is open.
+    // The next page begins 500 ms after the last byte, on an open connection.
     assert_eq!(client.wake(620), [asks(0)]);
     assert_eq!(client.ask(630, 0, 400), [answers(0, 1000)]);
     client.arrive(640, 0, 8000);
@@ -119,7 +119,7 @@ fn every_host_has_connections_of_its_own() {
     let object = |host, response| Object { host, request: 100, response };
     let content = Content::Listed([object(0, 10), object(1, 20), object(1, 30), object(1, 40), object(0, 50)].into());
     let rules = ClientSpec { content, ..rules(true) };
-    // The root and its fellow object share one connection; two for the second host.
+    // The root and the second object of its host share one connection. The second host has two connections.
     assert_eq!(rules.most_connections(), Some(3));
     let mut client = Script::new(&rules, 0..3);
     client.wake(1);

@@ -1,4 +1,5 @@
-//! Datagrams at a constant rate, without any control: cross traffic. With `on` and `off` periods it is ns-2's exponential or Pareto source.
+//! Cross traffic: datagrams at a constant rate, without congestion control. With `on` and `off` periods it is ns-2's exponential or Pareto
+//! source.
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
@@ -13,11 +14,11 @@ pub(crate) struct Datagrams {
     rate: Rate,
     /// A datagram with its headers.
     size: Bytes,
-    /// Lengths of the periods in which it sends and does not, with their generators.
+    /// Lengths of the sending and silent periods, with their generators.
     periods: Option<[(Distribution, Generator); 2]>,
     stop: Option<Instant>,
     next: Option<Instant>,
-    /// When the present period began, when it ends, and datagrams sent in it.
+    /// Start and end of the current period, and datagrams sent in it.
     began: Instant,
     ends: Instant,
     sent: u64,
@@ -42,19 +43,19 @@ impl Datagrams {
         if next >= self.ends
             && let Some([on, off]) = &mut self.periods
         {
-            // However short the periods are, one datagram goes in each, and none before the one in front of it has had its time.
+            // Even a short period sends one datagram, and never before the previous datagram has been transmitted at the rate.
             next = next.max(now + Duration::NANOSECOND).max(self.ends + draw(off));
             (self.began, self.ends, self.sent) = (next, next + draw(on), 0);
         }
         self.next = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
     }
 
-    /// When the next datagram of this period is due: counted from its beginning, so that nothing adds up.
+    /// Time of this period's next datagram, computed from the start of the period so that rounding errors do not add up.
     fn regular(&self) -> Instant {
         self.began + self.time(self.sent)
     }
 
-    /// What so many datagrams take at the rate.
+    /// Transmission time of this many datagrams at the rate.
     fn time(&self, datagrams: u64) -> Duration {
         self.rate.transmission(Bytes(datagrams * self.size.0))
     }
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
     use crate::scenario::ApplicationKind;
 
-    /// Milliseconds at which 1000-byte datagrams of 1 Mbit/s go, 8 ms apart.
+    /// Milliseconds at which 1000-byte datagrams of 1 Mbit/s are sent, 8 ms apart.
     fn times(periods: Option<[Distribution; 2]>, stop: u64) -> Vec<f64> {
         let kind = Stream { rate: Rate::from_bits_per_sec(1_000_000).unwrap(), size: Bytes(1000), periods };
         let start = Instant::ZERO + Duration::from_millis(100);

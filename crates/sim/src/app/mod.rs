@@ -1,7 +1,7 @@
-//! Applications: what hands data to senders.
+//! Applications: the sources of the senders' data.
 //!
-//! A bulk transfer is part of its sender ([`Bulk`](ackclock_tcp::Bulk)). Every other application is a state machine that the engine drives, without I/O like the
-//! endpoints: it is told what happened and answers with actions. It knows its connections by their number within it.
+//! A bulk transfer is part of its sender ([`Bulk`](ackclock_tcp::Bulk)). Every other application is a state machine driven by the engine,
+//! without I/O like the endpoints: it receives events and returns actions. It refers to its connections by their number within it.
 
 mod bursts;
 mod client;
@@ -19,32 +19,32 @@ use bursts::Bursts;
 use client::Client;
 use datagrams::Datagrams;
 
-/// What happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The time that [`Application::poll_timeout`] gave has come.
+    /// The time of [`Application::poll_timeout`] has come.
     Wake,
     /// `total` bytes have been delivered so far, in order, at one end of a connection.
     Delivered {
-        /// Which connection.
+        /// Number of the connection.
         connection: u32,
-        /// Which end.
+        /// The end.
         side: Side,
         /// Bytes since the connection began.
         total: u64,
     },
 }
 
-/// What the engine shall do.
+/// An action for the engine to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// The receiver of a connection opens it.
     Open(u32),
-    /// One end of a connection writes so many bytes.
+    /// One end of a connection writes this many bytes.
     Write(u32, Side, u64),
-    /// One end of a connection writes no more.
+    /// One end of a connection finishes writing.
     Close(u32, Side),
-    /// The sender may send so many packets, or datagrams, more.
+    /// The sender may send this many more packets or datagrams.
     Offer(u64),
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Action {
 pub(crate) enum Application {
     /// Bursts of data with pauses between them.
     Bursts(Bursts),
-    /// A client that loads pages, or asks for one response after the other.
+    /// A client that loads pages or repeats single requests.
     Client(Box<Client>),
     /// Datagrams at a constant rate.
     Datagrams(Datagrams),
@@ -69,7 +69,7 @@ impl Application {
         }
     }
 
-    /// Takes an event; what is to be done is added to `actions`.
+    /// Handles an event. Adds the resulting actions to `actions`.
     pub(crate) fn handle(&mut self, now: Instant, event: Event, actions: &mut Vec<Action>) {
         match self {
             Self::Bursts(bursts) => bursts.handle(now, event, actions),
@@ -81,7 +81,7 @@ impl Application {
         }
     }
 
-    /// When [`Event::Wake`] is due.
+    /// Time of the next [`Event::Wake`].
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Bursts(bursts) => bursts.poll_timeout(),

@@ -1,11 +1,11 @@
-//! What the pages of a client hold.
+//! The content of a client's pages.
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
 
 use crate::scenario::{Content, Object};
 
-/// Gives one page after the other.
+/// Generates one page after another.
 #[derive(Debug)]
 pub(super) struct Pages {
     content: Content,
@@ -20,7 +20,7 @@ impl Pages {
         Self { content: content.clone(), roots: generator("root"), objects: generator("objects") }
     }
 
-    /// Hosts that hold objects.
+    /// Number of hosts that hold objects.
     pub(super) fn hosts(&self) -> usize {
         self.content.hosts() as usize
     }

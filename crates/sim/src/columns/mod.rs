@@ -1,13 +1,13 @@
-//! Columns: what the tables of a result hold, each declared once with its name, unit, meaning and value.
+//! Columns: the declarations of all tables of a result, each column with its name, unit, meaning and value.
 //!
-//! Structs, Arrow tables, JSON, digests and the reference page are made from these declarations. Tables of rows (flows, links, transfers,
-//! pages) are declared with `table!` where their structs belong; traces, which are written column by column, in [`traces`].
+//! Structs, Arrow tables, JSON, digests and the reference page derive from these declarations. Tables of rows (flows, links, transfers,
+//! pages) are declared with `table!` next to their structs. Traces, which are written column by column, are declared in [`traces`].
 
 pub mod traces;
 
 use ackclock_core::units::{Duration, Instant};
 
-/// What the values of a column are.
+/// The kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Texts.
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in listings.
+    /// Name in listings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "texts",
@@ -32,7 +32,7 @@ impl Kind {
 /// A value in a table of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is none.
+    /// No value.
     Missing,
     /// A text.
     Text(String),
@@ -42,32 +42,32 @@ pub enum Cell {
     Number(f64),
 }
 
-/// A column of a table whose rows are an `R` each, with what an `S`, which was run, says of it.
+/// A column of a table with rows `R`. `S` is the input of the run.
 #[derive(Debug)]
 pub struct Column<S: 'static, R: 'static> {
     /// Its name.
     pub name: &'static str,
     /// Its unit; empty for a text or plain number.
     pub unit: &'static str,
-    /// What it is.
+    /// Meaning.
     pub doc: &'static str,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
-    /// Where its values come from.
+    /// Source of its values.
     pub source: Source<S, R>,
 }
 
-/// Where the values of a column come from.
+/// The source of a column's values.
 #[derive(Debug)]
 pub enum Source<S: 'static, R: 'static> {
-    /// From what was counted and measured.
+    /// The counts and measurements of a row.
     Measured(fn(&R) -> Cell),
-    /// From what was run, in which the row has an index.
+    /// The run's input, in which the row has an index.
     Given(fn(&S, usize, &R) -> Cell),
 }
 
 impl<S, R> Column<S, R> {
-    /// Its value in a row with this index in `run`.
+    /// The value in the row with this index in `run`.
     pub fn cell(&self, run: &S, index: usize, row: &R) -> Cell {
         match self.source {
             Source::Measured(get) => get(row),
@@ -76,9 +76,9 @@ impl<S, R> Column<S, R> {
     }
 }
 
-/// What can stand in a table of rows. Times are in seconds, to the nanosecond, like those of traces.
+/// A value of a table of rows. Times are in seconds, exact to the nanosecond, as in traces.
 pub(crate) trait Value {
-    /// What such values are.
+    /// Kind of these values.
     const KIND: Kind;
     /// The value in a table.
     fn cell(self) -> Cell;
@@ -140,18 +140,18 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
-/// Whole nanoseconds as tables have them.
+/// Whole nanoseconds as seconds, the unit of tables.
 pub fn seconds(nanos: u64) -> f64 {
     Instant::from_nanos(nanos).as_secs_f64()
 }
 
-/// Declares a struct and the columns of its table, in their order:
+/// Declares a struct and the columns of its table, in order:
 ///
 /// - `name: Type [field], unit, doc;` is a field of the struct;
 /// - `name: Type = getter, unit, doc;` is computed from the struct;
-/// - `name: Type => getter, unit, doc;` is computed from what was run, the row's index in it, and the struct.
+/// - `name: Type => getter, unit, doc;` is computed from the run's input, the row's index in it, and the struct.
 ///
-/// Fields that are no column of their own follow under `besides`.
+/// Fields that are not columns follow under `besides`.
 macro_rules! table {
     (
         $(#[$attribute:meta])*

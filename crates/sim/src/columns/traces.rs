@@ -1,7 +1,12 @@
-//! Traces: tables that are written while a run goes on.
+//! Traces: tables that grow during a run.
 //!
-//! This file is all there is of a trace: its table, declared once with name, unit and meaning of every column; what it listens to; and its
-//! line in the list at the end. Recording appends to typed vectors.
+//! This file contains everything about a trace:
+//!
+//! - its table, which declares name, unit and meaning of every column;
+//! - the events that it listens to;
+//! - its line in the list at the end.
+//!
+//! Recording appends to typed vectors.
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
@@ -9,16 +14,16 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::Kind;
 
-/// The values of a trace's column as they were written.
+/// The values of a trace's column in the recorded form.
 #[derive(Clone, Debug)]
 pub enum Values<'a> {
-    /// Times in nanoseconds, which tables have in seconds.
+    /// Times in nanoseconds; tables show seconds.
     Seconds(&'a [u64]),
-    /// The same where some are missing.
+    /// Times, some of which are missing.
     MaybeSeconds(&'a [Option<u64>]),
-    /// Indices of flows, which tables have as names.
+    /// Indices of flows; tables show names.
     Flows(&'a [u32]),
-    /// Indices of links, which tables have as names.
+    /// Indices of links; tables show names.
     Links(&'a [u32]),
     /// Whole numbers.
     Whole(&'a [u64]),
@@ -26,12 +31,12 @@ pub enum Values<'a> {
     Short(&'a [u32]),
     /// Numbers.
     Numbers(&'a [f64]),
-    /// Few different words.
+    /// Words from a small set.
     Words(Vec<&'static str>),
 }
 
 impl Values<'_> {
-    /// What they are.
+    /// Kind of the values.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Flows(_) | Self::Links(_) | Self::Words(_) => Kind::Text,
@@ -48,7 +53,7 @@ pub struct TraceColumn<'a> {
     pub name: &'static str,
     /// Its unit; empty for a text or plain number.
     pub unit: &'static str,
-    /// What it is.
+    /// Meaning.
     pub doc: &'static str,
     /// Its values.
     pub values: Values<'a>,
@@ -61,14 +66,14 @@ pub(crate) struct Fate {
     pub(crate) flow: u32,
     /// Number of its segment, or the number that an ACK expects.
     pub(crate) seq: u32,
-    /// Why.
+    /// Reason of the drop or mark.
     pub(crate) reason: Reason,
 }
 
-/// Hands a part's own quantities to whoever asks.
+/// Passes a part's own quantities to a callback.
 pub(crate) type Pull<'a> = &'a dyn Fn(&mut dyn FnMut(&'static str, f64));
 
-/// What a trace can listen to. Times of one link, and of one flow, never go back; those of different ones may.
+/// The events that a trace can listen to. Times of one link, and of one flow, never decrease; times of different ones can.
 pub(crate) trait Listener {
     /// A packet was lost on `link`.
     fn dropped(&mut self, _at: Instant, _link: u32, _packet: Fate) {}
@@ -78,11 +83,11 @@ pub(crate) trait Listener {
     fn sojourn(&mut self, _at: Instant, _link: u32, _flow: u32, _sojourn: Duration) {}
     /// The discipline of `link` after a packet; `pull` gives its own quantities.
     fn discipline(&mut self, _at: Instant, _link: u32, _pull: Pull<'_>) {}
-    /// What waits at `link` has changed.
+    /// The backlog of `link` has changed.
     fn queue(&mut self, _at: Instant, _link: u32, _backlog: Backlog) {}
     /// The window of `flow` after an event.
     fn window(&mut self, _at: Instant, _flow: u32, _window: Window) {}
-    /// The round-trip time that an ACK of `flow` shows, and what the timer makes of it.
+    /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, _at: Instant, _flow: u32, _rtt: Duration, _timing: (Option<Duration>, Duration)) {}
     /// The sender of `flow` sent or received segment `seq`.
     fn segment(&mut self, _at: Instant, _flow: u32, _seq: u32, _kind: SequenceKind) {}
@@ -92,7 +97,7 @@ pub(crate) trait Listener {
     fn internals(&mut self, _at: Instant, _flow: u32, _control: &dyn CongestionControl) {}
 }
 
-/// Declares tables of columns `name: Type as Values' variant, unit, doc;`. The first is the time.
+/// Declares tables of columns `name: Type as Values' variant, unit, doc;`. The first column is the time.
 macro_rules! columns {
     ($(#[$attribute:meta])* $table:ident, $(#[$other:meta])* $second:ident $columns:tt) => {
         columns! { $(#[$attribute])* $table $columns }
@@ -120,7 +125,7 @@ macro_rules! columns {
                 vec![$(TraceColumn { name: stringify!($name), unit: $unit, doc: $doc, values: values!($values &self.$name) }),+]
             }
 
-            /// Brings the rows into the order of time. Links write theirs ahead of time, each in its own order.
+            /// Sorts the rows by time. Links write theirs ahead of time, each in its own order.
             fn sort(&mut self) {
                 if !self.time.is_sorted() {
                     let mut order: Vec<usize> = (0..self.time.len()).collect();
@@ -132,7 +137,7 @@ macro_rules! columns {
     };
 }
 
-/// What is stored for a word.
+/// The stored form of a word.
 trait Word: Copy {
     fn word(self) -> &'static str;
 }
@@ -159,15 +164,15 @@ macro_rules! values {
     };
 }
 
-// Every trace, with its table and what it listens to.
+// Every trace, with its table and its listener.
 
 columns! {
     /// Congestion window and threshold at every change.
     CwndTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the change";
         flow: u32 as Flows, "", "name of the flow";
-        cwnd: f64 as Numbers, "segments", "congestion window; the sender uses its whole part";
-        ssthresh: f64 as Numbers, "segments", "slow start threshold; infinite while there is none";
+        cwnd: f64 as Numbers, "segments", "congestion window; the sender uses the integer part";
+        ssthresh: f64 as Numbers, "segments", "slow start threshold; infinite if there is none";
     } keeps {
         /// The last window of each flow.
         last: Vec<Option<Window>>,
@@ -190,9 +195,9 @@ impl Listener for CwndTrace {
 columns! {
     /// In-order delivery at the receiver.
     DeliveredTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the delivery";
         flow: u32 as Flows, "", "name of the flow";
-        bytes: u64 as Whole, "bytes", "delivered so far, as `delivered_bytes` of flows counts them";
+        bytes: u64 as Whole, "bytes", "cumulative bytes delivered, as in the column `delivered_bytes` of flows";
     }
 }
 
@@ -203,12 +208,12 @@ impl Listener for DeliveredTrace {
 }
 
 columns! {
-    /// What waits at a link, at every change.
+    /// The backlog of a link, at every change.
     QueueTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the change";
         link: u32 as Links, "", "name of the link";
-        packets: u64 as Whole, "packets", "waiting in the queue, the one in transmission not counted";
-        bytes: u64 as Whole, "bytes", "waiting in the queue, with headers";
+        packets: u64 as Whole, "packets", "packets in the queue, without the packet in transmission";
+        bytes: u64 as Whole, "bytes", "bytes in the queue, with headers";
     }
 }
 
@@ -223,11 +228,11 @@ columns! {
     DropsTrace,
     /// Marked packets.
     MarksTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the drop or mark";
         link: u32 as Links, "", "name of the link";
         flow: u32 as Flows, "", "name of the flow";
-        seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); of an ACK the number it expects";
-        reason: Reason as Words, "", "why: `overflow`, `early`, `forced`, `virtual` or `sojourn`, as in the columns `drops_…` of links; `random` is the loss model";
+        seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects";
+        reason: Reason as Words, "", "reason: `overflow`, `early`, `forced`, `virtual` or `sojourn`, as in the columns `drops_…` of links, or `random` for the loss model";
     }
 }
 
@@ -244,12 +249,12 @@ impl Listener for MarksTrace {
 }
 
 columns! {
-    /// How long packets waited, when they left their queue.
+    /// Waiting times of packets, recorded when they leave their queue.
     SojournTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of departure from the queue";
         link: u32 as Links, "", "name of the link";
         flow: u32 as Flows, "", "name of the flow";
-        sojourn: u64 as Seconds, "s", "how long the packet waited";
+        sojourn: u64 as Seconds, "s", "waiting time of the packet";
     }
 }
 
@@ -262,10 +267,10 @@ impl Listener for SojournTrace {
 columns! {
     /// The queue disciplines' own quantities.
     DisciplineTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the event";
         link: u32 as Links, "", "name of the link";
-        name: &'static str as Words, "", "name of the quantity, as its part declares it";
-        value: f64 as Numbers, "", "its value, in the unit that its part declares";
+        name: &'static str as Words, "", "name of the quantity, as declared by its part";
+        value: f64 as Numbers, "", "value, in the unit declared by its part";
     }
 }
 
@@ -275,14 +280,14 @@ impl Listener for DisciplineTrace {
     }
 }
 
-/// What a sender did with a segment.
+/// An event of a segment at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceKind {
-    /// Sent it for the first time.
+    /// Sent for the first time.
     Send,
-    /// Sent it again.
+    /// Sent again.
     Retransmit,
-    /// Received an ACK that expects it.
+    /// Expected by an ACK that the sender received.
     Ack,
 }
 
@@ -299,9 +304,9 @@ impl Word for SequenceKind {
 columns! {
     /// Segments sent and ACKs received by senders.
     SequenceTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time at the sender";
         flow: u32 as Flows, "", "name of the flow";
-        seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); of an ACK the number it expects";
+        seq: u32 as Short, "packets", "number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects";
         kind: SequenceKind as Words, "", "`send`, `retransmit` or `ack`";
     }
 }
@@ -315,10 +320,10 @@ impl Listener for SequenceTrace {
 columns! {
     /// Round-trip times.
     RttTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the ACK";
         flow: u32 as Flows, "", "name of the flow";
         rtt: u64 as Seconds, "s", "round-trip time of the segment that caused the ACK";
-        srtt: Option<u64> as MaybeSeconds, "s", "smoothed round-trip time of the retransmission timer, once there is one; of `ns2` hosts in steps of an eighth of its clock's tick";
+        srtt: Option<u64> as MaybeSeconds, "s", "smoothed round-trip time of the retransmission timer, if there is one; for `ns2` hosts in steps of one eighth of the clock's tick";
         rto: u64 as Seconds, "s", "retransmission timeout, backoff included";
     }
 }
@@ -332,10 +337,10 @@ impl Listener for RttTrace {
 columns! {
     /// The congestion controls' own quantities.
     InternalsTrace {
-        time: u64 as Seconds, "s", "when";
+        time: u64 as Seconds, "s", "time of the ACK";
         flow: u32 as Flows, "", "name of the flow";
-        name: &'static str as Words, "", "name of the quantity, as its part declares it";
-        value: f64 as Numbers, "", "its value, in the unit that its part declares";
+        name: &'static str as Words, "", "name of the quantity, as declared by its part";
+        value: f64 as Numbers, "", "value, in the unit declared by its part";
     }
 }
 
@@ -345,20 +350,20 @@ impl Listener for InternalsTrace {
     }
 }
 
-/// Lists the traces: name in a scenario, kind, table, and what has a row.
+/// Lists the traces: name in a scenario, kind, table, and meaning of a row.
 macro_rules! traces {
     ($($name:ident: $kind:ident $table:ident, $about:literal;)+) => {
-        /// What a run can record, each a table of its own.
+        /// The traces that a run can record, each as a table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum TraceKind {
             $(#[doc = $about] $kind,)+
         }
 
         impl TraceKind {
-            /// Every kind with its name in a scenario.
+            /// Every kind, with its name in a scenario.
             pub const ALL: [(&'static str, Self); [$(Self::$kind),+].len()] = [$((stringify!($name), Self::$kind)),+];
 
-            /// What has a row.
+            /// Meaning of a row.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$kind => $about,)+
@@ -366,7 +371,7 @@ macro_rules! traces {
             }
         }
 
-        /// Everything that was recorded; tables of kinds that were not asked for are `None`.
+        /// The recorded traces; `None` for kinds that were not requested.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Traces {
             $(#[doc = $about] pub $name: Option<$table>,)+
@@ -385,7 +390,7 @@ macro_rules! traces {
                 }
             }
 
-            /// Brings every table into the order of time.
+            /// Sorts every table by time.
             pub(crate) fn sort(&mut self) {
                 $(if let Some(table) = &mut self.$name {
                     table.sort();
@@ -393,7 +398,7 @@ macro_rules! traces {
             }
         }
 
-        // A table that does not listen to something costs nothing there.
+        // An event that a table does not listen to costs nothing there.
         impl Listener for Traces {
             fn dropped(&mut self, at: Instant, link: u32, packet: Fate) {
                 $(if let Some(table) = &mut self.$name { table.dropped(at, link, packet); })+
@@ -431,13 +436,13 @@ macro_rules! traces {
 
 traces! {
     cwnd: Cwnd CwndTrace, "every change of a flow's window or threshold";
-    delivered: Delivered DeliveredTrace, "every packet, or run of packets, that reached a receiver in order";
-    queue: Queue QueueTrace, "every change of what waits at a link";
+    delivered: Delivered DeliveredTrace, "every packet, or series of packets, delivered in order";
+    queue: Queue QueueTrace, "every change of a link's backlog";
     drops: Drops DropsTrace, "every lost packet";
     marks: Marks MarksTrace, "every packet that a queue marked (ECN)";
     sojourn: Sojourn SojournTrace, "every packet that leaves a queue, when its transmission begins";
-    discipline: Discipline DisciplineTrace, "every quantity of its own that a queue discipline shows, at every arrival, or at every change of a queue that decides on departure; `droptail` has none";
-    sequence: Sequence SequenceTrace, "every packet a sender sent and every ACK it received";
-    rtt: Rtt RttTrace, "every ACK a sender received";
-    internals: Internals InternalsTrace, "every quantity of its own that a congestion control shows, at every ACK";
+    discipline: Discipline DisciplineTrace, "every quantity that a queue discipline reports, at every arrival or, for a queue that decides on departure, at every change; `droptail` has none";
+    sequence: Sequence SequenceTrace, "every packet sent and every ACK received by a sender";
+    rtt: Rtt RttTrace, "every ACK received by a sender";
+    internals: Internals InternalsTrace, "every quantity that a congestion control reports, at every ACK";
 }

@@ -1,4 +1,4 @@
-//! Drives the applications: tells them what was delivered and when their time has come, and does what they ask for.
+//! Drives the applications: passes deliveries and timeouts to them, and performs their actions.
 
 use ackclock_core::units::{Instant, Moment};
 use ackclock_tcp::Side;
@@ -11,7 +11,7 @@ use crate::app::{Action, Event};
 use crate::trace::Recorder;
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// Makes sure that the next time of an application is in the event queue.
+    /// Ensures that the next timeout of an application is in the event queue.
     pub(super) fn arm_application(&mut self, now: Instant, index: usize) {
         let driven = &mut self.applications[index];
         let Some(next) = driven.application.poll_timeout() else { return };
@@ -21,7 +21,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// The time of an application has come, unless the event is stale.
+    /// Handles the timeout of an application, unless the event is stale.
     pub(super) fn application_event(&mut self, now: Instant, index: usize) {
         if self.applications[index].armed.take_if(|armed| *armed == now).is_some() {
             let here = Moment::now(now);
@@ -49,7 +49,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_application(here.at, index);
     }
 
-    /// Does what the application whose first flow is `first` asks for.
+    /// Performs an action of the application whose first flow is `first`.
     fn act(&mut self, here: Moment, first: usize, action: Action) {
         let flow = match action {
             Action::Open(connection) | Action::Write(connection, ..) | Action::Close(connection, _) => first + connection as usize,

@@ -1,4 +1,4 @@
-//! An application as the engine sees it.
+//! An application with its state in the engine.
 
 use ackclock_core::units::Instant;
 

@@ -1,21 +1,21 @@
-//! Why a run gave no result.
+//! Reasons why a run gives no result.
 
 use thiserror::Error;
 
 use super::events::MAX_SUBJECTS;
 
-/// Why a run gave no result.
+/// The reason why a run gave no result.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// No route joins two nodes of a flow.
+    /// No route connects two nodes of a flow.
     #[error("no route leads from node {from} to node {to}")]
     NoRoute {
         /// Name of the node where the route begins.
         from: String,
-        /// Name of the node where it should end.
+        /// Name of the node where it would end.
         to: String,
     },
-    /// The shortest route between two nodes is longer than packets can count.
+    /// The shortest route between two nodes has more links than packets can count.
     #[error("the route from node {from} to node {to} has more than 65535 links")]
     RouteTooLong {
         /// Name of the node where the route begins.
@@ -23,10 +23,10 @@ pub enum RunError {
         /// Name of the node where it ends.
         to: String,
     },
-    /// A part refuses its parameters, or does not exist.
+    /// A part rejects its parameters or does not exist.
     #[error("{0}")]
     Part(String),
-    /// A place to capture does not exist, or packets cannot be captured.
+    /// A place to capture does not exist, or the packets cannot be captured.
     #[error("{0}")]
     Capture(String),
     /// More links and flows than the engine can number.

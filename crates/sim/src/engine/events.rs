@@ -1,28 +1,28 @@
-//! The event queue: keys that order events by (time, when they were determined, turn, subject), in fixed places and in a 4-ary heap.
+//! The event queue. Keys order events by time, time of determination, turn and subject; events wait in fixed places and in a 4-ary heap.
 //!
-//! An event is one 128-bit number, so that comparing two events is comparing two numbers. Among events at the same time the one that was
-//! determined first comes first, which is the order in which ns-2 inserts them: see [`Moment`]. Of packets whose transmissions start at the
-//! same time, the [`Turn`] says which starts first.
+//! An event is one 128-bit number, so that comparing events is comparing numbers. Among events at the same time, the one determined first
+//! comes first, as in ns-2's order of insertion: see [`Moment`]. For packets whose transmissions start at the same time, the [`Turn`] gives
+//! their order.
 
 use ackclock_core::units::{Instant, Moment};
 use ackclock_tcp::Side;
 
 use crate::net::turn::Turn;
 
-/// Bits of a key that say what an event is for.
+/// Bits of a key for the subject.
 const SUBJECT_BITS: u32 = 26;
-/// The shortest span between the determination of an event and its time that differs from none, and the longest that differs from longer
-/// ones, in seconds: 2⁻³² and 2³². In between a key keeps seven digits.
+/// Spans between the determination of an event and its time, in seconds. Below 2⁻³² a span counts as zero, and above 2³² all spans are
+/// equal. In between, a key stores seven digits.
 const SPANS: (f32, f32) = (1.0 / 4_294_967_296.0, 4_294_967_040.0);
 /// Largest number of subjects.
 pub(crate) const MAX_SUBJECTS: usize = 1 << SUBJECT_BITS;
 const ARITY: usize = 4;
-/// So many subjects have a place of their own outside the heap.
+/// Largest number of subjects with a place outside the heap.
 const MAX_PLACES: usize = 12;
-/// The place of a subject that has none.
+/// The place of a subject without one.
 const NO_PLACE: u8 = u8::MAX;
 
-/// What an event is for.
+/// The subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// The link whose queue chooses a packet to send.
@@ -36,14 +36,14 @@ pub(crate) enum Subject {
         /// Its end.
         side: Side,
     },
-    /// The application whose time has come.
+    /// The application with a timeout.
     Application(usize),
-    /// The first notice that is under way.
+    /// The first notice in flight.
     Notice,
 }
 
-/// The numbers of subjects in keys. Of events at the same time that were determined at the same time, those with the lower number come
-/// first: links before arrivals, as where a queue is first in, first out.
+/// The numbers of subjects in keys. Among events at the same time that were also determined at the same time, the lower number comes first.
+/// Links thus come before arrivals, as with first-in, first-out queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subjects {
     /// The first number of pipes, timers and applications, and that of notices.
@@ -54,7 +54,7 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// Numbers for so many of each; `Err`: there are too many, so many.
+    /// Numbers for the given counts of subjects. `Err`: the total, if it is too large.
     pub(crate) fn new(links: usize, pipes: usize, flows: usize, applications: usize) -> Result<Self, usize> {
         let (timers, notice) = (links + pipes, links + pipes + 2 * flows + applications);
         let subjects = Self { pipes: links, timers, applications: timers + 2 * flows, notice };
@@ -88,19 +88,19 @@ impl Subjects {
         }
     }
 
-    /// The key of an event that is no arrival.
+    /// The key of an event other than an arrival.
     pub(crate) fn key(&self, moment: Moment, subject: Subject) -> Key {
         let turn = if let Subject::Link(_) = subject { Turn::FIRST } else { Turn::LAST };
         Key::new(moment, turn, self.encode(subject))
     }
 
-    /// The key of the arrival at the end of `pipe` of a packet whose transmission had this turn.
+    /// The key of a packet's arrival at the end of `pipe`; `turn` is that of its transmission.
     pub(crate) fn arrival(&self, moment: Moment, turn: Turn, pipe: usize) -> Key {
         Key::new(moment, turn, self.encode(Subject::Pipe(pipe)))
     }
 }
 
-/// An event's place in time.
+/// An event's position in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u128);
 
@@ -113,38 +113,37 @@ impl Key {
         let span = (moment.at.as_secs_f64() - moment.since.as_secs_f64()) as f32;
         let span = if span > SPANS.0 { span } else { SPANS.0 };
         let span = if span < SPANS.1 { span } else { SPANS.1 };
-        // The longer ago it was determined, the sooner it comes. The bits of positive numbers order as the numbers do.
+        // The earlier an event was determined, the sooner it comes. The bits of positive numbers have the order of the numbers.
         let order = u64::from(SPANS.1.to_bits() - span.to_bits()) << Turn::BITS | turn.number();
         Self(u128::from(moment.at.to_bits()) << 64 | u128::from(order << SUBJECT_BITS | number as u64))
     }
 
-    /// The earlier of the two. Which one that is is as good as random: this selects where `min` would branch.
+    /// The earlier of the two. Which one it is cannot be predicted, so this function selects where `min` would branch.
     fn earlier(self, other: Self) -> Self {
-        // The top bit of a time is clear, so that of the difference is its sign.
+        // The top bit of a time is zero, so the top bit of the difference is its sign.
         let difference = other.0.wrapping_sub(self.0);
         let mask = (difference.cast_signed() >> (u128::BITS - 1)).cast_unsigned();
         Self(self.0.wrapping_add(difference & mask))
     }
 
-    /// When the event happens.
+    /// Time of the event.
     pub(crate) const fn time(self) -> Instant {
         Instant::from_bits((self.0 >> 64) as u64)
     }
 
-    /// The number of its subject.
+    /// Number of its subject.
     pub(crate) const fn number(self) -> usize {
         (self.0 as u64 & ((1 << SUBJECT_BITS) - 1)) as usize
     }
 }
 
-/// Events to come, earliest first.
+/// Future events, earliest first.
 ///
-/// Most events are those of a few lanes and scheduled links, each of which has one at a time: they have places of their own, which are
-/// compared with each other and with the earliest of a heap of all others. That is cheaper than to sift them through a heap full of timers
-/// that seldom come up.
+/// Most events belong to a few lanes and scheduled links, each with one event at a time. They have fixed places, which are compared with
+/// each other and with the earliest event of a heap. This is cheaper than sifting them through a heap of timers that seldom expire.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// The place of each subject by its number, or [`NO_PLACE`]; subjects with higher numbers have none.
+    /// The place of each subject by its number, or [`NO_PLACE`]. Subjects with higher numbers have none.
     place_of: Vec<u8>,
     /// The event of each place, or [`Key::NEVER`].
     places: Vec<Key>,
@@ -152,7 +151,7 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// No events. Of the subjects with these numbers, each of which has one event at a time, the first have places of their own.
+    /// An empty queue. `frequent` are the numbers of subjects with one event at a time, the first of which get places.
     pub(crate) fn new(frequent: impl Iterator<Item = usize>) -> Self {
         let mut queue = Self { place_of: Vec::new(), places: Vec::new(), heap: Vec::new() };
         for number in frequent.take(MAX_PLACES) {
@@ -174,7 +173,7 @@ impl EventQueue {
         self.places.get_mut(usize::from(*self.place_of.get(number)?))
     }
 
-    /// Adds an event, in place of the one that its subject has, if that has a place.
+    /// Adds an event. It replaces the event of a subject with a place.
     pub(crate) fn push(&mut self, key: Key) {
         if let Some(place) = self.place(key.number()) {
             *place = key;
@@ -193,7 +192,7 @@ impl EventQueue {
         self.heap[hole] = key;
     }
 
-    /// Takes the earliest event out, which `key` is.
+    /// Removes the earliest event, `key`.
     pub(crate) fn pop(&mut self, key: Key) {
         if let Some(place) = self.place(key.number()) {
             *place = Key::NEVER;
@@ -204,7 +203,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts `next` in the place of the earliest event, which is one of the same subject.
+    /// Replaces the earliest event by `next`, an event of the same subject.
     pub(crate) fn replace(&mut self, next: Key) {
         match self.place(next.number()) {
             Some(place) => *place = next,
@@ -212,14 +211,14 @@ impl EventQueue {
         }
     }
 
-    /// Puts `key` in the place of the earliest event of the heap: one sift instead of a pop and a push.
+    /// Replaces the earliest event of the heap by `key`: one sift instead of a pop and a push.
     fn sift(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
             let least = if let Some(&[a, b, c, d]) = heap.get(first..first + ARITY) {
-                // Which of four is least is as good as random: select, don't branch.
+                // Which of four is the smallest cannot be predicted: select, don't branch.
                 let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
                 if b.min(a) <= d.min(c) { left } else { right }
             } else {
@@ -246,7 +245,7 @@ mod tests {
         Moment { at: Instant::from_nanos(at), since: Instant::from_nanos(since) }
     }
 
-    /// The events that come out, earliest first.
+    /// All events, earliest first.
     fn drain(mut queue: EventQueue) -> Vec<Key> {
         let mut keys = Vec::new();
         while queue.peek() != Key::NEVER {
@@ -258,7 +257,7 @@ mod tests {
 
     #[test]
     fn at_equal_times_what_was_determined_first_comes_first() {
-        // Subjects 1 and 9 have places of their own.
+        // Subjects 1 and 9 have fixed places.
         let mut queue = EventQueue::new([9, 1].into_iter());
         for (since, number) in [(6, 5), (2, 9), (7, 1), (2, 3)] {
             queue.push(Key::new(moment(7, since), Turn::FIRST, number));
@@ -315,7 +314,7 @@ mod tests {
             replacements in prop::collection::vec(0_u64..100, 0..100),
             places in 0_usize..20,
         ) {
-            // Every subject has one event, which may have a place of its own.
+            // Every subject has one event and can have a place.
             let mut queue = EventQueue::new(0..places);
             for (number, &time) in times.iter().enumerate() {
                 queue.push(Key::new(moment(time, 0), Turn::FIRST, number));

@@ -1,4 +1,4 @@
-//! One flow: its end hosts, what is counted about it, and the row it gives.
+//! One flow: its end hosts, its counters, and its row in the results.
 
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
@@ -15,29 +15,29 @@ use crate::net::packet::Packet;
 use crate::net::route::Routes;
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, HostSpec, LinkSpec, OtherHost, PartSpec, Scenario, SlowStartSpec, Traffic};
 
-/// One flow's end hosts, and what is counted of them.
+/// The end hosts and counters of a flow.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub(super) hosts: Hosts,
-    /// The application that hears of what is delivered.
+    /// The application that is notified of deliveries.
     pub(super) application: Option<usize>,
-    /// When it started; `None`: it is one of a client's connections, and has not been opened.
+    /// Start time; `None` for a client's connection that has not been opened.
     pub(super) started: Option<Instant>,
-    /// Time of the timer event of sender and receiver that is in the event queue.
+    /// Times of the sender's and receiver's timer events in the event queue.
     pub(super) armed: [Option<Instant>; 2],
-    /// When these timers are due; they were determined when they were set.
+    /// Deadlines of these timers, which were determined when the timers were set.
     pub(super) due: [Option<Moment>; 2],
     dropped: u64,
     /// Notices of drops that reached the sender.
     pub(super) notices: u64,
-    /// Data segments lost that were sent before the first loss was noticed.
+    /// Lost data segments that were sent before the first loss was detected.
     first_overshoot_losses: u64,
 }
 
 impl Flow {
     /// The flow of `spec` in a run with `seed`, with the hosts not yet started.
     pub(super) fn new(index: u32, spec: &FlowSpec, seed: u64) -> Result<Self, RunError> {
-        // The two ends of a connection differ in the last bit, neighbouring runs in the upper half.
+        // The two ends of a connection differ in the last bit; runs with adjacent seeds differ in the upper half.
         let seed = seed.rotate_left(32) ^ (2 * u64::from(index));
         let grows = matches!(spec.traffic, Traffic::Bursts(_));
         let packets = if grows { Some(0) } else { spec.packets };
@@ -74,7 +74,7 @@ impl Flow {
     pub(super) fn lose(&mut self, packet: &Packet) {
         self.dropped += 1;
         let Some(exit) = self.hosts.slow_start_exit() else { return };
-        // The SYN, ACKs, and what is sent after the first loss was noticed are no part of the first overshoot.
+        // The first overshoot excludes the SYN, ACKs, and segments sent after the first loss was detected.
         let data = packet.from() == Side::Sender && packet.seq > 0;
         if data && exit.first_loss().is_none_or(|noticed| packet.sent < noticed) {
             self.first_overshoot_losses += 1;
@@ -114,12 +114,12 @@ impl Flow {
     }
 }
 
-/// What a flow's route can hold.
+/// The capacity of a flow's path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     /// Bandwidth-delay product in packets of the flow: the lowest rate times the round-trip time without queues.
     bdp_packets: f64,
-    /// Packets that the queue before the slowest link holds; `None`: without limit.
+    /// Limit of the queue before the slowest link, in packets; `None`: unlimited.
     queue_packets: Option<f64>,
 }
 

@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::columns::traces::{TraceColumn, Values};
 use crate::columns::{Cell, Column, Source};
 
-/// A hash over tables: names of tables and columns, and the bits of every value, column by column. Texts and columns are preceded by their
-/// lengths and values by what they are, so that different tables cannot give the same bytes.
+/// A hash over tables: names of tables and columns, and the bits of every value, column by column. Lengths precede texts and columns, and
+/// kinds precede values, so that different tables cannot give the same bytes.
 #[derive(Default)]
 pub(super) struct TableHash(Sha256);
 
 impl TableHash {
-    /// Adds what was measured of a table of rows.
+    /// Adds the measured columns of a table of rows.
     pub(super) fn rows<S, R>(&mut self, name: &str, columns: &[Column<S, R>], rows: &[R]) {
         self.text(name);
         self.length(rows.len());
@@ -27,7 +27,7 @@ impl TableHash {
         }
     }
 
-    /// Adds a trace. Times and what belongs to flows and links are hashed as they are recorded: nanoseconds and indices.
+    /// Adds a trace. Times, flows and links are hashed in their recorded form: nanoseconds and indices.
     pub(super) fn trace(&mut self, name: &str, columns: &[TraceColumn<'_>]) {
         self.text(name);
         self.length(columns.len());
@@ -52,7 +52,7 @@ impl TableHash {
         self.0.update(number.to_le_bytes());
     }
 
-    /// The hash in hexadecimal.
+    /// The hash, in hexadecimal.
     pub(super) fn finish(self) -> String {
         hexadecimal(self.0)
     }
@@ -93,10 +93,10 @@ impl TableHash {
     }
 }
 
-/// A hash as people write it.
+/// A hash as hexadecimal text.
 pub(super) fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        // Writing into a text cannot fail.
+        // Writing to a text cannot fail.
         let _ = write!(hex, "{byte:02x}");
         hex
     })

@@ -1,4 +1,5 @@
-//! The host profiles of a run: the one place that names them. Each is called by its own type, so that `ns2` is as fast as if it were alone.
+//! The host profiles of a run; no other place names them. Each is called by its own type, so that `ns2` is as fast as if it were the only
+//! one.
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::units::{Duration, Instant, Segments};
@@ -15,13 +16,13 @@ pub(super) enum Hosts {
     Ns2(ns2::Connection),
     /// Profile `modern`.
     Modern(Box<modern::Connection>),
-    /// No TCP at all.
+    /// Datagrams without TCP.
     Datagrams(Box<Stream>),
     /// Any other profile of the registry.
     Other(Box<dyn Connection<Payload = Vec<u8>>>),
 }
 
-/// Calls the connection, whichever profile it has.
+/// Calls the connection of any profile.
 macro_rules! each {
     ($hosts:expr, $connection:ident => $call:expr) => {
         match $hosts {
@@ -34,71 +35,71 @@ macro_rules! each {
 }
 
 impl Hosts {
-    /// A packet reaches the end to which it was sent; tells whether data was delivered there.
+    /// Handles a packet that reaches its end host. Returns whether it delivered data there.
     #[inline]
     pub(super) fn handle(&mut self, now: Instant, packet: &Packet, kept: &mut Kept) -> bool {
         let side = packet.from().peer();
         each!(self, connection => connection.handle(now, side, &arrived(packet, kept)))
     }
 
-    /// The next packet of `flow` that its end `side` sends.
+    /// The next packet that the end `side` of `flow` sends.
     #[inline]
     pub(super) fn poll_transmit(&mut self, now: Instant, ends: (u32, Side), kept: &mut Kept) -> Option<(Packet, Transmission)> {
         each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, kept), kind)))
     }
 
-    /// The network has lost a packet: by which number a notice would tell of it.
+    /// Handles the loss of a packet in the network. Returns the number that identifies the packet in a notice.
     pub(super) fn forget(&self, packet: &Packet, kept: &mut Kept) -> Option<u32> {
         each!(self, connection => connection.noticed(packet.seq, packet.from(), taken(packet, kept).as_ref()))
     }
 
-    /// When the timer of an end is due.
+    /// Deadline of an end's timer.
     #[inline]
     pub(super) fn poll_timeout(&self, side: Side) -> Option<Instant> {
         each!(self, connection => connection.poll_timeout(side))
     }
 
-    /// The timer of an end is due.
+    /// Handles the expiry of an end's timer.
     pub(super) fn handle_timeout(&mut self, now: Instant, side: Side) {
         each!(self, connection => connection.handle_timeout(now, side));
     }
 
-    /// A queue has dropped a packet of an end.
+    /// Handles the notice that a queue has dropped a packet of an end.
     pub(super) fn handle_notice(&mut self, now: Instant, side: Side, dropped: &DropNotice) {
         each!(self, connection => connection.handle_notice(now, side, dropped));
     }
 
-    /// An application opens the connection.
+    /// Opens the connection for an application.
     pub(super) fn open(&mut self, now: Instant) {
         each!(self, connection => connection.open(now));
     }
 
-    /// An application writes at an end.
+    /// Writes data at an end for an application.
     pub(super) fn write(&mut self, side: Side, bytes: u64) {
         each!(self, connection => connection.write(side, bytes));
     }
 
-    /// An application writes no more at an end.
+    /// Finishes writing at an end for an application.
     pub(super) fn close(&mut self, side: Side) {
         each!(self, connection => connection.close(side));
     }
 
-    /// An application has so many packets more.
+    /// Adds packets of an application to be sent.
     pub(super) fn offer(&mut self, packets: u64) {
         each!(self, connection => connection.offer(packets));
     }
 
-    /// Earlier connections to the peer have arrived at this initial window.
+    /// Sets the initial window that earlier connections to the peer learned.
     pub(super) fn recall(&mut self, learned: Segments) {
         each!(self, connection => connection.recall(learned));
     }
 
-    /// Whether there is something to learn from the first flight.
+    /// Whether the first flight is over, so that its outcome can be learned.
     pub(super) fn is_first_flight_over(&self) -> bool {
         each!(self, connection => connection.is_first_flight_over())
     }
 
-    /// What the next connection to the peer shall know.
+    /// The initial window for the next connection to the peer.
     pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
         each!(self, connection => connection.settle(learned))
     }
@@ -138,13 +139,13 @@ impl Hosts {
         each!(self, connection => connection.slow_start_exit())
     }
 
-    /// What was done up to the end of the run.
+    /// Counters up to the end of the run.
     pub(super) fn tally(&mut self, end: Instant) -> Tally {
         each!(self, connection => connection.tally(end))
     }
 }
 
-/// A packet with what was kept for it while it travelled.
+/// The arrived packet with its payload.
 fn arrived<P: Payload>(packet: &Packet, kept: &mut Kept) -> Datagram<P> {
     Datagram {
         number: packet.seq,
@@ -156,7 +157,7 @@ fn arrived<P: Payload>(packet: &Packet, kept: &mut Kept) -> Datagram<P> {
     }
 }
 
-/// What was kept for a packet that travels no more.
+/// Removes the payload of a packet that has left the network.
 fn taken<P: Payload>(packet: &Packet, kept: &mut Kept) -> Option<P> {
     P::store(kept).take(packet.kept)
 }

@@ -1,5 +1,5 @@
-//! What connections learn from each other: the initial window between two end hosts, kept between connections as a host's cache would
-//! (RFC 9040 §4).
+//! Learning between connections: the initial window between two end hosts. It persists between connections, as in a host's cache (RFC 9040
+//! §4).
 
 use super::simulation::Simulation;
 use crate::trace::Recorder;
@@ -11,13 +11,13 @@ impl<R: Recorder> Simulation<'_, R> {
         (spec.from, spec.to)
     }
 
-    /// A connection starts: it knows what earlier ones between the same hosts have learned.
+    /// Gives a starting connection the window that earlier connections between the same hosts learned.
     pub(super) fn recall(&mut self, flow: usize) {
         let Some(&learned) = self.learned.get(&self.peers(flow)) else { return };
         self.flows[flow].hosts.recall(learned);
     }
 
-    /// If the first flight of `flow` is over, keeps what the control learned from it.
+    /// If the first flight of `flow` is over, stores the window that the control learned from it.
     pub(super) fn learn(&mut self, flow: usize) {
         if !self.flows[flow].hosts.is_first_flight_over() {
             return;

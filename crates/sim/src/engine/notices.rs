@@ -1,4 +1,4 @@
-//! The notices that are on their way.
+//! The notices in flight.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Notice {
     pub(super) dropped: DropNotice,
 }
 
-/// The notices on their way, by their arrival; of equal times in the order of the drops.
+/// The notices in flight, ordered by arrival; at equal times, in the order of the drops.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     pending: BTreeMap<(Instant, u64), Notice>,

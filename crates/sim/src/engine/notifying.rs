@@ -1,9 +1,9 @@
-//! Notices: what queues tell the senders of packets that they dropped.
+//! Notices: messages from queues to the senders of dropped packets.
 //!
-//! A notice needs no bandwidth, is never lost, and takes the propagation delays of the links that the packet had crossed; but no less than
-//! the link behind the queue takes for a packet like the dropped one, since until then nothing has left the queue that could make room. So
-//! what is measured is the most that telling can gain; a message of its own on the way back would wait in queues and could be dropped in turn. Only
-//! segments that have a retransmission timer are told of: pure ACKs and datagrams have none.
+//! A notice needs no bandwidth and is never lost. It takes the propagation delays of the links that the packet had crossed. Its minimum
+//! delay is the transmission time of the dropped packet on the link behind the queue: no room can become free earlier. The results are
+//! therefore an upper bound of the benefit: a real message would wait in queues and could itself be dropped. Only segments with a
+//! retransmission timer cause notices; pure ACKs and datagrams have none.
 
 use ackclock_core::units::{Duration, Instant, Moment};
 use ackclock_tcp::{DropNotice, Side};
@@ -16,7 +16,7 @@ use crate::net::route::Hop;
 use crate::trace::Recorder;
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// Sends a notice of `packet`, dropped at `dropped_at`, back to its sender.
+    /// Sends a notice of `packet`, dropped at `dropped_at`, to its sender.
     pub(super) fn notify(&mut self, packet: &Packet, dropped_at: Instant, dropped: DropNotice) {
         let (crossed, ahead) = self.routes.hops(packet.route()).split_at(usize::from(packet.hop));
         let link = |hop: &Hop| &self.scenario.links[hop.link as usize];

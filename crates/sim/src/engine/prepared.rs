@@ -1,4 +1,4 @@
-//! Setting a run up, and running it with or without a recorder.
+//! Sets up runs and executes them, with or without a recorder.
 
 use ackclock_core::units::Instant;
 
@@ -9,18 +9,18 @@ use super::simulation::Simulation;
 use crate::scenario::Scenario;
 use crate::trace::{Capture, Off, Recording, Traces};
 
-/// Runs `scenario` to its end. `interrupted` is asked now and then whether to give up.
+/// Runs `scenario` to its end. `interrupted` is called from time to time; if it returns true, the run stops.
 ///
 /// # Errors
-/// [`RunError`]: the scenario joins no route or names a part that does not exist, or the caller stopped the run.
+/// [`RunError`]: the scenario lacks a route or names a part that does not exist, or the caller stopped the run.
 pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
     Prepared::new(scenario)?.run(interrupted)
 }
 
-/// The name of the slowest link on the way of the first flow's data, the first of several.
+/// The name of the slowest link on the first flow's data path; the first one, if several are equally slow.
 ///
 /// # Errors
-/// If no route joins the two ends of a flow.
+/// If no route connects the ends of a flow.
 pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     let routes = routes(scenario)?;
     let links = routes.hops(0).iter().map(|hop| &scenario.links[hop.link as usize]);
@@ -28,7 +28,7 @@ pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
     slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
 }
 
-/// A run that has been set up.
+/// A run after its set-up.
 pub struct Prepared<'a>(Kind<'a>);
 
 enum Kind<'a> {
@@ -45,10 +45,10 @@ impl<'a> Prepared<'a> {
         Self::capturing(scenario, &[])
     }
 
-    /// The same, and captures packets at the links and hosts called `places`.
+    /// Like [`Prepared::new`], and captures packets at the links and hosts called `places`.
     ///
     /// # Errors
-    /// As [`run`]; or one of the places does not exist.
+    /// As [`run`]; also if a place does not exist.
     pub fn capturing(scenario: &'a Scenario, places: &[String]) -> Result<Self, RunError> {
         if scenario.record.is_empty() && places.is_empty() {
             return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
@@ -58,11 +58,11 @@ impl<'a> Prepared<'a> {
         Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }
 
-    /// Lets everything happen that happens before `until`, so that the run can be looked at and go on. However a run is divided, its
-    /// result is the same.
+    /// Processes all events before `until`, after which the run can be inspected and continued. The result does not depend on such
+    /// divisions.
     ///
     /// # Errors
-    /// If `interrupted` asked to stop.
+    /// If `interrupted` returned true.
     pub fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         match &mut self.0 {
             Kind::Off(simulation) => simulation.advance(until, interrupted),
@@ -70,10 +70,10 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Runs on to the end.
+    /// Runs to the end.
     ///
     /// # Errors
-    /// If `interrupted` asked to stop.
+    /// If `interrupted` returned true.
     pub fn run(mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
         self.advance(Instant::MAX, interrupted)?;
         match self.0 {

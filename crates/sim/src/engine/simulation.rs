@@ -1,8 +1,8 @@
-//! The event loop and what it drives.
+//! The event loop and the components that it drives.
 //!
-//! A packet needs an event only where something may happen in between: at its end host, and before a link that several links feed.
-//! Where all packets of a link come from one other link, in order, the two form a pipe whose end a packet's arrival can be computed for
-//! at once. What is in flight waits in pipes, first in, first out, of which only the head is an event: see [`Lanes`].
+//! A packet needs an event only where another event can affect it: at its end host, and before a link that several links feed. If all
+//! packets of a link come from one other link, a packet's arrival at the end of the second can be computed at once. Packets in flight wait
+//! in pipes, first in, first out; only the head of a pipe is an event. See [`Lanes`].
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,14 +28,14 @@ use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
-/// After so many events a run asks whether it shall go on.
+/// Number of events between two calls of `interrupted`.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
-/// A packet on its way to the end of a link.
+/// A packet in flight to the end of a link.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     key: Key,
-    /// When its transmission began, which determined its arrival.
+    /// Start of its transmission, at which its arrival was determined.
     since: Instant,
     packet: Packet,
 }
@@ -47,20 +47,20 @@ pub(super) struct Simulation<'a, R> {
     subjects: Subjects,
     links: Vec<Link>,
     lanes: Lanes,
-    /// What is in flight: a pipe for each lane, then one for each link.
+    /// Packets in flight: a pipe for each lane, then one for each link.
     pipes: Vec<VecDeque<InFlight>>,
     pub(super) routes: Routes,
     pub(super) flows: Vec<Flow>,
     pub(super) applications: Vec<Driven>,
-    /// What an application has just asked for; empty in between.
+    /// Actions just requested by an application; otherwise empty.
     pub(super) actions: Vec<Action>,
-    /// What profiles have put into the packets that are on their way.
+    /// Payloads of the packets in flight.
     kept: Kept,
-    /// What a scheduled link has just lost; empty in between.
+    /// Packets just lost by a scheduled link; otherwise empty.
     lost: Vec<(Packet, Loss)>,
-    /// The initial windows that connections between two nodes have arrived at, by the nodes of sender and receiver.
+    /// The initial windows that connections between two nodes have learned, by the nodes of sender and receiver.
     pub(super) learned: BTreeMap<(usize, usize), Segments>,
-    /// What queues tell the senders of packets that they dropped.
+    /// Notices from queues to the senders of dropped packets.
     pub(super) notices: Notices,
     processed: u64,
     pub(super) recorder: R,
@@ -117,7 +117,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(simulation)
     }
 
-    /// Lets everything happen that happens before `until`, and before the end of the run.
+    /// Processes all events before `until` and before the end of the run.
     pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.end);
         loop {
@@ -131,7 +131,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.processed += 1;
             let now = key.time();
             match self.subjects.decode(key.number()) {
-                // The next packet of the pipe takes the event's place.
+                // The next packet of the pipe replaces the event.
                 Subject::Pipe(pipe) => self.packet_event(key, pipe),
                 Subject::Link(link) => {
                     self.events.pop(key);
@@ -154,7 +154,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
-    /// Ends the run: what it gives, and the recorder.
+    /// Ends the run. Returns its result and the recorder.
     pub(super) fn finish(mut self) -> (RunResult, R) {
         for link in &mut self.links {
             link.finish(&mut self.recorder);
@@ -166,7 +166,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         (RunResult { flows, links, applications, traces, capture: None, events }, self.recorder)
     }
 
-    /// Puts an event into the queue.
+    /// Adds an event to the queue.
     pub(super) fn schedule(&mut self, moment: Moment, subject: Subject) {
         self.events.push(self.subjects.key(moment, subject));
     }
@@ -188,9 +188,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.deliver(here, &packet);
     }
 
-    /// Sends a packet on from where it is, as far as its way is certain.
+    /// Forwards a packet from its current place as far as no event can affect it.
     pub(super) fn forward(&mut self, packet: Packet, mut here: Moment) {
-        // A copy of its own, which stays in registers.
+        // A separate copy stays in registers.
         let mut packet = packet;
         if packet.hop == 0 {
             self.observe(here.at, Point::Sent, &packet);
@@ -236,14 +236,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.follow(link, served);
     }
 
-    /// Lets the recorder see a packet.
+    /// Shows a packet to the recorder.
     fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
         if R::ON {
             self.recorder.passed(at, point, packet, &self.kept);
         }
     }
 
-    /// The queue of a link wants to be asked, unless that has been overtaken by a packet's arrival.
+    /// Serves the queue of a link, unless a packet's arrival has already changed its deadline.
     fn link_event(&mut self, key: Key, link: usize) {
         let Link { port, queue: Queue::Scheduled(queue) } = &mut self.links[link] else { return };
         let kind = &mut self.lanes.kinds[port.kind as usize];
@@ -254,7 +254,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Does what follows from serving a link.
+    /// Processes the result of serving a link.
     fn follow(&mut self, link: usize, Served { sent, next }: Served) {
         self.lose_all();
         if let Some(next) = next {
@@ -277,7 +277,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Puts a packet that has crossed `link` into a pipe: its lane's, or the link's own where it would overtake in the lane.
+    /// Appends a packet that has crossed `link` to a pipe: that of its lane or, if it would overtake in the lane, that of the link.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -327,7 +327,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Records a sender after the ACK `packet`.
+    /// Records the state of a sender after the ACK `packet`.
     fn record_ack(&mut self, now: Instant, packet: &Packet) {
         let (flow, hosts) = (packet.flow() as u32, &self.flows[packet.flow()].hosts);
         self.recorder.segment(now, flow, packet.seq, SequenceKind::Ack);
@@ -349,7 +349,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// Sends what an end of `flow` has to send, and sets its timer.
+    /// Sends all packets that an end of `flow` can send, and sets its timer.
     pub(super) fn transmit(&mut self, here: Moment, flow: usize, side: Side) {
         let now = here.at;
         if side == Side::Sender {
@@ -368,10 +368,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.arm(here, flow, side);
     }
 
-    /// Makes sure that the timer of an end of a flow is in the event queue no later than it is due.
+    /// Ensures that the event queue has an event for an end's timer, at its deadline or earlier.
     pub(super) fn arm(&mut self, here: Moment, flow: usize, side: Side) {
         let state = &mut self.flows[flow];
-        // A control may name a time that has passed: its timer is due now.
+        // A control can set its timer to a time in the past. The timer then expires now.
         let deadline = state.hosts.poll_timeout(side).map(|at| at.max(here.at));
         let (due, armed) = (&mut state.due[side.index()], &mut state.armed[side.index()]);
         if deadline != due.map(|due| due.at) {
@@ -385,7 +385,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// A timer event: it may be stale, or the timer may have been moved back since.
+    /// Handles a timer event. It may be stale, or the timer may have moved to a later time.
     fn timer_event(&mut self, now: Instant, flow: usize, side: Side) {
         let state = &mut self.flows[flow];
         if state.armed[side.index()] != Some(now) {
@@ -418,7 +418,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             drops_by_reason: counters.drops,
             marks: counters.marks,
             losses: counters.losses,
-            // Sums of many times may exceed the whole by their rounding.
+            // The sum of many times can exceed the whole by rounding errors.
             utilisation: (counters.busy.as_secs_f64() / seconds).min(1.0),
             queue_mean: (counters.waited.as_secs_f64() / seconds).min(counters.queue_max as f64),
             queue_max: counters.queue_max,

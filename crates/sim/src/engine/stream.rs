@@ -1,4 +1,4 @@
-//! Datagrams of a flow without TCP: what was sent and what arrived.
+//! Datagrams of a flow without TCP: counts of those sent and delivered.
 
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Bytes, Instant};
@@ -7,14 +7,14 @@ use ackclock_tcp::{Checkpoints, Connection, Counters, Datagram, Side, Tally, Tra
 /// Both ends of a stream of datagrams.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Datagrams that the application has handed over and that have not been sent.
+    /// Datagrams that the application has handed over and that are not yet sent.
     waiting: u64,
     sent: u64,
     delivered: u64,
-    /// When the last of them was.
+    /// Time of the last delivery.
     delivered_at: Instant,
     checkpoints: Checkpoints,
-    /// Bytes of data in each, and with its headers.
+    /// Bytes of data in each datagram, and its size with headers.
     payload: Bytes,
     wire_size: u16,
 }

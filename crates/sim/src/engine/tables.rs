@@ -1,4 +1,4 @@
-//! The tables of a result for listings: which there are, and what their columns are.
+//! The tables of a result with their columns, for listings.
 
 use serde_json::{Value as Json, json};
 
@@ -7,13 +7,13 @@ use crate::app::{Page, Transfer};
 use crate::columns::traces::{TraceKind, Traces};
 use crate::columns::{Column, Kind};
 
-/// Every table: its name, what has a row, and name, unit, kind and meaning of every column. A trace also has its name in `record`.
+/// Every table: its name, the meaning of a row, and name, unit, kind and meaning of every column. A trace also has its name in `record`.
 pub fn tables_json() -> Json {
     let mut tables = vec![
         rows("flows", "every flow", FlowResult::COLUMNS),
         rows(
             "links",
-            "every link in each direction, named `from>to`. What waits in a queue does not include the packet in transmission",
+            "every link in each direction, named `from>to`. Queue columns do not include the packet in transmission",
             LinkResult::COLUMNS,
         ),
         rows(

@@ -1,4 +1,4 @@
-//! A queue that decides on arrival and serves first in, first out: the departure of a packet is known when it arrives.
+//! A first-in, first-out queue that decides on arrival: a packet's departure time is known when it arrives.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use ackclock_core::units::{Bytes, Instant, Moment};
 use super::port::{Entering, LinkKind, Loss, Port};
 use crate::trace::Recorder;
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// When its transmission starts.
+    /// Start of its transmission.
     start: Instant,
     size: Bytes,
 }
 
-/// A discipline with its random numbers.
+/// A discipline with its random number generator.
 #[derive(Debug)]
 struct Disciplined {
     updated: Updated<Box<dyn Admission>>,
@@ -29,16 +29,16 @@ struct Disciplined {
 pub(crate) struct Immediate {
     waiting: VecDeque<Waiting>,
     backlog: Backlog,
-    /// A queue without limit has none.
+    /// `None` for an unlimited queue.
     discipline: Option<Box<Disciplined>>,
 }
 
-/// What a link does with a packet.
+/// The fate of a packet on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Crossing {
     /// It reaches the other end.
     Through {
-        /// When it arrives there.
+        /// Time of arrival there.
         arrival: Moment,
         /// Whether the queue marked it.
         marked: bool,
@@ -58,7 +58,7 @@ impl Immediate {
     pub(crate) fn cross<R: Recorder>(&mut self, port: &mut Port, kind: &mut LinkKind, entering: &Entering, recorder: &mut R) -> Crossing {
         let now = entering.now;
         if self.discipline.is_none() && self.waiting.is_empty() && port.is_clear(now) {
-            // Nothing here can hold it up or lose it: so it is on most links.
+            // On most links, nothing can delay or drop the packet here.
             port.counters.arrivals += 1;
             port.counters.delivered += 1;
             port.transmitter.in_service_since = now.at;
@@ -109,7 +109,7 @@ impl Immediate {
         Crossing::Through { arrival: departure.arrives(), marked }
     }
 
-    /// Asks the discipline, which a queue without limit does not have.
+    /// Asks the discipline; an unlimited queue has none.
     fn admit<R: Recorder>(&mut self, port: &Port, entering: &Entering, busy: bool, recorder: &mut R) -> Verdict {
         let Some(discipline) = &mut self.discipline else { return Verdict::Accept };
         let Disciplined { updated, random } = &mut **discipline;
@@ -124,7 +124,7 @@ impl Immediate {
         verdict
     }
 
-    /// The transmission of the first waiting packet starts.
+    /// Starts the transmission of the first waiting packet.
     fn start_first<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
         let Some(Waiting { start, size }) = self.waiting.pop_front() else { return };
         if let Some(discipline) = &mut self.discipline {
@@ -150,7 +150,7 @@ impl Immediate {
         }
     }
 
-    /// Lets the queue run on to the end of the run, for the recorder.
+    /// Advances the queue to the end of the run, for the recorder.
     pub(super) fn finish<R: Recorder>(&mut self, port: &mut Port, recorder: &mut R) {
         while R::ON && self.waiting.front().is_some_and(|first| first.start < port.end) {
             self.start_first(port, recorder);

@@ -1,9 +1,11 @@
-//! Which links can be treated as one.
+//! Groups of links that share state: links that follow others, kinds, and lanes.
 //!
-//! Where all packets of a link come from one other link, it *follows* that link: a packet that crosses the first can cross the second at
-//! once, in a time still to come, and no event is needed in between. Links of one *kind* have the same rate and delay. A *lane* is a
-//! first-in, first-out queue of packets in flight that several links share because their packets mostly arrive in the order in which they
-//! were sent: the link they all follow, or the kind of the link they enter first. The fewer lanes, the cheaper the next event.
+//! - A link *follows* another if all its packets come from that link. A packet that crosses the first link can cross the second at once, at
+//!   a future time, without an event in between.
+//! - Links of one *kind* have the same rate and delay.
+//! - A *lane* is a first-in, first-out queue of packets in flight. Several links share it because their packets mostly arrive in the order
+//!   in which they were sent. These are the links that follow one link, or the links of one kind that packets enter first. Fewer lanes make
+//!   it cheaper to find the next event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,26 +17,26 @@ use crate::scenario::Scenario;
 /// The lanes and kinds of all links.
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    /// How many lanes there are.
+    /// Number of lanes.
     pub(crate) count: usize,
     pub(crate) kinds: Vec<LinkKind>,
 }
 
-/// Where a link's packets come from.
+/// The source of a link's packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Feeder {
     /// No packet crosses it.
     Nothing,
-    /// Hosts that it starts from.
+    /// The hosts at its start.
     Hosts,
     /// One other link.
     Link(u32),
-    /// Several of these; or any, for a link whose queue decides on departure and must see each packet in its time.
+    /// Several of these. Also used for a link whose queue decides on departure, which must process each packet at its time.
     Several,
 }
 
 impl Lanes {
-    /// Sorts out the links of `scenario`, which `links` are: gives each its kind and its lane, and tells the routes which links follow others.
+    /// Groups `links`, the links of `scenario`: assigns each its kind and lane, and marks in the routes the links that follow others.
     pub(crate) fn new(scenario: &Scenario, links: &mut [Link], routes: &mut Routes) -> Self {
         let feeders = find_feeders(scenario, links, routes);
         let (mut numbers, mut kinds) = (BTreeMap::new(), Vec::new());
@@ -50,8 +52,8 @@ impl Lanes {
     }
 }
 
-/// Gives the links that packets enter first a lane for each of their kinds, and the others, with what follows them, lanes of their own.
-/// Gives how many lanes there are.
+/// Assigns lanes: one per kind to the links that packets enter first, and one to each other link together with the links that follow it.
+/// Returns the number of lanes.
 fn assign(links: &mut [Link], feeders: &[Feeder]) -> usize {
     let entered = links.iter().zip(feeders).filter(|(_, feeder)| **feeder == Feeder::Hosts);
     let kinds: BTreeSet<u32> = entered.map(|(link, _)| link.port.kind).collect();

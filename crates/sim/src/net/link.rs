@@ -1,11 +1,13 @@
-//! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps losses.
+//! One direction of a link: a queue, a transmitter, a propagation delay, and an optional loss model.
 //!
-//! An [`Immediate`] queue is first in, first out: the departure of a packet is known when it arrives, and the link needs no event for it. A
-//! [`Scheduled`] queue chooses on departure, so that it has to be asked whenever the transmitter is free.
+//! An [`Immediate`] queue is first in, first out. A packet's departure is known when it arrives, so the link needs no event for it. A
+//! [`Scheduled`] queue chooses a packet on departure, so it must be asked whenever the transmitter is free.
 //!
-//! Often a packet arrives in the very moment in which another leaves the queue, and whether a full queue drops it depends on which comes
-//! first. Times are therefore summed as ns-2 sums them: a transmission ends at its start plus the transmission time, and the packet arrives
-//! at the start plus the sum of transmission time and delay.
+//! Often a packet arrives at exactly the time at which another leaves the queue. The order of these events then decides whether a full
+//! queue drops the packet. Times are therefore summed as in ns-2:
+//!
+//! - A transmission ends at its start plus the transmission time.
+//! - The packet arrives at the start plus the sum of transmission time and delay.
 
 use ackclock_core::entry;
 use ackclock_core::qdisc::{self, Discipline, Outlet};
@@ -24,17 +26,17 @@ pub(crate) struct Link {
     pub(crate) queue: Queue,
 }
 
-/// How packets wait.
+/// The kind of queue.
 #[derive(Debug)]
 pub(crate) enum Queue {
-    /// First in, first out: a packet crosses at once, in a time still to come.
+    /// First in, first out: a packet crosses at once, at a future time.
     Immediate(Immediate),
-    /// The queue chooses whenever the transmitter is free: an event each.
+    /// The queue chooses a packet whenever the transmitter is free, at one event each.
     Scheduled(Box<Scheduled>),
 }
 
 impl Link {
-    /// The link of `spec`, in a run with `seed` that ends at `end`; `Err` is what the registry says of a part's parameters.
+    /// The link of `spec`, in a run with `seed` that ends at `end`. `Err` is the registry's message about a part's parameters.
     pub(crate) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
         Ok(Self { port: Port::new(index, spec, seed, end)?, queue: Queue::new(spec, seed)? })
     }
@@ -44,7 +46,7 @@ impl Link {
         matches!(self.queue, Queue::Scheduled(_))
     }
 
-    /// Lets the queue run on to the end of the run, for the recorder and the counters.
+    /// Advances the queue to the end of the run, for the recorder and the counters.
     pub(crate) fn finish<R: Recorder>(&mut self, recorder: &mut R) {
         match &mut self.queue {
             Queue::Immediate(queue) => queue.finish(&mut self.port, recorder),

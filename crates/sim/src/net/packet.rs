@@ -1,4 +1,4 @@
-//! What travels through the network.
+//! Packets, and the store of their payloads.
 
 use std::num::NonZeroU32;
 
@@ -11,30 +11,30 @@ use ackclock_tcp::{Datagram, Side, ns2};
 const FLAG_BITS: u32 = 4;
 /// The ECN field.
 const ECN_MASK: u32 = 0b0011;
-/// On data CWR, on ACKs ECE (RFC 3168 §6.1).
+/// CWR on data, ECE on ACKs (RFC 3168 §6.1).
 const ECHO: u32 = 0b0100;
-/// It has crossed its last link.
+/// The packet has crossed its last link.
 const ARRIVING: u32 = 0b1000;
 
-/// A packet. Small, because a fast network holds many.
+/// A packet. It is small, because a fast network holds many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// When the segment, or the segment that this acknowledges, was sent.
+    /// Send time of the segment, or of the segment that this ACK acknowledges.
     pub(crate) sent: Instant,
-    /// The route, twice the flow, plus one for an ACK; below it the flags.
+    /// The route in the upper bits (twice the flow, plus one for an ACK), the flags below it.
     tag: u32,
     /// A segment's number; an ACK's next expected number.
     pub(crate) seq: u32,
-    /// Where [`Kept`] has what the profile put into it.
+    /// Handle of the profile's payload in [`Kept`].
     pub(crate) kept: Option<NonZeroU32>,
     /// Size in bytes with headers.
     size: u16,
-    /// How many links it has crossed.
+    /// Number of links crossed.
     pub(crate) hop: u16,
 }
 
 impl Packet {
-    /// The packet that one end of `flow` sends; what the profile adds to it is kept in `kept`.
+    /// The packet that one end of `flow` sends. The profile's payload is stored in `kept`.
     pub(crate) fn new<P: Payload>((flow, from): (u32, Side), datagram: Datagram<P>, kept: &mut Kept) -> Self {
         let Datagram { number: seq, size, sent, ecn, echo, payload } = datagram;
         let tag = (2 * flow + from as u32) << FLAG_BITS | ecn as u32 | if echo { ECHO } else { 0 };
@@ -56,7 +56,7 @@ impl Packet {
         if self.route().is_multiple_of(2) { Side::Sender } else { Side::Receiver }
     }
 
-    /// The packet has crossed a link, its last one if it is `arriving`.
+    /// The packet after it has crossed a link; `arriving` marks its last link.
     #[must_use]
     pub(crate) const fn across(mut self, arriving: bool) -> Self {
         self.hop += 1;
@@ -88,30 +88,30 @@ impl Packet {
         self.tag = self.tag & !ECN_MASK | ecn as u32;
     }
 
-    /// On data whether the window has been reduced (CWR), on an ACK whether a mark is echoed (ECE).
+    /// On data: whether the window has been reduced (CWR). On an ACK: whether a mark is echoed (ECE).
     pub(crate) const fn echo(&self) -> bool {
         self.tag & ECHO != 0
     }
 }
 
-/// What profiles put into packets, while these travel.
+/// Payloads of the packets in flight, by profile.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     /// SACK blocks of `ns2` hosts.
     pub(crate) blocks: Store<ns2::SackBlocks>,
     /// Segments of `modern` hosts.
     pub(crate) segments: Store<Segment>,
-    /// Nothing: datagrams.
+    /// Datagrams, which have no payload here.
     nothing: Store<()>,
-    /// Bytes of any other profile.
+    /// Bytes of other profiles.
     bytes: Store<Vec<u8>>,
 }
 
-/// What a profile puts into packets.
+/// The payload that a profile adds to packets.
 pub(crate) trait Payload: Sized {
-    /// Where it is kept.
+    /// Its store.
     fn store(kept: &mut Kept) -> &mut Store<Self>;
-    /// Takes it out of its slot, which may be left as it is.
+    /// Moves the payload out of its slot. The slot can keep any value.
     fn take(slot: &mut Self) -> Self;
 }
 
@@ -149,7 +149,7 @@ impl Payload for Vec<u8> {
     }
 }
 
-/// Keeps what travels with some packets only, so that packets stay small.
+/// A store of payloads that only some packets have, so that packets stay small.
 #[derive(Debug)]
 pub(crate) struct Store<T> {
     /// The value of handle n is in slot n − 1.
@@ -164,7 +164,7 @@ impl<T> Default for Store<T> {
 }
 
 impl<T: Payload> Store<T> {
-    /// Keeps a value; gives its handle.
+    /// Stores a value and returns its handle.
     pub(crate) fn keep(&mut self, value: T) -> Option<NonZeroU32> {
         if let Some(handle) = self.free.pop() {
             self.slots[handle.get() as usize - 1] = value;
@@ -179,7 +179,7 @@ impl<T: Payload> Store<T> {
         self.slots.get(handle?.get() as usize - 1)
     }
 
-    /// Gives the value of a packet back and frees its slot.
+    /// Returns a packet's value and frees its slot.
     pub(crate) fn take(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
         let handle = handle?;
         self.free.push(handle);

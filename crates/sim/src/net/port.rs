@@ -1,4 +1,4 @@
-//! What every link has behind its queue: a transmitter, a propagation delay, counters, and perhaps losses.
+//! The part of a link behind its queue: a transmitter, a propagation delay, counters, and an optional loss model.
 
 use ackclock_core::entry;
 use ackclock_core::loss::{self, LossModel};
@@ -11,33 +11,33 @@ use super::turn::Turn;
 use crate::scenario::{GeneratorSpec, LinkSpec, LossPosition};
 use crate::trace::Recorder;
 
-/// Sizes whose transmission time is remembered, a power of two.
+/// Number of sizes with cached transmission times, a power of two.
 const REMEMBERED: usize = 8;
 
-/// What a link counts.
+/// The counters of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkCounters {
     /// Packets that arrived at the queue.
     pub(crate) arrivals: u64,
-    /// Packets that reached the far end, or will.
+    /// Packets that have reached the far end, or will reach it.
     pub(crate) delivered: u64,
     /// Packets that the queue dropped, by [`Reason`].
     pub(crate) drops: [u64; Reason::ALL.len()],
     /// Packets that the queue marked.
     pub(crate) marks: u64,
-    /// Packets that the loss model took.
+    /// Packets that the loss model dropped.
     pub(crate) losses: u64,
     /// Time spent transmitting within the run.
     pub(crate) busy: Duration,
     /// Time that packets spent waiting within the run.
     pub(crate) waited: Duration,
-    /// Packets sent within the run, the time they had waited, and the longest such time.
+    /// Packets sent within the run, their total waiting time, and the longest.
     pub(crate) departures: u64,
     pub(crate) sojourn: Duration,
     pub(crate) sojourn_max: Duration,
-    /// Most packets that waited at once.
+    /// Largest number of packets waiting at once.
     pub(crate) queue_max: u64,
-    /// When the queue first dropped a packet.
+    /// Time of the queue's first drop.
     pub(crate) first_drop: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl LinkCounters {
     }
 }
 
-/// Transmission time of one size, and what the packet takes to the far end.
+/// Transmission time of one size, and the packet's total time to the far end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transmission {
     size: Bytes,
@@ -57,7 +57,7 @@ struct Transmission {
     crossing: Duration,
 }
 
-/// What links of one kind have in common, kept once, so that many links stay small.
+/// Data shared by the links of one kind, so that many links need little memory.
 #[derive(Debug)]
 pub(crate) struct LinkKind {
     rate: Rate,
@@ -81,14 +81,14 @@ impl LinkKind {
     }
 }
 
-/// Sends one packet after the other.
+/// Sends packets one after another.
 #[derive(Debug, Default)]
 pub(super) struct Transmitter {
-    /// When it is free.
+    /// Time at which it becomes free.
     pub(super) free_at: Instant,
-    /// When the transmission under way, or the last one, began: then the start of the next was determined.
+    /// Start of the current or last transmission. At this time the start of the next was determined.
     pub(super) in_service_since: Instant,
-    /// The arrival that began the row of transmissions without a break in between.
+    /// The arrival that began the current series of transmissions without a gap.
     pub(super) row: Moment,
 }
 
@@ -111,17 +111,17 @@ impl Transmitter {
     }
 }
 
-/// One transmission.
+/// A transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// When it starts.
+    /// Start.
     pub(super) start: Instant,
-    /// When the packet reaches the far end.
+    /// Arrival at the far end.
     pub(super) arrival: Instant,
 }
 
 impl Departure {
-    /// The arrival, which the start of the transmission determines.
+    /// The arrival, which was determined at the start of the transmission.
     pub(super) const fn arrives(&self) -> Moment {
         Moment { at: self.arrival, since: self.start }
     }
@@ -134,7 +134,7 @@ struct Losses {
     random: Generator,
 }
 
-/// What every link has behind its queue.
+/// The part of a link behind its queue.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(super) index: u32,
@@ -150,21 +150,21 @@ pub(crate) struct Port {
 /// A packet at the entrance of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entering {
-    /// When it arrives. The start of its transmission on the link before determined that.
+    /// Time of arrival. It was determined when the packet's transmission on the previous link started.
     pub(crate) now: Moment,
     pub(crate) packet: Packet,
 }
 
-/// The end of a packet.
+/// The loss of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
     pub(crate) at: Instant,
-    /// What the queue that dropped it wants its sender to be told.
+    /// The notice for the sender, if the queue sends one.
     pub(crate) notice: Option<Notice>,
 }
 
 impl Loss {
-    /// A loss that nobody tells of.
+    /// A loss without a notice.
     pub(super) const fn silent(at: Instant) -> Self {
         Self { at, notice: None }
     }
@@ -185,7 +185,7 @@ pub(crate) fn generator(spec: &GeneratorSpec, seed: u64, path: &str) -> Generato
 }
 
 impl Port {
-    /// The port of `spec`, in a run with `seed` that ends at `end`; `Err` is what the registry says of a part's parameters.
+    /// The port of `spec`, in a run with `seed` that ends at `end`. `Err` is the registry's message about a part's parameters.
     pub(super) fn new(index: u32, spec: &LinkSpec, seed: u64, end: Instant) -> Result<Self, String> {
         let losses = match &spec.loss {
             None => None,
@@ -199,7 +199,7 @@ impl Port {
         Ok(Self { index, kind: 0, lane: 0, transmitter: Transmitter::default(), losses, end, counters: LinkCounters::default() })
     }
 
-    /// Whether a packet that arrives at `now` is sent at once, and never lost.
+    /// Whether a packet that arrives at `now` is sent at once and never lost.
     pub(super) fn is_clear(&self, now: Moment) -> bool {
         self.losses.is_none() && now.at < self.end && !self.transmitter.is_busy(now)
     }
@@ -209,20 +209,20 @@ impl Port {
         Turn::new(self.transmitter.row, start, self.transmitter.free_at)
     }
 
-    /// What takes a packet in front of the queue: the end of the run, or the loss model. When it does.
+    /// Time at which the packet is lost before the queue, if it is: by the end of the run or by the loss model.
     pub(super) fn lost_before<R: Recorder>(&mut self, entering: &Entering, recorder: &mut R) -> Option<Instant> {
         let at = entering.now.at;
         if at >= self.end {
-            // Nobody will ever see what happens after the end.
+            // Events after the end have no effect.
             return Some(at);
         }
-        self.loses(LossPosition::BeforeQueue).then(|| self.lose(entering, at, recorder))
+        self.loses(LossPosition::BeforeQueue).then(|| self.record_loss(entering, at, recorder))
     }
 
-    /// Whether and when the loss model takes a packet that would arrive at the far end at `arrival`.
+    /// Time at which the loss model drops a packet that would arrive at the far end at `arrival`, if it does.
     pub(super) fn lost_after<R: Recorder>(&mut self, entering: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
         if self.loses(LossPosition::AfterLink) {
-            return Some(self.lose(entering, arrival, recorder));
+            return Some(self.record_loss(entering, arrival, recorder));
         }
         self.counters.delivered += 1;
         None
@@ -233,7 +233,7 @@ impl Port {
         losses.is_some_and(|losses| losses.model.loses(&mut losses.random))
     }
 
-    fn lose<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) -> Instant {
+    fn record_loss<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) -> Instant {
         if at < self.end {
             self.counters.losses += 1;
             recorder.dropped(at, self.index, entering, Reason::Random);

@@ -1,23 +1,23 @@
-//! Static routes by the fewest links; of equally short ones that whose links come first in the scenario.
+//! Static routes with the fewest links. Among equally short routes, the one whose links come first in the scenario is chosen.
 //!
-//! A host with one link shares the search of the router behind it, so that set-up is linear in flows: a million pairs of a dumbbell take
-//! two searches.
+//! A host with one link shares the search of its router, so that set-up is linear in flows. A dumbbell with a million pairs needs two
+//! searches.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Two nodes: where a route, or a link, begins and ends.
+/// Two nodes: the ends of a route or a link.
 pub(crate) type Ends = (usize, usize);
 
-/// The links of the routes between two nodes; `None` where there is no route.
+/// The links of the routes between two nodes; `None` if there is no route.
 pub(crate) type Found = BTreeMap<Ends, Option<Vec<u32>>>;
 
 /// Longest route in links.
 const MAX_HOPS: usize = u16::MAX as usize;
 
-/// Which links every packet of a flow crosses.
+/// The links that every packet of a flow crosses.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// Where a route begins in `hops`; the next one's beginning is its end.
+    /// Start of each route in `hops`; it is the end of the previous route.
     begins: Vec<u32>,
     hops: Vec<Hop>,
 }
@@ -29,14 +29,14 @@ pub(crate) struct Hop {
     pub(crate) then: Then,
 }
 
-/// What happens to a packet that has crossed a link.
+/// The next step of a packet that has crossed a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// It crosses the next link at once, in a time still to come.
+    /// It crosses the next link at once, at a future time.
     Follow,
-    /// It waits for the time at which it reaches the next link.
+    /// It waits for its arrival at the next link.
     Wait,
-    /// It waits for the time at which it reaches its end host.
+    /// It waits for its arrival at its end host.
     Arrive,
 }
 
@@ -55,12 +55,12 @@ impl Routes {
         &self.hops[self.begins[route] as usize..self.begins[route + 1] as usize]
     }
 
-    /// The link that a packet on `route` crosses next, after so many.
+    /// The next link of a packet on `route` that has crossed `crossed` links.
     pub(crate) fn hop(&self, route: usize, crossed: u16) -> Hop {
         self.hops[self.begins[route] as usize + usize::from(crossed)]
     }
 
-    /// Lets packets go on at once where the next link `follows` the one before it.
+    /// Marks the links that a packet enters at once, because they follow the previous link.
     pub(super) fn join(&mut self, follows: impl Fn(u32) -> bool) {
         for hop in 1..self.hops.len() {
             if self.hops[hop - 1].then == Then::Wait && follows(self.hops[hop].link) {
@@ -89,7 +89,7 @@ impl Routes {
     }
 }
 
-/// The shortest routes of `pairs`, both ways each, over one-way `links`.
+/// The shortest routes of `pairs`, in both directions, over one-way `links`.
 pub(crate) fn shortest_routes(nodes: usize, links: &[Ends], pairs: impl Iterator<Item = Ends>) -> Found {
     let mut graph = Graph::new(nodes, links);
     let mut targets: BTreeMap<usize, BTreeSet<Ends>> = BTreeMap::new();
@@ -122,7 +122,7 @@ impl<'a> Graph<'a> {
         Self { links, out, reached: vec![(0, 0); nodes], searches: 0 }
     }
 
-    /// The node where the search for routes from `node` begins: itself, or the one behind its only link.
+    /// The node where the search for routes from `node` begins: `node` itself, or the neighbour at its only link.
     fn gateway(&self, node: usize) -> usize {
         match self.out[node][..] {
             [only] => self.links[only as usize].1,
@@ -130,7 +130,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Searches breadth first from `start` until all `targets` are reached.
+    /// Breadth-first search from `start` until all `targets` are reached.
     fn search(&mut self, start: usize, mut targets: BTreeSet<usize>) {
         self.searches += 1;
         self.reached[start].1 = self.searches;

@@ -8,40 +8,40 @@ use super::packet::Packet;
 use super::port::{Entering, LinkKind, Loss, Port};
 use crate::trace::Recorder;
 
-/// A scheduler with the packets that wait in it.
+/// A scheduler with its waiting packets.
 #[derive(Debug)]
 pub(crate) struct Scheduled {
     scheduler: Box<dyn Scheduler>,
     random: Generator,
-    /// The packets by their handles, and the handles that are free.
+    /// The packets by handle, and the free handles.
     packets: Vec<Packet>,
     free: Vec<u32>,
     outcomes: Outcomes,
     state: State,
-    /// The backlog that was last recorded.
+    /// The backlog recorded last.
     recorded: Backlog,
-    /// Time that packets have spent waiting up to `since`.
+    /// Total waiting time of packets up to `since`.
     waited: Duration,
     since: Instant,
 }
 
-/// What the link does.
+/// The state of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Nothing: no packet waits.
+    /// No packet waits.
     Idle,
-    /// It sends a packet, and is free then.
+    /// The link is sending a packet, until this moment.
     Sending(Moment),
-    /// Its scheduler lets no packet leave before then.
+    /// The scheduler releases no packet before this moment.
     Held(Moment),
 }
 
-/// What a link does when its queue is asked.
+/// The result of asking a link's queue.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
-    /// The packet that it sends, unless that is lost on the way, and its arrival at the far end.
+    /// The packet sent, unless it is lost on the way, and its arrival at the far end.
     pub(crate) sent: Option<(Packet, Moment)>,
-    /// When it wants to be served next, unless that has been said before.
+    /// Time of the next call of `serve`, if it is new.
     pub(crate) next: Option<Moment>,
 }
 
@@ -61,7 +61,7 @@ impl Scheduled {
         }
     }
 
-    /// When the link is to be served, if it is not idle.
+    /// Time at which the link must be served, unless it is idle.
     pub(crate) const fn due(&self) -> Option<Moment> {
         match self.state {
             State::Idle => None,
@@ -83,14 +83,14 @@ impl Scheduled {
         self.packets.len() as u32 - 1
     }
 
-    fn take(&mut self, queued: &Queued) -> Packet {
+    fn remove(&mut self, queued: &Queued) -> Packet {
         self.free.push(queued.handle);
         let mut packet = self.packets[queued.handle as usize];
         packet.set_ecn(queued.ecn);
         packet
     }
 
-    /// Takes a packet from and to the nodes `ends`, and serves the link unless it is sending. Adds the packets that are lost to `lost`.
+    /// Enqueues a packet between the nodes `ends`, and serves the link unless it is sending. Adds lost packets to `lost`.
     pub(crate) fn offer<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
@@ -108,7 +108,7 @@ impl Scheduled {
         let (flow, size, ecn) = (packet.flow() as u32, packet.size(), packet.ecn());
         let queued = Queued { handle: self.keep(packet), flow, ends, size, ecn, arrived: now.at };
         self.scheduler.enqueue(now, queued, &mut self.random, &mut self.outcomes);
-        self.settle(port, now.at, lost, recorder);
+        self.count_outcomes(port, now.at, lost, recorder);
         if let State::Sending(_) = self.state {
             self.observe(port, now.at, recorder);
             return Served::default();
@@ -116,7 +116,7 @@ impl Scheduled {
         self.serve((port, kind), now, lost, recorder)
     }
 
-    /// Asks the queue for a packet to send: the transmitter is free.
+    /// Asks the queue for a packet to send. The transmitter must be free.
     pub(crate) fn serve<R: Recorder>(
         &mut self,
         (port, kind): (&mut Port, &mut LinkKind),
@@ -126,8 +126,8 @@ impl Scheduled {
     ) -> Served {
         self.wait_until(now.at);
         let answer = self.scheduler.dequeue(now, &mut self.random, &mut self.outcomes);
-        let sending = answer.packet().map(|queued| (self.take(&queued), queued.arrived));
-        self.settle(port, now.at, lost, recorder);
+        let sending = answer.packet().map(|queued| (self.remove(&queued), queued.arrived));
+        self.count_outcomes(port, now.at, lost, recorder);
         self.observe(port, now.at, recorder);
         let Some((packet, arrived)) = sending else { return Served { sent: None, next: self.hold(now.at, answer) } };
         let departure = port.transmitter.send(kind, packet.size(), now.at);
@@ -143,14 +143,14 @@ impl Scheduled {
         Served { sent, next: Some(free) }
     }
 
-    /// No packet may leave at `now`; gives when the link is to be served next, unless that has been said before.
+    /// No packet can leave at `now`. Returns the time at which the link must be served next, if it is new.
     fn hold(&mut self, now: Instant, answer: Dequeued) -> Option<Moment> {
         let Dequeued::NotBefore(at) = answer else {
             self.state = State::Idle;
             return None;
         };
-        debug_assert!(at > now, "a queue held its packets until {at:?}, which is over at {now:?}");
-        // Else it would be asked for ever.
+        debug_assert!(at > now, "a queue holds its packets until {at:?}, which is not after {now:?}");
+        // Otherwise the queue would be asked forever.
         let at = if at > now { at } else { now + Duration::NANOSECOND };
         if matches!(self.state, State::Held(due) if due.at == at) {
             return None;
@@ -160,8 +160,8 @@ impl Scheduled {
         Some(due)
     }
 
-    /// Counts what the scheduler did to packets.
-    fn settle<R: Recorder>(&mut self, port: &mut Port, now: Instant, lost: &mut Vec<(Packet, Loss)>, recorder: &mut R) {
+    /// Counts the scheduler's drops and marks.
+    fn count_outcomes<R: Recorder>(&mut self, port: &mut Port, now: Instant, lost: &mut Vec<(Packet, Loss)>, recorder: &mut R) {
         if self.outcomes.is_empty() {
             return;
         }
@@ -176,7 +176,7 @@ impl Scheduled {
                     }
                 }
                 Outcome::Dropped(reason) => {
-                    let packet = self.take(&queued);
+                    let packet = self.remove(&queued);
                     port.counters.drop(now, reason);
                     recorder.dropped(now, port.index, &entering(packet, queued.arrived), reason);
                     lost.push((packet, Loss { at: now, notice: self.scheduler.notice(reason) }));
@@ -186,7 +186,7 @@ impl Scheduled {
         self.outcomes = outcomes;
     }
 
-    /// Notes what waits.
+    /// Records the backlog.
     fn observe<R: Recorder>(&mut self, port: &mut Port, now: Instant, recorder: &mut R) {
         let backlog = self.scheduler.backlog();
         port.counters.queue_max = port.counters.queue_max.max(backlog.packets);
@@ -198,7 +198,7 @@ impl Scheduled {
         }
     }
 
-    /// Counts what waits at the end of the run.
+    /// Counts the packets that wait at the end of the run.
     pub(super) fn finish(&mut self, port: &mut Port) {
         self.wait_until(port.end);
         port.counters.delivered += self.scheduler.backlog().packets;

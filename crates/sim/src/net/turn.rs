@@ -1,16 +1,19 @@
-//! Which of several transmissions that start at the same time starts first.
+//! Order of transmissions that start at the same time.
 //!
-//! On links of one kind, packets of one size whose transmissions start at the same time arrive at the same time. ns-2 lets them arrive in the
-//! order in which their transmissions started, which is the order in which these starts were determined. A transmission that finds its link
-//! free is started by the event that sends the packet, such as the arrival of an ACK. One that had to wait is started by the end of the
-//! transmission before it. If that one, too, started at the same time as the other link's, the one before it decides, and so on: what
-//! counts is how the shorter of the two rows of transmissions began.
+//! On links of one kind, packets of one size whose transmissions start at the same time also arrive at the same time. In ns-2 they arrive
+//! in the order in which their transmissions started, which is the order in which these starts were determined.
+//!
+//! - If the link is free, the event that sends the packet, such as the arrival of an ACK, starts the transmission.
+//! - Otherwise the end of the previous transmission starts it. If the previous transmissions of both links also started at the same time,
+//!   the ones before them decide, and so on.
+//!
+//! The start of the shorter series of transmissions therefore decides.
 
 use ackclock_core::units::{Instant, Moment};
 
-/// A transmission's place among those that start at the same time on links of one kind; the lowest number starts first.
+/// The rank of a transmission among those that start at the same time on links of one kind. The lowest number starts first.
 ///
-/// Exact for packets of one size, up to 255 transmissions in a row.
+/// Exact for packets of one size, up to 255 transmissions in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn(u16);
 
@@ -21,16 +24,17 @@ impl Turn {
     pub(crate) const FIRST: Self = Self(0);
     /// After all others.
     pub(crate) const LAST: Self = Self(2 * Self::PLACES - 1);
-    /// Places that are told apart in rows of either kind.
+    /// Number of distinct ranks in each half.
     const PLACES: u16 = 1 << (Self::BITS - 1);
 
-    /// The turn of a transmission from `start` to `end` in a row that an event at `row` began.
+    /// The turn of a transmission from `start` to `end` in a series that an event at `row` began.
     pub(crate) fn new(row: Moment, start: Instant, end: Instant) -> Self {
         let [row_at, row_since, start, end] = [row.at, row.since, start, end].map(Instant::as_secs_f64);
         let time = end - start;
         let before = if start > row_at { ((start - row_at) / time + 0.5) as u16 } else { 0 };
         let place = before.min(Self::PLACES - 1);
-        // Of two rows the one that began last decides. The end of the other's transmission was determined when that transmission started.
+        // Of two series, the one that began last decides. The end of the other's transmission was determined when that transmission
+        // started.
         Self(if row_at - row_since > time { place } else { 2 * Self::PLACES - 1 - place })
     }
 
@@ -48,8 +52,8 @@ mod tests {
         Instant::from_nanos(1_000_000 * millis)
     }
 
-    /// The turn of a transmission of 3 ms with so many before it in a row, which an event began that was determined so many milliseconds
-    /// before.
+    /// The turn of a transmission of 3 ms, with `before` transmissions before it in a series. The event that began the series was
+    /// determined `determined` milliseconds earlier.
     fn turn(determined: u64, before: u64) -> u64 {
         let (begin, start) = (100_000 - 3 * before, 100_000);
         Turn::new(Moment { at: at(begin), since: at(begin - determined) }, at(start), at(start + 3)).number()

@@ -16,14 +16,14 @@ use crate::scenario::spec::NS2_KEYS;
 use crate::scenario::unit::{write_rate, write_time};
 use crate::scenario::{drawn, har};
 
-/// Checks what concerns several keys of a flow with an application.
+/// Checks constraints between the keys of a flow with an application.
 pub(super) fn check_application(flow: &Record, application: &Record, problems: &mut Problems) {
     if application.kind == "bulk" {
         return;
     }
     let mut refuse = |table: &Record, name: &str, message: String| problems.add(&table.field(name).origin, table.key(name), message);
     for key in ["size", "arrivals"].into_iter().filter(|key| flow.field(key).given) {
-        refuse(flow, key, format!("is for bulk transfers, and the application is {}", application.kind));
+        refuse(flow, key, format!("applies to bulk transfers only, but the application is {}", application.kind));
     }
     let given = |name: &str| application.field(name).given;
     match application.kind {
@@ -31,16 +31,20 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
             refuse(flow, "application", "needs profile = \"modern\": connections of ns2 hosts carry data one way only".to_owned());
         }
         "request-response" if !application.flag("persistent") && !given("exchanges") => {
-            refuse(application, "exchanges", "is missing: without persistent connections each exchange has one of its own".to_owned());
+            refuse(
+                application,
+                "exchanges",
+                "is missing: without persistent connections each exchange opens one, so their number must be known".to_owned(),
+            );
         }
         "cbr" => {
             let tcp = ["profile", "host", "modern", "ecn", "initial_ssthresh", "congestion_control"];
             for key in tcp.into_iter().chain(NS2_KEYS).chain(CONTROL_AXES).filter(|key| flow.field(key).given) {
-                refuse(flow, key, "is for TCP, which datagrams do without".to_owned());
+                refuse(flow, key, "applies to TCP only, but the application sends datagrams".to_owned());
             }
             if given("on") != given("off") {
                 let missing = if given("on") { "off" } else { "on" };
-                refuse(application, missing, "is missing: on and off stand together".to_owned());
+                refuse(application, missing, "is missing: on and off must be given together".to_owned());
             }
         }
         "web" => check_page(application, problems),
@@ -57,34 +61,34 @@ pub(super) fn check_application(flow: &Record, application: &Record, problems: &
     }
 }
 
-/// Checks that a page is described in one way.
+/// Checks that exactly one key describes a page: `root`, `contents` or `har`.
 fn check_page(application: &Record, problems: &mut Problems) {
     let given = |name: &str| application.field(name).given;
     let wrong = ["root", "contents", "har"].iter().any(|way| problems.about_any(&application.key(way)));
     let mut refuse = |name: &str, message: String| problems.add(&application.field(name).origin, application.key(name), message);
     let ways: Vec<&str> = ["root", "contents", "har"].into_iter().filter(|way| given(way)).collect();
     match ways[..] {
-        // What is wrong with it has been said.
+        // The problem has been reported.
         [] if wrong => {}
         [] => refuse("root", "is missing: give root = \"30 kB\", or the page's contents, or a har file".to_owned()),
         ["root"] if given("object") && !given("objects") => {
-            refuse("objects", "is missing: it says how many objects there are besides the root".to_owned());
+            refuse("objects", "is missing: give the number of objects besides the root".to_owned());
         }
         ["root"] if !given("object") && application.integer("objects") > Some(0) => {
-            refuse("object", "is missing: it says how large the objects are".to_owned());
+            refuse("object", "is missing: give the size of the objects".to_owned());
         }
         ["root"] => {}
         [way] => {
             for key in ["objects", "object", "request", "hosts"].into_iter().filter(|key| given(key) && (*key != "request" || way != "har"))
             {
-                refuse(key, format!("cannot stand beside {way}, which says it"));
+                refuse(key, format!("cannot be combined with {way}, which defines it"));
             }
         }
-        [first, second, ..] => refuse(second, format!("cannot stand beside {first}, which describes the page already")),
+        [first, second, ..] => refuse(second, format!("cannot be combined with {first}, which already describes the page")),
     }
 }
 
-/// The application of checked keys; `packet`: data in a packet; `folder`: where the files lie that it names.
+/// The application described by checked keys. `packet` is the data in a packet, `folder` the folder of the files that it names.
 pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems: &mut Problems) -> Option<ApplicationKind> {
     let sizes = |name| drawn::sizes(application.table(name)?, packet.0);
     let times = |name| drawn::times(application.table(name)?);
@@ -119,7 +123,7 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems:
     })
 }
 
-/// What a page holds.
+/// The content of a page.
 fn page(
     application: &Record,
     sizes: impl Fn(&'static str) -> Option<Distribution>,
@@ -149,7 +153,7 @@ fn page(
     })
 }
 
-/// An application as in a file: reading it gives an equal one.
+/// An application in the form of a scenario file, from which an equal application can be read.
 pub(super) fn write(kind: &ApplicationKind) -> Json {
     match kind {
         ApplicationKind::OnOff(OnOff { burst, pause, packet: _ }) => {
@@ -177,7 +181,7 @@ fn write_client(client: &ClientSpec) -> Json {
         "server_delay": write_time(client.server_delay),
     });
     match (&client.content, client.pages) {
-        // Only this kind may go on until the end.
+        // Only this kind can continue until the end of the run.
         (Content::Drawn { root, request, .. }, None) => {
             return json!({
                 "kind": "request-response",

@@ -9,10 +9,10 @@ use ackclock_core::units::{Bytes, Duration, Instant, Rate};
 /// Headers of a datagram: IPv4 (RFC 791) and UDP (RFC 768).
 pub(crate) const DATAGRAM_HEADER: Bytes = Bytes(28);
 
-/// What hands data to a flow's sender.
+/// Source of the data of a flow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// A bulk transfer, which `stop` and `packets` of the flow describe.
+    /// A bulk transfer, described by `stop` and `packets` of the flow.
     Bulk,
     /// Bursts of the application with this index.
     Bursts(usize),
@@ -32,27 +32,27 @@ impl Traffic {
     }
 }
 
-/// An application that drives one flow or several.
+/// An application that drives one or more flows.
 #[derive(Clone, Debug)]
 pub struct ApplicationSpec {
-    /// What tables call it.
+    /// Name in tables.
     pub name: String,
-    /// When it starts.
+    /// Start time.
     pub start: Instant,
-    /// It begins no burst, page or exchange from then on; datagrams end.
+    /// Time from which it begins no burst, page or exchange. Datagrams end at this time.
     pub stop: Option<Instant>,
     /// The indices of its flows.
     pub flows: Range<usize>,
-    /// What it does.
+    /// Kind, with its settings.
     pub kind: ApplicationKind,
 }
 
-/// What an application does.
+/// The kind of an application.
 #[derive(Clone, Debug)]
 pub enum ApplicationKind {
     /// Bursts with pauses between them.
     OnOff(OnOff),
-    /// Pages, or single responses.
+    /// Pages or single responses.
     Client(ClientSpec),
     /// Datagrams at a constant rate.
     Datagrams(Stream),
@@ -61,9 +61,9 @@ pub enum ApplicationKind {
 /// Bursts of data with pauses between them.
 #[derive(Clone, Debug)]
 pub struct OnOff {
-    /// Size of a burst in bytes; what is drawn is rounded up to packets.
+    /// Size of a burst in bytes; a drawn size is rounded up to packets.
     pub burst: Distribution,
-    /// Seconds from the arrival of a burst to the next one.
+    /// Seconds from the arrival of a burst to the next burst.
     pub pause: Distribution,
     /// Data in a packet.
     pub packet: Bytes,
@@ -76,20 +76,20 @@ pub struct Stream {
     pub rate: Rate,
     /// Size of a datagram with its headers.
     pub size: Bytes,
-    /// Seconds in which it sends and in which it does not, in turn; `None`: it always sends.
+    /// Seconds with datagrams and seconds of a pause, in turn; `None`: no pauses.
     pub periods: Option<[Distribution; 2]>,
 }
 
 /// A client that loads pages.
 #[derive(Clone, Debug)]
 pub struct ClientSpec {
-    /// How many pages; `None`: until the end.
+    /// Number of pages; `None`: until the end of the run.
     pub pages: Option<u32>,
-    /// What a page holds.
+    /// Content of a page.
     pub content: Content,
-    /// Most connections open to a host at once.
+    /// Largest number of open connections to a host.
     pub connections: u32,
-    /// Whether a connection carries one response after the other, or closes after the first.
+    /// Whether a connection carries several responses in turn or closes after one.
     pub persistent: bool,
     /// Time from the root's last byte to the requests for the objects.
     pub parse: Duration,
@@ -99,10 +99,10 @@ pub struct ClientSpec {
     pub think: Distribution,
 }
 
-/// What a page holds.
+/// The content of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Sizes that are drawn for each page anew.
+    /// Sizes drawn anew for each page.
     Drawn {
         /// Bytes of the root's response.
         root: Distribution,
@@ -112,17 +112,17 @@ pub enum Content {
         object: Distribution,
         /// Bytes of a request.
         request: u64,
-        /// Hosts over which the objects are spread in turn.
+        /// Number of hosts over which the objects are spread in turn.
         hosts: u32,
     },
-    /// These objects, the root first, on every page.
+    /// These objects on every page, the root first.
     Listed(Arc<[Object]>),
 }
 
 /// An object of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Number of the host that has it.
+    /// Number of the host that holds it.
     pub host: u32,
     /// Bytes of its request.
     pub request: u64,
@@ -131,7 +131,7 @@ pub struct Object {
 }
 
 impl Content {
-    /// How many hosts hold objects.
+    /// Number of hosts that hold objects.
     pub fn hosts(&self) -> u32 {
         match self {
             Self::Drawn { hosts, .. } => *hosts,
@@ -139,7 +139,7 @@ impl Content {
         }
     }
 
-    /// Objects of a page, the root included.
+    /// Number of objects of a page, with the root.
     pub fn objects(&self) -> u64 {
         match self {
             Self::Drawn { objects, .. } => 1 + u64::from(*objects),
@@ -147,12 +147,12 @@ impl Content {
         }
     }
 
-    /// For each host, most of its objects that are wanted at the same time: the root is alone.
+    /// For each host, the largest number of its objects requested at the same time. The root is requested alone.
     fn together(&self) -> Vec<u64> {
         let mut counts = vec![0; self.hosts() as usize];
         let root = match self {
             Self::Drawn { objects, hosts, .. } => {
-                // Object n, from 1 on, is with host n modulo their number.
+                // Object n, from 1 on, is at host n modulo the number of hosts.
                 let [objects, hosts] = [u64::from(*objects), u64::from(*hosts)];
                 for (host, count) in (0..).zip(&mut counts) {
                     *count = (objects + hosts - host) / hosts - u64::from(host == 0);
@@ -172,7 +172,7 @@ impl Content {
 }
 
 impl ClientSpec {
-    /// How many connections it may open in all; `None`: without end.
+    /// Largest number of connections that it can open in all; `None`: unlimited.
     pub(crate) fn most_connections(&self) -> Option<u64> {
         if self.persistent {
             return Some(self.content.together().iter().map(|count| *count.min(&u64::from(self.connections))).sum());

@@ -1,4 +1,4 @@
-//! Random arrivals: turns `arrivals` of a flow into flows, each with a start and a size.
+//! Random arrivals: expands `arrivals` of a flow to flows, each with a start and a size.
 
 use ackclock_core::distribution::Distribution;
 use ackclock_core::rng::Generator;
@@ -15,44 +15,48 @@ use crate::scenario::text::unknown;
 use crate::scenario::topology::Network;
 use crate::scenario::unit::Quantity;
 
-/// One flow that arrives.
+/// A flow that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// When it starts.
     pub(crate) start: Instant,
-    /// Its data packets.
+    /// Number of its data packets.
     pub(crate) packets: u64,
 }
 
-/// What arrivals need to know besides their keys.
+/// Context of arrivals besides their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     /// The network.
     pub(crate) network: &'a Network,
     /// Sender and receiver of the first flow.
     pub(crate) ends: Ends,
-    /// The flow that all are like.
+    /// Prototype of the arriving flows.
     pub(crate) like: &'a FlowSpec,
     /// End of the run in nanoseconds.
     pub(crate) end: u64,
     /// The run's seed.
     pub(crate) seed: u64,
-    /// How many flows there may still be.
+    /// Number of flows that the scenario can still have.
     pub(crate) room: u64,
 }
 
-/// Checks what concerns several keys of a flow with `arrivals`.
+/// Checks constraints between the keys of a flow with `arrivals`.
 pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Problems) {
-    // A key that is wrong has been reported, and is not missing besides.
+    // A wrong key has been reported and does not count as missing.
     let wrong = ["load", "rate"].iter().any(|key| problems.about(&arrivals.key(key)));
     let mut refuse = |table: &Record, name: &str, message: &str| problems.add(&table.field(name).origin, table.key(name), message);
     for key in ["size", "stop", "start_spread", "start_jitter"].into_iter().filter(|key| flow.field(key).given) {
-        refuse(flow, key, "cannot stand beside arrivals, which gives every flow its start and its size; arrivals.until ends them");
+        refuse(
+            flow,
+            key,
+            "cannot be combined with arrivals, which sets the start and the size of every flow; arrivals.until ends the arrivals",
+        );
     }
     match (arrivals.field("load").given, arrivals.field("rate").given) {
         (false, false) if !wrong => refuse(arrivals, "load", "is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
-        (true, true) => refuse(arrivals, "rate", "cannot stand beside load, from which it follows"),
-        (false, true) if arrivals.field("of").given => refuse(arrivals, "of", "is the link of load, and there is none"),
+        (true, true) => refuse(arrivals, "rate", "cannot be combined with load, which determines the rate"),
+        (false, true) if arrivals.field("of").given => refuse(arrivals, "of", "requires load: it names the link that load refers to"),
         _ => {}
     }
     if arrivals.whole("until").is_some_and(|until| Some(until) <= flow.whole("start")) {
@@ -63,7 +67,7 @@ pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Pr
     }
 }
 
-/// The flows that arrive, in the order of time; `None` if that cannot be said, which is then among the problems.
+/// The arriving flows in the order of time; `None` after a problem, which is reported.
 pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mut Problems) -> Option<Vec<Arrival>> {
     let packet = site.like.host.packet_size().0.max(1);
     let sizes = drawn::sizes(keys.table("size")?, packet)?;
@@ -75,9 +79,9 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
     let span = keys.whole("until").unwrap_or(site.end).min(site.end).saturating_sub(start) as f64;
     let seconds = span / NANOS_PER_SEC as f64;
     let expected = per_second * seconds;
-    // Four standard deviations of a Poisson distribution: a count that is drawn is hardly ever above.
+    // Four standard deviations of a Poisson distribution: a drawn count rarely exceeds this.
     if expected + 4.0 * expected.sqrt() > site.room as f64 {
-        let what = format!("makes about {expected:.0} flows in {seconds} s; a scenario has at most {MAX_FLOWS} in all");
+        let what = format!("makes about {expected:.0} flows in {seconds} s; a scenario can have at most {MAX_FLOWS}");
         problems.add(&keys.origin, keys.path.clone(), what);
         return None;
     }
@@ -85,7 +89,7 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
         problems.add(&keys.origin, keys.path.clone(), format!("with about {expected:.0} flows {lack}"));
         return None;
     }
-    // Gaps and sizes have generators of their own, so that another load leaves the sizes what they are.
+    // Gaps and sizes have separate generators, so that a change of the load does not change the sizes.
     let name = flow.text("name").unwrap_or(&flow.path);
     let [mut gaps, mut drawn] = ["gaps", "sizes"].map(|of| Generator::derived(site.seed, &format!("flow/{name}/arrivals/{of}")));
     let gap = Distribution::Exponential { mean: NANOS_PER_SEC as f64 / per_second };
@@ -100,7 +104,7 @@ pub(crate) fn expand(flow: &Record, keys: &Record, site: Site<'_>, problems: &mu
     Some(next.take(site.room as usize).collect())
 }
 
-/// Arrivals per second that load a link as much as `load` says: data packets with their headers, without SYN and retransmissions.
+/// Arrivals per second at which `load` is reached: data packets with headers, without SYN and retransmissions.
 fn rate_of_load(keys: &Record, site: Site<'_>, sizes: &Distribution, problems: &mut Problems) -> Option<f64> {
     let Some(Quantity::Real(_, load)) = keys.quantity("load") else { return None };
     let link = link(keys, site, problems)?;
@@ -110,7 +114,7 @@ fn rate_of_load(keys: &Record, site: Site<'_>, sizes: &Distribution, problems: &
     Some(load * link.rate.as_bits_per_sec() as f64 / (8.0 * packets * site.like.host.wire_size().0 as f64))
 }
 
-/// The link that is loaded: `of`, or the slowest on the way.
+/// The loaded link: `of`, or the slowest link on the path.
 fn link<'a>(keys: &Record, site: Site<'a>, problems: &mut Problems) -> Option<&'a LinkSpec> {
     let links = || site.network.links.iter().map(|pipe| &pipe.spec);
     if let Some(name) = keys.text("of") {
@@ -126,7 +130,7 @@ fn link<'a>(keys: &Record, site: Site<'a>, problems: &mut Problems) -> Option<&'
     let slowest = routes.get(&site.ends).and_then(Option::as_deref).unwrap_or_default().iter().map(|&link| link as usize);
     let slowest = slowest.map(|link| &site.network.links[link].spec).min_by_key(|link| link.rate);
     if slowest.is_none() {
-        problems.add(&keys.origin, keys.path.clone(), "there is no route from the sender to the receiver whose links could be loaded");
+        problems.add(&keys.origin, keys.path.clone(), "there is no route from the sender to the receiver, so that load refers to no link");
     }
     slowest
 }
@@ -153,10 +157,10 @@ mod tests {
     fn arrivals_are_a_poisson_process() {
         let scenario = sound(1, "rate = \"200 per s\", size.mean = \"1 packet\"");
         let starts: Vec<f64> = scenario.flows.iter().map(|flow| flow.start.as_secs_f64()).collect();
-        // 20 000 expected; four standard deviations.
+        // 20,000 arrivals are expected; the tolerance is four standard deviations.
         assert!((starts.len() as f64 - 20_000.0).abs() < 4.0 * 20_000_f64.sqrt(), "{}", starts.len());
         assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]) && starts.iter().all(|&start| start < 100.0));
-        // The number in each second has mean and variance 200; the variance of a variance of 100 is about 2 · 200² / 100.
+        // The count in each second has mean and variance 200. The variance of 100 counts has a variance of about 2 · 200² / 100.
         let counts: Vec<f64> = (0..100).map(|second| starts.iter().filter(|&&start| start as u64 == second).count() as f64).collect();
         let variance = counts.iter().map(|count| (count - 200.0) * (count - 200.0)).sum::<f64>() / 100.0;
         assert!((variance - 200.0).abs() < 4.0 * 200.0 * 0.02_f64.sqrt(), "{variance}");
@@ -173,7 +177,7 @@ mod tests {
             "kind = \"empirical\", sizes = [\"1500 B\", \"90 packets\"], weights = [9, 1]",
         ];
         for size in cases {
-            // Wire bytes offered over those that 10 Mbit/s carry in 100 s, of ten seeds.
+            // Offered wire bytes of ten seeds, over the bytes that 10 Mbit/s carry in 100 s.
             let offered: u64 = (1..=10).map(|seed| packets(&sound(seed, &format!("load = \"50 %\", size = {{ {size} }}")))).sum();
             let load = (offered * 1040) as f64 / (10.0 * 100.0 * 10e6 / 8.0);
             assert!((load - 0.5).abs() < 0.01, "{size}: {load}");
@@ -225,24 +229,27 @@ mod tests {
         let size = "size.mean = \"1 kB\"";
         let cases = [
             (size.to_owned(), "flow.0.arrivals.load: is missing: give load = \"50 %\" of a link, or rate = \"20 per s\""),
-            ("load = \"50 %\"".to_owned(), "flow.0.arrivals.size: is missing; an example: { mean = \"100 kB\" }"),
-            ("load = \"50 %\", size = {}".to_owned(), "flow.0.arrivals.size.mean: is missing; an example: \"100 kB\""),
+            ("load = \"50 %\"".to_owned(), "flow.0.arrivals.size: is missing; example: { mean = \"100 kB\" }"),
+            ("load = \"50 %\", size = {}".to_owned(), "flow.0.arrivals.size.mean: is missing; example: \"100 kB\""),
             (
                 format!("load = \"5 %\", rate = \"5 per s\", {size}"),
-                "flow.0.arrivals.rate: cannot stand beside load, from which it follows",
+                "flow.0.arrivals.rate: cannot be combined with load, which determines the rate",
             ),
-            (format!("rate = \"5 per s\", of = \"n1>n2\", {size}"), "flow.0.arrivals.of: is the link of load, and there is none"),
+            (
+                format!("rate = \"5 per s\", of = \"n1>n2\", {size}"),
+                "flow.0.arrivals.of: requires load: it names the link that load refers to",
+            ),
             (
                 format!("load = \"5 %\", of = \"n1>n3\", {size}"),
                 "flow.0.arrivals.of: there is no link \"n1>n3\"; did you mean \"n1>n0\"? (known: n0>n1, n1>n0, n1>n2, n2>n1, n2>n3, n3>n2)",
             ),
             (
                 format!("rate = \"5 Hz\", {size}"),
-                "flow.0.arrivals.rate: a frequency has no unit \"Hz\"; did you mean \"per s\"? (known: per s)",
+                "flow.0.arrivals.rate: unknown unit \"Hz\" for a frequency; did you mean \"per s\"? (known: per s)",
             ),
             (
                 format!("rate = \"1e6 per s\", {size}"),
-                "flow.0.arrivals: makes about 100000000 flows in 100 s; a scenario has at most 2000000 in all",
+                "flow.0.arrivals: makes about 100000000 flows in 100 s; a scenario can have at most 2000000",
             ),
             (format!("rate = \"5 per s\", until = \"0 s\", {size}"), "flow.0.arrivals.until: must be later than the flow's start"),
             (
@@ -263,7 +270,7 @@ mod tests {
             ),
             (
                 "rate = \"5 per s\", size = { kind = \"empirical\", sizes = [\"1 kB\"], weights = [1, 2] }".to_owned(),
-                "flow.0.arrivals.size.weights: must be as many as sizes, and not all of them 0",
+                "flow.0.arrivals.size.weights: must have as many entries as sizes, at least one of them above 0",
             ),
         ];
         for (arrivals, message) in cases {
@@ -272,7 +279,7 @@ mod tests {
         }
         let beside = "duration = \"9 s\"\nflow = { size = \"1 kB\", arrivals = { rate = \"5 per s\", size.mean = \"1 kB\" } }";
         let said = Document::from_toml(beside, "t.toml").and_then(|document| document.scenario()).unwrap_err().to_string();
-        let message = "flow.0.size: cannot stand beside arrivals, which gives every flow its start and its size; arrivals.until ends them";
+        let message = "flow.0.size: cannot be combined with arrivals, which sets the start and the size of every flow; arrivals.until ends the arrivals";
         assert_eq!(said, format!("t.toml:2: {message}"));
     }
 }

@@ -1,4 +1,4 @@
-//! From checked tables to the typed scenario: expands `count`, finds routes, and checks what concerns several keys at once.
+//! From checked tables to the typed scenario: expands `count`, finds routes, and checks constraints between keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,16 +23,16 @@ use crate::scenario::value::Node;
 /// Largest data in a packet of a `modern` host, in bytes.
 const MODERN_PACKET: u64 = 65_443;
 
-/// A scenario and which of its flows leave their congestion control to Python.
+/// A scenario, and the parts of its flows that Python makes.
 #[derive(Debug)]
 pub(crate) struct Built {
     /// The scenario.
     pub(crate) scenario: Scenario,
-    /// For each flow of which something is made in Python, the index of its `[[flow]]`, and what.
+    /// For each flow with a part made in Python: the index of its `[[flow]]`, and the part.
     pub(crate) python: Vec<Option<(usize, Python)>>,
 }
 
-/// What is made in Python.
+/// A part made in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Python {
     /// The whole congestion control.
@@ -42,7 +42,7 @@ pub(crate) enum Python {
 }
 
 impl Python {
-    /// What the flow `table` has of Python.
+    /// The part of the flow `table` that Python makes.
     fn of(table: &Record) -> Option<Self> {
         match table.text("congestion_control") {
             Some(PYTHON) => Some(Self::Control),
@@ -68,18 +68,18 @@ impl Python {
     }
 }
 
-/// What is fixed about a document besides its values.
+/// Properties of a document other than its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
-    /// The scenario's name if it gives itself none.
+    /// Name of a scenario that does not set one.
     pub(crate) name: &'a str,
-    /// Whether it comes from the Python API.
+    /// Whether the document comes from the Python API.
     pub(crate) python: bool,
-    /// Where the files lie that it names.
+    /// Folder of the files that the document names.
     pub(crate) folder: &'a Path,
 }
 
-/// Builds the scenario; it is worth something only if there are no problems.
+/// Builds the scenario. The result is valid only if there are no problems.
 pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) -> Option<Built> {
     let root = check(root, ROOT, problems);
     let flows: Vec<&Record> = root.tables("flow").collect();
@@ -88,16 +88,16 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     }
     let count = flows.iter().map(|flow| flow.integer("count").unwrap_or(1)).fold(0, u64::saturating_add);
     if count > MAX_FLOWS {
-        problems.add(&root.field("flow").origin, "flow", format!("makes {count} flows; at most {MAX_FLOWS} are possible"));
+        problems.add(&root.field("flow").origin, "flow", format!("makes {count} flows; the limit is {MAX_FLOWS}"));
         return None;
     }
-    // A topology that is wrong would make every flow's nodes wrong.
-    if problems.concern("topology") {
+    // With a wrong topology, the nodes of every flow would be reported too.
+    if problems.concerns("topology") {
         return None;
     }
     let bytes = flows.iter().map(|flow| flow.integer("count").unwrap_or(1) * host(flow).memory()).sum();
     let mut network = topology::expand(root.table("topology")?, (count, bytes), problems)?;
-    if problems.concern("topology") {
+    if problems.concerns("topology") {
         return None;
     }
     let seed = root.integer("seed").unwrap_or(1);
@@ -128,12 +128,12 @@ fn traces(root: &Record) -> Vec<TraceKind> {
     kinds.into_iter().collect()
 }
 
-/// Checks what concerns several keys of one flow.
+/// Checks constraints between the keys of one flow.
 fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
     let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
     let last_start = ["start", "start_spread", "start_jitter"].iter().filter_map(|key| flow.whole(key)).fold(0, u64::saturating_add);
     if flow.whole("stop").is_some_and(|stop| stop <= last_start) {
-        refuse("stop", "must be later than start, start_spread and start_jitter together".to_owned());
+        refuse("stop", "must be later than the sum of start, start_spread and start_jitter".to_owned());
     }
     if flow.whole("clock_phase") >= flow.whole("clock_granularity") {
         refuse("clock_phase", "must be below clock_granularity".to_owned());
@@ -142,7 +142,7 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
         refuse("min_rto", "must not be above max_rto".to_owned());
     }
     if flow.text("from").is_some() && flow.text("from") == flow.text("to") {
-        refuse("to", "must differ from from: a flow goes from one node to another".to_owned());
+        refuse("to", "must not be the node of from: a flow connects two nodes".to_owned());
     }
     check_profile(flow, &mut refuse);
     if let Some(application) = flow.table("application") {
@@ -156,36 +156,39 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
     let python = Python::of(flow);
     if python.is_some() && !context.python {
         let parts = CONTROL_AXES.join(", ");
-        refuse("congestion_control", format!("only the Python API can set this; a file names a control, or composes it of {parts}"));
+        refuse(
+            "congestion_control",
+            format!("only the Python API can set this value; in a file, name a control or set its parts: {parts}"),
+        );
     }
     let replaced = if whole { &CONTROL_AXES[..] } else { python.map_or(&[][..], Python::axes) };
     for axis in replaced.iter().filter(|axis| flow.field(axis).given) {
-        refuse(axis, "cannot stand beside congestion_control, which replaces it".to_owned());
+        refuse(axis, "cannot be combined with congestion_control, which replaces it".to_owned());
     }
 }
 
-/// Checks that a flow has settings of its own profile only.
+/// Checks that a flow sets only keys of its own profile.
 fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     if !is_modern(flow) {
         if flow.field("host").given {
-            refuse("host", "is for profile = \"modern\", which is the profile if none is given".to_owned());
+            refuse("host", "requires profile = \"modern\", which is the default with host".to_owned());
         } else if flow.field("modern").given {
-            refuse("modern", "is for profile = \"modern\"".to_owned());
+            refuse("modern", "requires profile = \"modern\"".to_owned());
         }
         let profile = profile_name(flow);
         for key in NS2_KEYS.into_iter().filter(|key| profile != "ns2" && flow.field(key).given) {
-            refuse(key, format!("is for profile = \"ns2\", and the profile is {profile}"));
+            refuse(key, format!("requires profile = \"ns2\", but the profile is {profile}"));
         }
         return;
     }
     for key in NS2_KEYS.into_iter().filter(|key| flow.field(key).given) {
-        refuse(key, "is for profile = \"ns2\"; the settings of a modern host are in [flow.modern]".to_owned());
+        refuse(key, "requires profile = \"ns2\"; a modern host has its settings in [flow.modern]".to_owned());
     }
     if flow.field("initial_ssthresh").given && matches!(flow.quantity("initial_ssthresh"), Some(Quantity::Word("rwnd"))) {
         refuse("initial_ssthresh", "must be a number of segments or \"unlimited\": a modern host's window is in bytes".to_owned());
     }
     if flow.whole("packet_size").is_some_and(|bytes| bytes > MODERN_PACKET) {
-        refuse("packet_size", format!("must be at most {MODERN_PACKET} B: a modern host's headers have up to 92 bytes"));
+        refuse("packet_size", format!("must be at most {MODERN_PACKET} B: a modern host's headers take up to 92 bytes"));
     }
     if let Some(modern) = flow.table("modern")
         && modern.whole("min_rto") > modern.whole("max_rto")
@@ -194,7 +197,7 @@ fn check_profile(flow: &Record, refuse: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Checks that every flow has routes, and turns limits of 1 BDP into packets.
+/// Checks that every flow has routes, and converts limits in BDP to packets.
 fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, FlowSpec)], problems: &mut Problems) {
     let mut packets: BTreeMap<Ends, u64> = BTreeMap::new();
     for (_, flow) in flows {
@@ -208,7 +211,11 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
         let table = tables[*index];
         if flow.from == flow.to {
             if table.text("from") != table.text("to") && reported.insert(index) {
-                problems.add(&table.origin, table.path.clone(), format!("goes from {} to itself", quoted(&network.nodes[flow.from])));
+                problems.add(
+                    &table.origin,
+                    table.path.clone(),
+                    format!("starts and ends at {}: a flow connects two nodes", quoted(&network.nodes[flow.from])),
+                );
             }
             continue;
         }
@@ -217,7 +224,7 @@ fn resolve_routes(network: &mut Network, tables: &[&Record], flows: &[(usize, Fl
             && reported.insert(index)
         {
             let [from, to] = [from, to].map(|node| quoted(&network.nodes[node]));
-            let what = "data goes one way and ACKs the other";
+            let what = "a flow needs a route for data and one for ACKs";
             problems.add(&table.origin, table.path.clone(), format!("there is no route from {from} to {to}: {what}"));
         }
     }

@@ -1,4 +1,4 @@
-//! Checks a tree of values against the declared keys and fills in the defaults; what it hands on holds only values of the right kind.
+//! Checks a tree of values against the declared keys and fills in the defaults. Checked tables hold only values of the right kind.
 
 use ackclock_core::entry::Description;
 use ackclock_core::params::{self, Param, Params, Value};
@@ -34,25 +34,25 @@ pub(crate) enum Checked {
     Part(Choice),
 }
 
-/// A checked value and where it comes from.
+/// A checked value and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     /// The value.
     pub(crate) value: Checked,
     /// Where it was written.
     pub(crate) origin: Origin,
-    /// Whether it was written at all, or is a default.
+    /// Whether the document sets it; otherwise it is a default.
     pub(crate) given: bool,
 }
 
 /// A checked table: every declared key has a field.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// Its dotted path.
+    /// Dotted path.
     pub(crate) path: String,
     /// Where it was written.
     pub(crate) origin: Origin,
-    /// For [`Kind::Variants`] which one.
+    /// The kind, for [`Kind::Variants`].
     pub(crate) kind: &'static str,
     fields: Vec<(&'static str, Field)>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Choice {
     pub(crate) name: &'static str,
     /// Its parameters.
     pub(crate) params: Params,
-    /// Limits that are multiples of the bandwidth-delay product, which needs the network.
+    /// Limits that are multiples of the bandwidth-delay product, which depends on the network.
     pub(crate) bdp: Vec<(&'static Param, f64)>,
     /// The other keys of its table.
     pub(crate) extra: Record,
@@ -75,19 +75,19 @@ static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, gi
 /// The kind of distribution that a single quantity stands for; its first key is the quantity.
 const FIXED: &str = "fixed";
 
-/// Accessors are total: a field of the wrong kind was reported, so that the scenario is refused whatever they return. The names that they
-/// take are the declared ones, of a table of variants those of its own kind; any other is a mistake in the code, at which tests panic.
+/// Accessors are total. A field of the wrong kind has been reported, so the scenario is rejected whatever they return. Accessors accept
+/// declared names only (in a table of variants: those of its own kind). Any other name is a mistake in the code and panics in tests.
 impl Record {
     /// The field `name`.
     pub(crate) fn field(&self, name: &str) -> &Field {
         let found = self.fields.iter().find(|(key, _)| *key == name);
-        debug_assert!(found.is_some(), "{name:?} is no key of {:?}, kind {:?}", self.path, self.kind);
+        debug_assert!(found.is_some(), "{name:?} is not a key of {:?}, kind {:?}", self.path, self.kind);
         found.map_or(&ABSENT, |(_, field)| field)
     }
 
     /// The dotted path of its key `name`.
     pub(crate) fn key(&self, name: &str) -> String {
-        debug_assert!(self.fields.iter().any(|(key, _)| *key == name), "{name:?} is no key of {:?}, kind {:?}", self.path, self.kind);
+        debug_assert!(self.fields.iter().any(|(key, _)| *key == name), "{name:?} is not a key of {:?}, kind {:?}", self.path, self.kind);
         joined(&self.path, name)
     }
 
@@ -115,7 +115,7 @@ impl Record {
         }
     }
 
-    /// Whether it is true.
+    /// Whether the field is true.
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.field(name).value, Checked::Bool(true))
     }
@@ -136,7 +136,7 @@ impl Record {
         }
     }
 
-    /// A time; none if absent.
+    /// A time; zero if absent.
     pub(crate) fn time(&self, name: &str) -> Duration {
         Duration::from_nanos(self.whole(name).unwrap_or(0))
     }
@@ -159,7 +159,7 @@ impl Record {
         if let Checked::Table(record) = &self.field(name).value { Some(record) } else { None }
     }
 
-    /// A part, unless it is none.
+    /// A part; `None` if it is absent or the word for none.
     pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
         if let Checked::Part(choice) = &self.field(name).value { Some(choice) } else { None }
     }
@@ -170,7 +170,7 @@ pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The entries of a table; none if it is no table, which is reported elsewhere.
+/// The entries of a table; empty for any other value, which is reported elsewhere.
 fn entries(node: &Node) -> impl Iterator<Item = &(String, Node)> {
     if let Data::Table(entries) = &node.data { entries.iter() } else { [].iter() }
 }
@@ -214,7 +214,7 @@ impl Checker<'_> {
                 return Field { value, origin: node.origin.clone(), given: true };
             }
         } else if let Fallback::Required(example) = key.fallback {
-            self.problems.add(&table.origin, path.as_str(), format!("is missing; an example: {example}"));
+            self.problems.add(&table.origin, path.as_str(), format!("is missing; example: {example}"));
         }
         let data = match key.fallback {
             Fallback::Required(_) | Fallback::Absent(_) => return Field { origin: table.origin.clone(), ..ABSENT.clone() },
@@ -270,7 +270,7 @@ impl Checker<'_> {
 
     fn tables(&mut self, items: &[Node], keys: &'static [Key], path: &str, whole: &Node) -> Checked {
         if items.is_empty() {
-            return self.report(whole, path, format!("at least one is needed: [[{path}]]"));
+            return self.report(whole, path, format!("needs at least one entry: [[{path}]]"));
         }
         let mut fields = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -323,7 +323,7 @@ impl Checker<'_> {
         Checked::Table(Record { kind: variant.kind, ..self.fields(node, variant.keys, path) })
     }
 
-    /// A single quantity for a distribution: it always draws this.
+    /// A distribution given as a single quantity: it always draws this value.
     fn fixed(&mut self, node: &Node, variants: &'static [Variant], path: &str, unit: Option<&str>) -> Checked {
         let Some(mean) = variants.iter().find(|variant| variant.kind == FIXED).and_then(|fixed| fixed.keys.first()) else {
             return Checked::None;
@@ -346,10 +346,10 @@ impl Checker<'_> {
             };
             if value < low || bounds.above && value <= low {
                 let at = if bounds.above { "above" } else { "at least" };
-                return Err(format!("{} here must be {at} {}, but is {}", dimension.noun, bounds.low, quoted(&node.label())));
+                return Err(format!("must be {at} {}, but is {}", bounds.low, quoted(&node.label())));
             }
             if value > high {
-                return Err(format!("{} here must be at most {}, but is {}", dimension.noun, bounds.high, quoted(&node.label())));
+                return Err(format!("must be at most {}, but is {}", bounds.high, quoted(&node.label())));
             }
             Ok(quantity)
         });
@@ -374,7 +374,7 @@ impl Checker<'_> {
                 );
             }
         };
-        // Problems of a text point to the text itself, not to the keys for which it is short.
+        // Problems of a shorthand text refer to the text itself, not to the keys that it stands for.
         let short = !matches!(node.data, Data::Table(_));
         let at = |name: &str| if short { path.to_owned() } else { joined(path, name) };
         let place = |found: &Node| if short { node.origin.clone() } else { found.origin.clone() };
@@ -430,7 +430,7 @@ impl Checker<'_> {
 }
 
 impl Choice {
-    /// Sets `param` to what `data` says.
+    /// Sets `param` to the value of `data`.
     fn set(&mut self, param: &'static Param, data: &Data) -> Result<(), String> {
         let value = match (param.kind, data) {
             (_, Data::Text(text)) if text.trim() == part::AUTO && param.default == params::Default::Auto => Value::Auto,
@@ -502,7 +502,7 @@ fn number(data: &Data) -> Result<f64, String> {
 }
 
 fn parse(dimension: &'static Dimension, data: &Data, unit: Option<&str>) -> Result<Quantity, String> {
-    // A default that is a word has no unit to suggest.
+    // A default that is a word suggests no unit.
     let unit = unit.unwrap_or(dimension.unit);
     match data {
         Data::Text(text) => dimension.parse(text, unit),

@@ -13,19 +13,19 @@ fn chain() -> Record {
 }
 
 #[test]
-#[should_panic(expected = "\"duraton\" is no key of \"\"")]
+#[should_panic(expected = "\"duraton\" is not a key of \"\"")]
 fn a_key_that_no_table_declares_panics() {
     chain().whole("duraton");
 }
 
 #[test]
-#[should_panic(expected = "\"pairs\" is no key of \"topology\", kind \"chain\"")]
+#[should_panic(expected = "\"pairs\" is not a key of \"topology\", kind \"chain\"")]
 fn a_key_of_another_kind_panics() {
     chain().table("topology").unwrap().integer("pairs");
 }
 
 #[test]
-#[should_panic(expected = "\"delays\" is no key of \"topology.access\"")]
+#[should_panic(expected = "\"delays\" is not a key of \"topology.access\"")]
 fn the_path_of_an_undeclared_key_panics() {
     chain().table("topology").and_then(|topology| topology.table("access")).unwrap().key("delays");
 }

@@ -1,4 +1,4 @@
-//! Distributions in scenario files: reading them, and writing them again.
+//! Distributions in scenario files: reading and writing.
 
 use ackclock_core::distribution::{Distribution, Empirical};
 use ackclock_core::units::Duration;
@@ -8,7 +8,7 @@ use crate::scenario::check::{Checked, Record};
 use crate::scenario::error::Problems;
 use crate::scenario::unit::{Measure, Quantity, write_time};
 
-/// Checks what concerns several keys of a distribution of sizes.
+/// Checks constraints between the keys of a distribution of sizes.
 pub(super) fn check_sizes(size: &Record, problems: &mut Problems) {
     if size.kind != "empirical" {
         return;
@@ -18,11 +18,11 @@ pub(super) fn check_sizes(size: &Record, problems: &mut Problems) {
     if count == 0 {
         refuse("sizes", "at least one size is needed");
     } else if size.field("weights").given && Empirical::new(vec![0.0; count], &numbers(size, "weights")).is_none() {
-        refuse("weights", "must be as many as sizes, and not all of them 0");
+        refuse("weights", "must have as many entries as sizes, at least one of them above 0");
     }
 }
 
-/// A distribution of sizes, in bytes; `packet`: data in a packet.
+/// A distribution of sizes in bytes; `packet` is the data in a packet.
 pub(super) fn sizes(size: &Record, packet: u64) -> Option<Distribution> {
     let bytes = |quantity| match quantity {
         Quantity::Whole(Measure::Bytes, bytes) => Some(bytes as f64),
@@ -60,17 +60,17 @@ fn numbers(table: &Record, name: &str) -> Vec<f64> {
     table.list(name).iter().filter_map(|item| number(&item.value)).collect()
 }
 
-/// `bytes` in packets of `packet` bytes, at least one.
+/// `bytes` as a number of packets with `packet` bytes each; at least one.
 pub(crate) fn whole_packets(bytes: f64, packet: u64) -> f64 {
     (bytes / packet as f64).ceil().clamp(1.0, 1e15)
 }
 
-/// A distribution of sizes as in a file.
+/// A distribution of sizes in the form of a scenario file.
 pub(super) fn write_sizes(distribution: &Distribution) -> Json {
     write(distribution, |bytes| format!("{bytes} B"))
 }
 
-/// A distribution of times as in a file.
+/// A distribution of times in the form of a scenario file.
 pub(super) fn write_times(distribution: &Distribution) -> Json {
     write(distribution, |seconds| write_time(Duration::from_secs_f64(seconds)))
 }

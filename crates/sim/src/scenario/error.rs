@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, said so that it can be put right: where, which key, why, and the nearest right thing.
+//! Problems of a scenario, with everything needed to fix them: place, key, reason, and the nearest valid value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// In no text: a default, or a value made in Python.
+    /// Nowhere: a default, or a value made in Python.
     Nowhere,
     /// On a line of the file, from 1.
     Line(usize),
-    /// In a setting of the command line.
+    /// In a setting from the command line.
     Setting(Arc<str>),
 }
 
@@ -19,20 +19,20 @@ pub(crate) enum Origin {
 pub struct Problem {
     /// Line of the file, from 1.
     pub line: Option<usize>,
-    /// Column of the file, from 1; only for text that is no TOML or JSON.
+    /// Column of the file, from 1; only for text that is not TOML or JSON.
     pub column: Option<usize>,
-    /// The setting it stems from, such as `--set flow.rwnd=5`, instead of a line.
+    /// The setting that caused the problem, such as `--set flow.rwnd=5`, instead of a line.
     pub setting: Option<String>,
     /// Dotted path of the key; empty for the file as a whole.
     pub key: String,
-    /// What is wrong, why, and what would be right.
+    /// What is wrong, why, and the nearest valid value.
     pub message: String,
 }
 
-/// Everything that is wrong with a scenario, in the order of the lines.
+/// All problems of a scenario, in the order of the lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file's name.
+    /// Name of the file.
     pub file: String,
     /// At least one problem.
     pub problems: Vec<Problem>,
@@ -67,7 +67,7 @@ impl std::error::Error for ScenarioError {}
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Adds the problem `message` of the key `key`, whose value comes from `origin`.
+    /// Adds the problem `message` of the key `key`, whose value was written at `origin`.
     pub(crate) fn add(&mut self, origin: &Origin, key: impl Into<String>, message: impl Into<String>) {
         let (line, setting) = match origin {
             Origin::Nowhere => (None, None),
@@ -77,28 +77,28 @@ impl Problems {
         self.0.push(Problem { line, column: None, setting, key: key.into(), message: message.into() });
     }
 
-    /// Adds a problem of the text at a line and column.
+    /// Adds a syntax error at a line and column.
     pub(crate) fn add_syntax(&mut self, (line, column): (usize, usize), message: impl Into<String>) {
         let (line, column) = (Some(line), Some(column));
         self.0.push(Problem { line, column, setting: None, key: String::new(), message: message.into() });
     }
 
-    /// Whether a problem's key starts with the top-level key `top`.
-    pub(crate) fn concern(&self, top: &str) -> bool {
+    /// Whether a problem concerns the top-level key `top` or a key below it.
+    pub(crate) fn concerns(&self, top: &str) -> bool {
         self.0.iter().any(|problem| problem.key.split('.').next() == Some(top))
     }
 
-    /// Whether there is a problem of the key `key`.
+    /// Whether there is a problem with the key `key`.
     pub(crate) fn about(&self, key: &str) -> bool {
         self.0.iter().any(|problem| problem.key == key)
     }
 
-    /// Whether there is a problem of the key `key` or of one below it.
+    /// Whether there is a problem with the key `key` or a key below it.
     pub(crate) fn about_any(&self, key: &str) -> bool {
         self.0.iter().any(|problem| problem.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
-    /// `value`, unless there are problems.
+    /// `value` if there are no problems.
     pub(crate) fn unless_any<T>(mut self, file: &str, value: T) -> Result<T, ScenarioError> {
         if self.0.is_empty() {
             return Ok(value);

@@ -28,7 +28,7 @@ pub(crate) fn host(table: &Record) -> HostSpec {
         && let Some(keys) = table.table("modern")
     {
         let host = modern(keys);
-        // The announced size counts the timestamps, so that a full segment has `packet_size` bytes of data.
+        // The announced size includes the timestamps, so that a full segment has `packet_size` bytes of data.
         let mss = packet_size.0 as u16 + if host.timestamps { TIMESTAMPS } else { 0 };
         return HostSpec::Modern(ModernHost { mss, ecn, initial_pacing, ..host });
     }
@@ -55,7 +55,7 @@ pub(crate) fn host(table: &Record) -> HostSpec {
     })
 }
 
-/// Headers of a packet of a profile that is neither `ns2` nor `modern`.
+/// Header size of a profile that is neither `ns2` nor `modern`.
 fn other_header(profile: &PartSpec) -> Option<Bytes> {
     let entry = find(profile::ENTRIES, profile.name)?;
     match *(entry.build)(&profile.params).ok()? {
@@ -68,7 +68,7 @@ fn rwnd(table: &Record) -> u32 {
     table.whole("rwnd").and_then(|packets| u32::try_from(packets).ok()).unwrap_or(u32::MAX)
 }
 
-/// The first slow start threshold in segments; ns-2's is the receiver's window.
+/// The initial slow start threshold in segments; in ns-2 it is the receiver's window.
 pub(crate) fn initial_ssthresh(table: &Record) -> f64 {
     match table.quantity("initial_ssthresh") {
         Some(Quantity::Real(_, segments)) => segments,
@@ -108,7 +108,7 @@ fn modern(table: &Record) -> ModernHost {
         undo: table.flag("undo"),
         idle_restart: table.flag("idle_restart"),
         abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
-        // Linux's ratios.
+        // The ratios of Linux.
         pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
         rto: RtoBounds {
             initial: table.time("initial_rto"),

@@ -19,16 +19,16 @@ use crate::scenario::text::quoted;
 use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::{Measure, Quantity};
 
-/// What the tables of flows make.
+/// The expanded tables of flows.
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
     /// Every flow with the index of its table.
     pub(super) flows: Vec<(usize, FlowSpec)>,
-    /// The applications that drive some of them.
+    /// The applications that drive flows.
     pub(super) applications: Vec<ApplicationSpec>,
 }
 
-/// One of those that a table stands for.
+/// One of the flows that a table stands for.
 struct Member {
     name: String,
     from: usize,
@@ -37,7 +37,7 @@ struct Member {
     packets: Option<u64>,
 }
 
-/// Expands `tables`; beside the network the run's seed, its end in nanoseconds, and where files lie.
+/// Expands `tables`. `run` is the run's seed, its end in nanoseconds, and the folder of files.
 pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Path), problems: &mut Problems) -> Expanded {
     let (seed, end, folder) = run;
     let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
@@ -61,7 +61,7 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
         });
         let each = application.as_ref().map_or(1, connections);
         if each.saturating_mul(count) > room {
-            let what = format!("makes {} connections; a scenario has at most {MAX_FLOWS} flows in all", each.saturating_mul(count));
+            let what = format!("makes {} connections; a scenario can have at most {MAX_FLOWS} flows", each.saturating_mul(count));
             problems.add(&table.field("application").origin, table.key("application"), what);
             continue;
         }
@@ -84,11 +84,11 @@ pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Pat
             let first = expanded.flows.len();
             let member = Member { name: name.clone(), from, to, start, packets };
             expanded.add((index, &like), member, application.as_ref().map(|kind| (kind, each)));
-            // Its own name too, where its connections are called otherwise: tables call the application so.
+            // The application's own name must be unique too, even if its connections have other names: tables show it.
             let made = expanded.flows[first..].iter().map(|(_, flow)| &flow.name);
             for taken in made.filter(|made| **made != name).chain([&name]) {
                 if !names.insert(taken.clone()) && !std::mem::replace(&mut twice, true) {
-                    let what = format!("there is a flow {} already", quoted(taken));
+                    let what = format!("there is already a flow {}", quoted(taken));
                     problems.add(&table.field("name").origin, table.key("name"), what);
                 }
             }
@@ -125,7 +125,7 @@ impl Expanded {
     }
 }
 
-/// Flows that an application needs.
+/// Number of flows that an application needs.
 fn connections(kind: &ApplicationKind) -> u64 {
     if let ApplicationKind::Client(client) = kind { client.most_connections().unwrap_or(1) } else { 1 }
 }
@@ -137,7 +137,7 @@ fn start(table: &Record, (number, count): (u64, u64), (seed, name): (u64, &str))
         0 => 0,
         jitter => (Generator::derived(seed, &format!("flow/{name}/start")).uniform() * jitter as f64) as u64,
     };
-    // Summed before they become seconds, so that a start is the double nearest to its decimal.
+    // Nanoseconds are added before the conversion to seconds, so that a start is the double nearest to its decimal.
     Instant::from_nanos(nanos("start").saturating_add(spread as u64).saturating_add(jitter))
 }
 

@@ -1,4 +1,4 @@
-//! Writes a scenario with every default and every expansion, so that the file alone says what was run.
+//! Writes a scenario with every default and every expansion, so that the file alone describes the run.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::scenario::model::{
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
 
-/// The scenario as TOML; reading it gives an equal one.
+/// The scenario as TOML, from which an equal scenario can be read.
 pub(crate) fn freeze(built: &Built) -> String {
     let scenario = &built.scenario;
     let names = TraceKind::ALL.iter().filter(|(_, kind)| scenario.record.contains(kind)).map(|(name, _)| *name);
@@ -33,7 +33,7 @@ pub(crate) fn freeze(built: &Built) -> String {
     }
     for (index, (spec, python)) in scenario.flows.iter().zip(&built.python).enumerate() {
         let application = spec.traffic.application().map(|application| &scenario.applications[application]);
-        // The connections of an application stand in one table.
+        // The connections of an application share one table.
         if application.is_none_or(|application| application.flows.start == index) {
             table(&mut text, "[[flow]]", &flow(spec, application, scenario, python.map(|(_, what)| what)));
         }
@@ -50,7 +50,7 @@ fn table(text: &mut String, header: &str, entries: &Json) {
     }
 }
 
-/// A value on one line of TOML. Texts, numbers and lists are written as in JSON but for DEL, which TOML wants escaped.
+/// A value as TOML on one line. Texts, numbers and lists are the same in JSON; only DEL needs an escape in TOML.
 fn inline(value: &Json) -> String {
     match value {
         Json::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
@@ -85,7 +85,7 @@ fn link(spec: &LinkSpec, nodes: &[String]) -> Json {
         "delay": write_time(spec.delay),
         "queue": queue,
         "loss": loss,
-        // Every direction is a link of its own.
+        // Every direction is a separate link.
         "reverse": "none",
     })
 }
@@ -146,7 +146,7 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
         ControlSpec::Whole(whole) if python.is_none() => drop(put("congestion_control", part("congestion_control", Some(whole)))),
         _ => {}
     }
-    // No file can say what a Python object does: reading this one says so.
+    // No file can hold a Python object; reading this word reports that.
     if let Some(python) = python {
         put("congestion_control", json!(python.word()));
     }

@@ -1,8 +1,8 @@
 //! Pages from HTTP Archive files, which browsers save.
 //!
 //! ## References
-//! HTTP Archive (HAR) format 1.2, W3C Web Performance Working Group, historical draft of 2012: `log.entries`, in which sizes are −1 where
-//! they are unknown. Chromium adds `_transferSize`, the bytes of a response on the wire, and `_fromCache`.
+//! HTTP Archive (HAR) format 1.2, W3C Web Performance Working Group, historical draft of 2012: `log.entries`. A size of −1 is unknown.
+//! Chromium adds `_transferSize`, the bytes of a response on the wire, and `_fromCache`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,28 +13,29 @@ use serde_json::Value as Json;
 
 use crate::scenario::application::Object;
 
-/// Largest size of a message in a scenario, and most hosts.
+/// Largest size of a message in a scenario, in bytes.
 const LARGEST: u64 = 1_000_000_000_000_000;
+/// Largest number of hosts.
 const MOST_HOSTS: usize = 1000;
-/// Largest file, in bytes. Bodies, which nothing here reads, are what makes files large.
+/// Largest file, in bytes. Most bytes of a large file are response bodies, which are not read.
 const LARGEST_FILE: u64 = 100_000_000;
 
-/// The objects of the first page in the file `path`, in the order in which the browser asked for them. `request`: bytes of a request of
-/// which the file says nothing.
+/// The objects of the first page in the file `path`, in the order of the browser's requests. `request` is the size in bytes of a request if
+/// the file does not give it.
 ///
 /// # Errors
-/// A message: the file cannot be read, or is none, or names nothing that was loaded.
+/// A message: the file cannot be read, is not an HTTP Archive, or has no entry that was loaded.
 pub(super) fn read(path: &Path, request: u64) -> Result<Vec<Object>, String> {
     let text = text(path, LARGEST_FILE)?;
     objects(&text, request).map_err(|message| format!("{}: {message}", path.display()))
 }
 
-/// The text of a file of at most so many bytes. Only a regular file is the same when it is read again, as it is for every check.
+/// The text of a file of at most `most` bytes. Only regular files are read: each check reads the file again and must find the same text.
 fn text(path: &Path, most: u64) -> Result<String, String> {
     let failed = |error| format!("cannot read {}: {error}", path.display());
-    // Before it is opened, since a pipe without a writer would wait for one.
+    // The type is checked before opening, because opening a pipe without a writer blocks.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(format!("{} is no regular file", path.display()));
+        return Err(format!("{} is not a regular file", path.display()));
     }
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_string(&mut text)).map_err(failed)?;
@@ -46,15 +47,15 @@ fn text(path: &Path, most: u64) -> Result<String, String> {
 }
 
 fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
-    let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is no JSON: {error}"))?;
-    let entries = json["log"]["entries"].as_array().ok_or("is no HTTP Archive: it has no log.entries")?;
+    let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("is not JSON: {error}"))?;
+    let entries = json["log"]["entries"].as_array().ok_or("is not an HTTP Archive: it has no log.entries")?;
     let mut loaded: Vec<(f64, &Json)> = Vec::new();
     for entry in entries.iter().filter(|entry| was_loaded(entry)) {
         let started = entry["startedDateTime"].as_str().unwrap_or_default();
-        loaded.push((seconds(started).ok_or_else(|| format!("has an entry whose startedDateTime is {started:?}"))?, entry));
+        loaded.push((seconds(started).ok_or_else(|| format!("has an entry with the invalid startedDateTime {started:?}"))?, entry));
     }
     loaded.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    // What names no page is of the first.
+    // Entries without a page belong to the first page.
     let page = json["log"]["pages"][0]["id"].as_str().or_else(|| loaded.iter().find_map(|(_, entry)| entry["pageref"].as_str()));
     let of_page = |entry: &Json| entry["pageref"].as_str().is_none_or(|of| Some(of) == page);
     let mut hosts = BTreeMap::new();
@@ -66,9 +67,9 @@ fn objects(text: &str, request: u64) -> Result<Vec<Object>, String> {
         objects.push(Object { host, request, response: response_size(&entry["response"]).min(LARGEST) });
     }
     if hosts.len() > MOST_HOSTS {
-        return Err(format!("names {} hosts; at most {MOST_HOSTS} are possible", hosts.len()));
+        return Err(format!("names {} hosts; the limit is {MOST_HOSTS}", hosts.len()));
     }
-    if objects.is_empty() { Err("names nothing that was loaded over HTTP".to_owned()) } else { Ok(objects) }
+    if objects.is_empty() { Err("has no entry that was loaded over HTTP".to_owned()) } else { Ok(objects) }
 }
 
 /// Seconds since 1970 of a time as in ISO 8601: `2026-01-31T10:00:00.250+01:00`.
@@ -86,7 +87,7 @@ fn seconds(text: &str) -> Option<f64> {
             (60.0 * hours + minutes) * if sign == "-" { -60.0 } else { 60.0 }
         }
     };
-    // Days by the civil calendar, years beginning in March so that the leap day is the last.
+    // Days of the civil calendar. Years begin in March, so that the leap day is the last.
     let years = if month > 2.0 { year } else { year - 1.0 };
     let months = if month > 2.0 { month - 3.0 } else { month + 9.0 };
     let leaps = (years / 4.0).floor() - (years / 100.0).floor() + (years / 400.0).floor();
@@ -94,28 +95,28 @@ fn seconds(text: &str) -> Option<f64> {
     Some(((days * 24.0 + hour) * 60.0 + minute) * 60.0 + second - offset)
 }
 
-/// Whether an entry crossed the network: neither from a cache, nor data in the page, nor failed.
+/// Whether an entry crossed the network: neither cached, nor a data URL, nor failed.
 fn was_loaded(entry: &Json) -> bool {
     let web = entry["request"]["url"].as_str().is_some_and(|url| url.starts_with("http://") || url.starts_with("https://"));
     let cached = matches!(&entry["_fromCache"], Json::Bool(true) | Json::String(_));
     web && !cached && entry["response"]["status"].as_i64() > Some(0)
 }
 
-/// Scheme, host and port of an entry's URL: what shares connections.
+/// Scheme, host and port of an entry's URL. Objects with equal ones share connections.
 fn host(entry: &Json) -> String {
     let url = entry["request"]["url"].as_str().unwrap_or_default();
     let parts: Vec<&str> = url.splitn(4, '/').take(3).collect();
     parts.join("/").to_ascii_lowercase()
 }
 
-/// A size that is known.
+/// A size, if known.
 fn known(size: &Json) -> Option<u64> {
     let whole = size.as_f64().filter(|size| *size >= 0.0 && size.fract() == 0.0);
     size.as_u64().or_else(|| whole.map(|size| size as u64))
 }
 
-/// Bytes of a message's headers: as told, or what they are when written out (RFC 9112 §5: name, colon, space, value, line end), with an
-/// empty line, but without the first line.
+/// Bytes of a message's headers: the recorded size or, if unknown, the size of the headers as text. The text has an empty line, but not the
+/// first line. A header line has name, colon, space, value and line end (RFC 9112 §5).
 fn headers(message: &Json) -> Option<u64> {
     let length = |header: &Json, key: &str| header[key].as_str().map_or(0, str::len) as u64;
     let written = message["headers"].as_array().filter(|headers| !headers.is_empty());
@@ -152,18 +153,18 @@ mod tests {
 
     #[test]
     fn objects_are_in_the_order_of_time_and_of_the_first_page() {
-        let told = json!({ "headersSize": 300, "bodySize": 0 });
+        let known = json!({ "headersSize": 300, "bodySize": 0 });
         let sized = |body: u64| json!({ "headersSize": 200, "bodySize": body });
-        let mut second_page = entry("https://a.test/next", "2026-01-01T10:00:09.000Z", &told, &sized(1));
+        let mut second_page = entry("https://a.test/next", "2026-01-01T10:00:09.000Z", &known, &sized(1));
         second_page["pageref"] = json!("page_2");
-        let mut cached = entry("https://a.test/old.js", "2026-01-01T10:00:00.300Z", &told, &sized(7));
+        let mut cached = entry("https://a.test/old.js", "2026-01-01T10:00:00.300Z", &known, &sized(7));
         cached["_fromCache"] = json!("disk");
         let entries = [
-            entry("https://B.test:8443/x.png", "2026-01-01T10:00:00.200Z", &told, &sized(5000)),
-            entry("https://a.test/", "2026-01-01T10:00:00.000Z", &told, &sized(1000)),
-            entry("https://b.test:8443/y.png", "2026-01-01T10:00:00.400Z", &told, &sized(6000)),
-            entry("https://b.test/z.png", "2026-01-01T10:00:00.500Z", &told, &sized(7000)),
-            entry("data:image/png;base64,AAAA", "2026-01-01T10:00:00.250Z", &told, &sized(9)),
+            entry("https://B.test:8443/x.png", "2026-01-01T10:00:00.200Z", &known, &sized(5000)),
+            entry("https://a.test/", "2026-01-01T10:00:00.000Z", &known, &sized(1000)),
+            entry("https://b.test:8443/y.png", "2026-01-01T10:00:00.400Z", &known, &sized(6000)),
+            entry("https://b.test/z.png", "2026-01-01T10:00:00.500Z", &known, &sized(7000)),
+            entry("data:image/png;base64,AAAA", "2026-01-01T10:00:00.250Z", &known, &sized(9)),
             second_page,
             cached,
         ];
@@ -180,32 +181,32 @@ mod tests {
         let time = "2026-01-01T10:00:00.000Z";
         let entries =
             [entry("http://a.test/", time, &request, &response), entry("http://a.test/b", time, &json!({ "headersSize": -1 }), &wire)];
-        // Host: a.test and Accept: */* have 14 and 13 bytes with their line ends, and an empty line 2.
+        // `Host: a.test` and `Accept: */*` have 14 and 13 bytes with line ends, and the empty line has 2.
         let expected = [Object { host: 0, request: 29, response: 700 }, Object { host: 0, request: 400, response: 345 }];
         assert_eq!(read(&entries).unwrap(), expected);
     }
 
     #[test]
     fn times_and_pages() {
-        // 2000-03-01 was 11017 days after 1970-01-01.
+        // 2000-03-01 is day 11017 after 1970-01-01.
         assert_eq!(seconds("2000-03-01T00:00:00Z"), Some(11_017.0 * 86_400.0));
         assert_eq!(seconds("2000-02-29T23:59:30.5-01:00"), Some(11_017.0 * 86_400.0 + 3600.0 - 29.5));
         assert_eq!([seconds("yesterday"), seconds("2000-03-01"), seconds("2000-03-01T00:00:00")], [None; 3]);
         let sized = |body: f64| json!({ "headersSize": 0, "bodySize": body });
-        let told = json!({ "headersSize": 300, "bodySize": 0 });
-        let mut early = entry("https://a.test/early", "2026-01-01T10:00:00.5+01:00", &told, &sized(10.0));
+        let known = json!({ "headersSize": 300, "bodySize": 0 });
+        let mut early = entry("https://a.test/early", "2026-01-01T10:00:00.5+01:00", &known, &sized(10.0));
         early["pageref"] = json!(null);
         early["_fromCache"] = json!(false);
         let entries = [
-            entry("https://a.test/", "2026-01-01T09:00:00.250Z", &told, &sized(1e18)),
+            entry("https://a.test/", "2026-01-01T09:00:00.250Z", &known, &sized(1e18)),
             early,
-            entry("https://a.test/late", "2026-01-01T09:00:01Z", &told, &sized(20.0)),
+            entry("https://a.test/late", "2026-01-01T09:00:01Z", &known, &sized(20.0)),
         ];
         let sizes: Vec<u64> = read(&entries).unwrap().iter().map(|object| object.response).collect();
-        assert_eq!(sizes, [LARGEST, 10, 20], "in the order of time, whatever the zone; no size is beyond what a scenario takes");
+        assert_eq!(sizes, [LARGEST, 10, 20], "ordered by time in any time zone; sizes are at most those of a scenario");
         let mut wrong = entries[0].clone();
         wrong["startedDateTime"] = json!("soon");
-        assert_eq!(read(&[wrong]).unwrap_err(), "has an entry whose startedDateTime is \"soon\"");
+        assert_eq!(read(&[wrong]).unwrap_err(), "has an entry with the invalid startedDateTime \"soon\"");
     }
 
     #[test]
@@ -217,13 +218,13 @@ mod tests {
         std::fs::remove_file(&file).unwrap();
         assert!(text(&file, 5).unwrap_err().starts_with("cannot read "));
         let folder = std::env::temp_dir();
-        assert_eq!(text(&folder, 5).unwrap_err(), format!("{} is no regular file", folder.display()));
+        assert_eq!(text(&folder, 5).unwrap_err(), format!("{} is not a regular file", folder.display()));
     }
 
     #[test]
     fn what_is_no_archive() {
-        assert_eq!(read(&[]).unwrap_err(), "names nothing that was loaded over HTTP");
-        assert_eq!(objects("{}", 1).unwrap_err(), "is no HTTP Archive: it has no log.entries");
-        assert!(objects("log", 1).unwrap_err().starts_with("is no JSON: "));
+        assert_eq!(read(&[]).unwrap_err(), "has no entry that was loaded over HTTP");
+        assert_eq!(objects("{}", 1).unwrap_err(), "is not an HTTP Archive: it has no log.entries");
+        assert!(objects("log", 1).unwrap_err().starts_with("is not JSON: "));
     }
 }

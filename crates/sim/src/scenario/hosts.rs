@@ -1,7 +1,7 @@
-//! Presets of end hosts: `host = "NAME"` on a flow stands for the keys of `src/hosts/NAME.toml`, under those that the flow has itself.
+//! Presets of end hosts: `host = "NAME"` on a flow stands for the keys in `src/hosts/NAME.toml`. Keys of the flow itself override them.
 //!
-//! A preset is a part of a `[[flow]]`: the comment at its top says what it is (the first line) and what it cannot express; the comment
-//! behind each value is its source.
+//! A preset is a part of a `[[flow]]`. The first line of the comment at its top is the summary; the rest lists features that it cannot
+//! express. The comment behind each value gives its source.
 
 use serde_json::{Value as Json, json};
 
@@ -16,7 +16,7 @@ fn text(name: &str) -> Option<&'static str> {
     NAMES.iter().position(|known| *known == name).map(|index| TEXTS[index])
 }
 
-/// Puts the keys of its preset under those of every flow that names one. A name that no preset has is left to the check of the keys.
+/// Adds the preset's keys to every flow that names one. The check of the keys reports unknown preset names.
 pub(crate) fn apply(root: &mut Node) {
     let Data::Table(entries) = &mut root.data else { return };
     let flows = entries.iter_mut().filter(|(name, _)| name == "flow").map(|(_, flow)| flow);
@@ -31,11 +31,11 @@ pub(crate) fn apply(root: &mut Node) {
 fn apply_to(flow: &mut Node) {
     let Some((Data::Text(name), origin)) = flow.get("host").map(|host| (&host.data, host.origin.clone())) else { return };
     let Some(text) = text(name) else { return };
-    // The tests read every preset.
+    // Tests read every preset, so it has no problems.
     let mut preset = placed(read_toml(text, &mut Problems::default()), &origin);
     if flow.get("congestion_control").is_some_and(|control| !matches!(&control.data, Data::Text(word) if word == "composed")) {
         for axis in CONTROL_AXES {
-            preset.take(axis);
+            preset.remove(axis);
         }
     }
     if let Data::Table(entries) = &mut preset.data {
@@ -44,7 +44,7 @@ fn apply_to(flow: &mut Node) {
     fill(flow, preset);
 }
 
-/// The same values, written where the preset is named.
+/// The same values, with the place where the flow names the preset.
 fn placed(node: Node, origin: &Origin) -> Node {
     let data = match node.data {
         Data::Table(entries) => Data::Table(entries.into_iter().map(|(key, value)| (key, placed(value, origin))).collect()),
@@ -53,7 +53,7 @@ fn placed(node: Node, origin: &Origin) -> Node {
     Node { origin: origin.clone(), data }
 }
 
-/// Adds to `table` what it does not have of `defaults`, in the table `modern` too; parts are taken whole.
+/// Adds missing keys from `defaults` to `table` and to its table `modern`. Parts are not merged.
 fn fill(table: &mut Node, defaults: Node) {
     let (Data::Table(entries), Data::Table(defaults)) = (&mut table.data, defaults.data) else { return };
     for (key, value) in defaults {
@@ -65,7 +65,7 @@ fn fill(table: &mut Node, defaults: Node) {
     }
 }
 
-/// Every preset as JSON: what it is, what is special about it, and its settings, each with its source.
+/// Every preset as JSON: summary, notes, and settings with their sources.
 pub fn hosts_json() -> Json {
     NAMES.iter().zip(TEXTS).map(|(name, text)| describe(name, text)).collect()
 }

@@ -46,7 +46,7 @@ fn every_preset_resolves_to_its_values() {
         assert!(!frozen.contains("\nhost = "), "the values stand in a frozen scenario, not the name");
         let again = Document::from_toml(&frozen, "t.toml").unwrap();
         assert_eq!(again.frozen().unwrap(), frozen, "{name}");
-        // Written out by hand the preset is the same host.
+        // A flow with the preset's values written out has the same hosts.
         let (top, modern): (Vec<_>, Vec<_>) = settings(name).into_iter().partition(|[key, ..]| !key.contains('.'));
         let lines: Vec<String> = top.iter().chain(&modern).map(|[key, value, _]| format!("{key} = {value}")).collect();
         let by_hand = format!("{NETWORK}[[flow]]\nprofile = \"modern\"\n{}\n", lines.join("\n"));
@@ -92,7 +92,7 @@ fn wrong_names_and_profiles() {
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"windows_9\"\n")).unwrap_err();
     assert!(message.starts_with("t.toml:6: flow.0.host: there is no host \"windows_9\"; did you mean \"windows_"), "{message}");
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"linux\"\nprofile = \"ns2\"\n")).unwrap_err();
-    assert!(message.contains("t.toml:6: flow.0.host: is for profile = \"modern\""), "{message}");
+    assert!(message.contains("t.toml:6: flow.0.host: requires profile = \"modern\""), "{message}");
     let message = read(&format!("{NETWORK}[[flow]]\nhost = 7\n")).unwrap_err();
     assert!(message.contains("flow.0.host: must be a text, but is the number 7"), "{message}");
 }

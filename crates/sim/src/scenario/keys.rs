@@ -1,24 +1,24 @@
-//! How a key of a scenario is declared: what it takes, its bounds, its default and its meaning.
+//! The declaration of a scenario's key: its kind of value, bounds, default and meaning.
 
 use crate::scenario::unit::{self, Dimension};
 
-/// One key.
+/// A key.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// Its name.
+    /// Name.
     pub(crate) name: &'static str,
-    /// What it takes.
+    /// Kind of value.
     pub(crate) kind: Kind,
-    /// What it is when the file is silent.
+    /// Default.
     pub(crate) fallback: Fallback,
-    /// What it means.
+    /// Meaning.
     pub(crate) doc: &'static str,
 }
 
-/// What a key takes.
+/// The kind of value of a key.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// A text that is not empty.
+    /// Text, not empty.
     Text,
     /// `true` or `false`.
     Bool,
@@ -36,20 +36,20 @@ pub(crate) enum Kind {
     Table(&'static [Key]),
     /// A list of tables, or a single one.
     Tables(&'static [Key]),
-    /// A table whose keys depend on its `kind`; the first is the default.
+    /// A table whose keys depend on its `kind`; the first kind is the default.
     Variants(&'static [Variant]),
-    /// A distribution: the same, or a single quantity, which stands for kind `fixed` with this mean.
+    /// A distribution: such a table, or a single quantity, which is the mean of kind `fixed`.
     Drawn(&'static [Variant]),
     /// This word, or a table.
     WordOrTable(&'static str, &'static [Key]),
-    /// A part of the registry's axis of this name, whose table may have these keys besides the part's parameters.
+    /// A part of the registry's axis of this name. Its table can have these keys besides the part's parameters.
     Part(&'static str, &'static [Key]),
-    /// The tables of `[sweep]`, which are no keys of a run.
+    /// The tables of `[sweep]`, whose keys are not keys of a run.
     Sweep,
 }
 
 impl Kind {
-    /// What it takes, for messages.
+    /// The expected kind of value, for messages.
     pub(crate) const fn expected(&self) -> &'static str {
         match self {
             Self::Text | Self::Word(_) | Self::Quantity(..) => "a text",
@@ -68,39 +68,39 @@ impl Kind {
 /// One kind of table.
 #[derive(Debug)]
 pub(crate) struct Variant {
-    /// Its `kind`.
+    /// Value of its `kind`.
     pub(crate) kind: &'static str,
-    /// Its keys besides `kind`.
+    /// Keys besides `kind`.
     pub(crate) keys: &'static [Key],
-    /// What it is.
+    /// Meaning.
     pub(crate) doc: &'static str,
 }
 
-/// The bounds of a quantity, as texts that a message can repeat.
+/// The bounds of a quantity, as texts for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Smallest.
+    /// Smallest value.
     pub(crate) low: &'static str,
-    /// Whether the smallest is itself out of bounds.
+    /// Whether the smallest value is itself out of bounds.
     pub(crate) above: bool,
-    /// Largest.
+    /// Largest value.
     pub(crate) high: &'static str,
 }
 
-/// What a key is when the file is silent.
+/// The value of a key that the file does not set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fallback {
-    /// The key must be given; with an example.
+    /// No default: the key must be given. With an example.
     Required(&'static str),
-    /// Nothing, which means this.
+    /// No value, with its meaning.
     Absent(&'static str),
-    /// This text, read as if it stood in the file.
+    /// This text, read as if it were in the file.
     Text(&'static str),
-    /// This number.
+    /// This whole number.
     Integer(u64),
     /// This real number.
     Number(f64),
-    /// This.
+    /// This truth value.
     Bool(bool),
     /// An empty list.
     Empty,
@@ -121,9 +121,9 @@ pub(crate) const RATE: Kind = Kind::Quantity(&unit::RATE, above("0 bit/s", "1e15
 pub(crate) const POINT: Kind = Kind::Quantity(&unit::TIME, from("0 s", "1e9 s"));
 pub(crate) const TIMER: Kind = Kind::Quantity(&unit::TIME, above("0 s", "1e6 s"));
 
-/// Most like flows of one entry, and most flows of a scenario.
+/// Largest `count` of an entry, and largest number of flows in a scenario.
 pub(crate) const MAX_FLOWS: u64 = 2_000_000;
-/// Most links of a scenario, each direction counted.
+/// Largest number of links in a scenario; each direction counts.
 pub(crate) const MAX_LINKS: u64 = 10_000_000;
 
 pub(crate) const fn key(name: &'static str, kind: Kind, fallback: Fallback, doc: &'static str) -> Key {

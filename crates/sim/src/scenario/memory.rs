@@ -1,14 +1,14 @@
-//! Whether a scenario fits into memory. The estimate is made before anything is built, because a program that runs out of memory is ended
-//! by the system, without a message.
+//! Estimate of the memory that a scenario needs. It is made before anything is built, because the system kills a program that runs out of
+//! memory, without a message.
 
 use std::fs;
 
-/// Memory of a link in a run, in bytes: measured on dumbbells with 100,000 pairs (64-bit Linux) and rounded up, like the others.
+/// Memory of a link in a run, in bytes. Like the others: measured on dumbbells with 100,000 pairs (64-bit Linux) and rounded up.
 pub(crate) const LINK: u64 = 1_500;
-/// A need below this, in bytes, is compared with nothing.
+/// Needs below this number of bytes are not checked.
 const SMALL: u64 = 256_000_000;
 
-/// Why so many bytes are too many; `None` if they fit, or if the system does not say how many are free.
+/// The message if `bytes` exceed the free memory; `None` if they fit, or if the system does not report free memory.
 pub(crate) fn lacking(bytes: u64) -> Option<String> {
     let free = (bytes >= SMALL).then(free).flatten()?;
     (bytes > free).then(|| lack(bytes, free))
@@ -19,7 +19,7 @@ fn lack(bytes: u64, free: u64) -> String {
     format!("needs about {} of memory, but {} are free", gigabytes(bytes), gigabytes(free))
 }
 
-/// Bytes that this process can still take: of the machine, of its control group, and of its limit on address space (Linux only).
+/// Bytes that this process can still allocate, given the machine, its control group, and its limit on address space (Linux only).
 fn free() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = kilobytes(&read("/proc/meminfo"), "MemAvailable:");

@@ -1,4 +1,4 @@
-//! Scenarios: from a TOML file to what the engine runs.
+//! Scenarios: from a TOML file to the typed input of the engine.
 //!
 //! text → [`Document`] (values that know their line) → checked against the declared keys → expanded → [`Scenario`].
 
@@ -46,40 +46,40 @@ pub use model::*;
 pub use part::registry_json;
 pub use schema::schema;
 
-/// A parsed scenario, not yet validated: a tree of values in which each knows where it was written.
+/// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The file's name, for messages.
+    /// Name of the file, for messages.
     file: Arc<str>,
-    /// Whether it comes from the Python API.
+    /// Whether the document comes from the Python API.
     python: bool,
-    /// Shared by the variants of a sweep, which differ in their settings only.
+    /// Shared by the variants of a sweep, which differ only in their settings.
     tree: Arc<Node>,
-    /// What is still to be set in the tree.
+    /// Settings not yet applied to the tree.
     settings: Vec<Arc<Setting>>,
 }
 
 /// One run of a sweep.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// For each axis of the sweep its name and the label of this run's value.
+    /// Name of each axis of the sweep, with the label of this run's value.
     pub labels: Vec<(String, String)>,
     /// The scenario, without `[sweep]`.
     pub document: Document,
 }
 
 impl Document {
-    /// Reads TOML; `name` is the file's name for messages.
+    /// Reads TOML. `name` is the file name in messages.
     ///
     /// # Errors
-    /// If `text` is not TOML: every line that is wrong.
+    /// If `text` is not TOML; reports every wrong line.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
         let tree = Arc::new(read_toml(text, &mut problems));
         problems.unless_any(name, Self { file: name.into(), python: false, tree, settings: Vec::new() })
     }
 
-    /// Reads JSON, in which the Python API hands over scenarios; `name` is what messages call it.
+    /// Reads JSON, the form in which the Python API passes scenarios. `name` is the file name in messages.
     ///
     /// # Errors
     /// If `text` is not a JSON object.
@@ -89,12 +89,12 @@ impl Document {
         problems.unless_any(name, Self { file: name.into(), python: true, tree, settings: Vec::new() })
     }
 
-    /// Sets the value at a dotted path: `flow.0.rwnd`, `flow.rwnd` (of every flow), `topology.bottleneck.queue.limit`. `value` is TOML, or
-    /// else text.
+    /// Sets the value at a dotted path: `flow.0.rwnd`, `flow.rwnd` (of every flow), `topology.bottleneck.queue.limit`. `value` is read as
+    /// TOML or, failing that, as text.
     ///
     /// # Errors
-    /// If the path leads through something that is no table or list, or to something that `[sweep]` sets. Whether the key exists and takes the value is checked later, by
-    /// [`Document::scenario`].
+    /// If the path passes through a value that is neither table nor list, or if `[sweep]` sets the key. [`Document::scenario`] later checks
+    /// whether the key exists and accepts the value.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
         let origin = Origin::Setting(format!("--set {key}={value}").into());
@@ -104,7 +104,7 @@ impl Document {
             problems.add(&origin, key, message);
         }
         if let Some(axis) = tree.get("sweep").and_then(|sweep| sweep::axis_over(sweep, key)) {
-            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would replace this", text::quoted(&axis)));
+            problems.add(&origin, key, format!("is set by the axis {} of [sweep], which would override this value", text::quoted(&axis)));
         }
         let tree = problems.unless_any(&self.file, tree)?;
         self.tree = Arc::new(tree);
@@ -112,15 +112,15 @@ impl Document {
         Ok(())
     }
 
-    /// Validates the document, fills in all defaults, and expands shorthands. `[sweep]` is checked, but plays no part.
+    /// Validates the document, fills in all defaults, and expands shorthands. `[sweep]` is checked but not expanded.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario.
+    /// All problems of the scenario.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         self.build().map(|built| built.scenario)
     }
 
-    /// As [`Document::scenario`], with the congestion controls and slow starts that are not in the registry.
+    /// Like [`Document::scenario`], with the congestion controls and slow starts that are not in the registry.
     ///
     /// # Errors
     /// As [`Document::scenario`].
@@ -139,7 +139,7 @@ impl Document {
         Ok(scenario)
     }
 
-    /// The scenario as TOML with every default written out and everything expanded to nodes, links and flows. Reading it gives an equal
+    /// The scenario as TOML, with every default, and with shorthands expanded to nodes, links and flows. Reading it gives an equal
     /// scenario, unless a congestion control is a Python object, which no file can hold.
     ///
     /// # Errors
@@ -148,15 +148,15 @@ impl Document {
         self.build().map(|built| freeze::freeze(&built))
     }
 
-    /// The runs of `[sweep]`: every combination of its axes' values in the order of the file, the last axis changing fastest. Without
-    /// `[sweep]` one without labels.
+    /// The runs of `[sweep]`: every combination of the axes' values in the order of the file; the last axis changes fastest. Without
+    /// `[sweep]`: one run without labels.
     ///
     /// # Errors
-    /// If `[sweep]` is wrong, or makes more than a million runs. The runs themselves are checked by [`Document::scenario`] of each.
+    /// If `[sweep]` is wrong or makes more than a million runs. [`Document::scenario`] checks each run.
     pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
         let mut problems = Problems::default();
         let mut base = self.tree(&mut problems);
-        let sweep = base.take("sweep").unwrap_or_else(|| Node::new(Data::Table(Vec::new())));
+        let sweep = base.remove("sweep").unwrap_or_else(|| Node::new(Data::Table(Vec::new())));
         let axes = sweep::axes(&sweep, &base, &mut problems);
         let axes = problems.unless_any(&self.file, axes)?;
         let document = Self { file: self.file.clone(), python: self.python, tree: Arc::new(base), settings: Vec::new() };
@@ -167,7 +167,7 @@ impl Document {
         Ok(sweep::grid(&axes).into_iter().map(variant).collect())
     }
 
-    /// The tree with all settings.
+    /// The tree with all settings applied.
     fn tree(&self, problems: &mut Problems) -> Node {
         let mut tree = Node::clone(&self.tree);
         for setting in &self.settings {
@@ -178,7 +178,7 @@ impl Document {
         tree
     }
 
-    /// Where the files lie that it names: beside its own, or, if it has none, where the program runs.
+    /// Folder of the files that the document names: that of its own file or, if it has none, the current directory.
     fn folder(&self) -> &Path {
         if self.python { None } else { Path::new(&*self.file).parent() }.unwrap_or_else(|| Path::new(""))
     }
@@ -186,13 +186,13 @@ impl Document {
     fn build(&self) -> Result<Built, ScenarioError> {
         let mut problems = Problems::default();
         let mut tree = self.tree(&mut problems);
-        if let Some(sweep) = tree.take("sweep") {
+        if let Some(sweep) = tree.remove("sweep") {
             sweep::axes(&sweep, &tree, &mut problems);
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
         let built = build(&tree, Context { name: stem, python: self.python, folder: self.folder() }, &mut problems);
-        // Nothing is built only if something was wrong.
+        // `build` returns `None` only together with problems.
         match problems.unless_any(&self.file, built)? {
             Some(built) => Ok(built),
             None => unreachable!("a scenario without problems is built"),

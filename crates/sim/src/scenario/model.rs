@@ -1,4 +1,4 @@
-//! The typed scenario: everything a run needs, all defaults filled in, all shorthands expanded.
+//! The typed scenario: the engine's input, with all defaults filled in and all shorthands expanded.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 /// A validated scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What tables and plots call it.
+    /// Name in tables and plots.
     pub name: String,
-    /// The run ends here; events at this very time are no longer processed.
+    /// End of the run. Events at exactly this time are not processed.
     pub duration: Duration,
     /// Seeds every generator of the run.
     pub seed: u64,
@@ -27,11 +27,11 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// Links, each in one direction.
     pub links: Vec<LinkSpec>,
-    /// Flows, in the order of the file; the connections of an application follow each other.
+    /// Flows in the order of the file. The connections of an application are adjacent.
     pub flows: Vec<FlowSpec>,
     /// Applications that drive flows, in the order of the file.
     pub applications: Vec<ApplicationSpec>,
-    /// Which traces to record.
+    /// Traces to record.
     pub record: Vec<TraceKind>,
 }
 
@@ -40,17 +40,17 @@ pub struct Scenario {
 pub struct LinkSpec {
     /// `from>to` with the names of its nodes.
     pub name: String,
-    /// Index of the node it leaves.
+    /// Index of the node where the link starts.
     pub from: usize,
-    /// Index of the node it reaches.
+    /// Index of the node where the link ends.
     pub to: usize,
     /// Transmission rate.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// The queue in front of it; `None` is a queue without limit.
+    /// Queue in front of the link; `None` is an unlimited queue.
     pub queue: Option<QueueSpec>,
-    /// Packets lost for other reasons than the queue.
+    /// Packet loss that the queue does not cause.
     pub loss: Option<LossSpec>,
 }
 
@@ -59,7 +59,7 @@ pub struct LinkSpec {
 pub struct PartSpec {
     /// Its name in the registry.
     pub name: &'static str,
-    /// Values for all its parameters.
+    /// Values of all its parameters.
     pub params: Params,
 }
 
@@ -68,7 +68,7 @@ pub struct PartSpec {
 pub struct QueueSpec {
     /// The discipline.
     pub discipline: PartSpec,
-    /// Where its random numbers come from.
+    /// Generator of its random numbers.
     pub generator: GeneratorSpec,
 }
 
@@ -77,13 +77,13 @@ pub struct QueueSpec {
 pub struct LossSpec {
     /// The model.
     pub model: PartSpec,
-    /// Whether it sits before the queue or after the propagation.
+    /// Position: before the queue or after the propagation.
     pub position: LossPosition,
-    /// Where its random numbers come from.
+    /// Generator of its random numbers.
     pub generator: GeneratorSpec,
 }
 
-/// Where packets are lost.
+/// Position of a loss model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPosition {
     /// In front of the queue.
@@ -95,41 +95,41 @@ pub enum LossPosition {
 /// A random number generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorSpec {
-    /// The default generator, derived from the run's seed, the link's name and the component.
+    /// The default generator, seeded by the run's seed, the link's name and the component.
     Derived,
-    /// ns-2's `MRG32k3a` with all six words `seed`, then `stream` streams and `skip` numbers ahead.
+    /// ns-2's `MRG32k3a`: all six words are `seed`, then it advances by `stream` streams and `skip` numbers.
     Mrg32k3a {
         /// The six words.
         seed: u32,
         /// Jumps of 2¹²⁷ numbers.
         stream: u32,
-        /// Numbers that others have drawn before.
+        /// Numbers that other components have drawn.
         skip: u32,
     },
 }
 
-/// A flow: one connection whose data goes from `from` to `to`, or a stream of datagrams.
+/// A flow: one connection with data from `from` to `to`, or a stream of datagrams.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// What tables and plots call it.
+    /// Name in tables and plots.
     pub name: String,
     /// Index of the sender's node.
     pub from: usize,
     /// Index of the receiver's node.
     pub to: usize,
-    /// When the application starts.
+    /// Time at which the application starts.
     pub start: Instant,
-    /// When a bulk transfer stops handing over data; what is outstanding is still delivered.
+    /// Time at which a bulk transfer stops handing over data. Outstanding data is still delivered.
     pub stop: Option<Instant>,
-    /// How many data packets a bulk transfer has; `None` is without end.
+    /// Number of data packets of a bulk transfer; `None` is unlimited.
     pub packets: Option<u64>,
-    /// What hands data to the sender.
+    /// Source of the sender's data.
     pub traffic: Traffic,
     /// Both end hosts.
     pub host: HostSpec,
     /// The sender's congestion control.
     pub control: ControlSpec,
-    /// First slow start threshold in segments; infinite: none. ns-2's is the receiver's window.
+    /// Initial slow start threshold in segments; infinite if there is none. In ns-2 it is the receiver's window.
     pub initial_ssthresh: Segments,
 }
 
@@ -138,9 +138,9 @@ pub struct FlowSpec {
 pub enum HostSpec {
     /// Profile `ns2`: the packet-counting one-way TCP of ns-2.35.
     Ns2(Ns2Host),
-    /// Profile `modern`: TCP as today's systems have it.
+    /// Profile `modern`: TCP as in today's systems.
     Modern(ModernHost),
-    /// No TCP: datagrams with so many bytes of data.
+    /// No TCP: datagrams with this many bytes of data.
     Datagrams(Bytes),
     /// Any other profile of the registry.
     Other(OtherHost),
@@ -162,12 +162,12 @@ pub struct OtherHost {
 }
 
 impl HostSpec {
-    /// The settings of `ns2` hosts, if it is they.
+    /// The settings of `ns2` hosts, if the profile is `ns2`.
     pub const fn as_ns2(&self) -> Option<&Ns2Host> {
         if let Self::Ns2(host) = self { Some(host) } else { None }
     }
 
-    /// The settings of `modern` hosts, if it is they.
+    /// The settings of `modern` hosts, if the profile is `modern`.
     pub const fn as_modern(&self) -> Option<&ModernHost> {
         if let Self::Modern(host) = self { Some(host) } else { None }
     }
@@ -186,14 +186,14 @@ impl HostSpec {
     pub fn wire_size(&self) -> Bytes {
         match self {
             Self::Ns2(host) => Bytes(u64::from(host.wire_size())),
-            // Timestamps count in the announced segment size.
+            // The announced segment size includes timestamps.
             Self::Modern(host) => Bytes(u64::from(host.mss) + u64::from(HEADER)),
             Self::Datagrams(data) => Bytes(data.0 + DATAGRAM_HEADER.0),
             Self::Other(host) => Bytes(host.packet_size.0 + host.header.0),
         }
     }
 
-    /// Memory of both ends in a run, in bytes: measured and rounded up, like that of links.
+    /// Memory of both ends in a run, in bytes; measured and rounded up, as for links.
     pub(crate) const fn memory(&self) -> u64 {
         match self {
             Self::Ns2(_) | Self::Datagrams(_) => 3_500,
@@ -201,7 +201,7 @@ impl HostSpec {
         }
     }
 
-    /// What tables call the loss recovery.
+    /// Name of the loss recovery in tables.
     pub fn recovery(&self) -> &'static str {
         match self {
             Self::Ns2(host) => host.recovery.name(),
@@ -222,7 +222,7 @@ pub type ControlFactory = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sy
 /// Builds a slow start that is not in the registry; called once for each flow.
 pub type SlowStartFactory = Arc<dyn Fn() -> Box<dyn SlowStart> + Send + Sync>;
 
-/// Makes what no file can hold, by the index of a `[[flow]]`; `None` leaves the registry's usual part.
+/// Makes parts that no file can hold, by the index of a `[[flow]]`. `None` selects the registry's default part.
 pub trait Makers {
     /// The whole congestion control of a flow.
     fn control(&self, flow: usize) -> Option<ControlFactory>;
@@ -235,7 +235,7 @@ pub trait Makers {
 pub enum ControlSpec {
     /// One part on each axis.
     Composed(ComposedSpec),
-    /// One that does not decompose: axis `congestion_control`.
+    /// A whole control: axis `congestion_control`.
     Whole(PartSpec),
     /// Made by the caller.
     Custom(ControlFactory),
@@ -257,7 +257,7 @@ pub struct ComposedSpec {
 /// A slow start.
 #[derive(Clone)]
 pub enum SlowStartSpec {
-    /// One of the registry.
+    /// A part of the registry.
     Part(PartSpec),
     /// Made by the caller.
     Custom(SlowStartFactory),
@@ -272,7 +272,7 @@ impl SlowStartSpec {
         }
     }
 
-    /// The part, if it is one of the registry.
+    /// The part, if it is in the registry.
     pub const fn part(&self) -> Option<&PartSpec> {
         match self {
             Self::Part(part) => Some(part),

@@ -26,13 +26,13 @@ pub(crate) const PYTHON_SLOW_START: &str = "python_slow_start";
 pub(crate) struct Axis {
     /// Its key in a scenario and its name in the registry.
     pub(crate) name: &'static str,
-    /// What one of its parts is called in messages.
+    /// Noun for one of its parts, for messages.
     pub(crate) noun: &'static str,
-    /// A quantity alone stands for this part with this parameter.
+    /// A quantity alone stands for this part with this parameter: dimension, part, parameter.
     pub(crate) shorthand: Option<(&'static Dimension, &'static str, &'static str)>,
     /// The word for no part.
     pub(crate) none: Option<&'static str>,
-    /// The words for what only the Python API can set: an object.
+    /// The words for Python objects, which only the Python API can set.
     pub(crate) objects: &'static [&'static str],
     /// The part of a table without `kind`.
     pub(crate) usual: &'static str,
@@ -103,12 +103,12 @@ impl Axis {
         self.parts().iter().find(|part| part.name == name)
     }
 
-    /// What a text may be: the parts, and the words for none and for an object.
+    /// All valid words: the parts, and the words for none and for an object.
     pub(crate) fn words(&self) -> Vec<&'static str> {
         self.parts().iter().map(|part| part.name).chain(self.none).chain(self.objects.iter().copied()).collect()
     }
 
-    /// The table for which `text` is short.
+    /// The table that `text` stands for.
     pub(crate) fn promote(&self, text: &str) -> Data {
         let entry = |key: &str, text: &str| (key.to_owned(), Node::text(text));
         let text = text.trim();
@@ -123,7 +123,7 @@ impl Axis {
         }
     }
 
-    /// Lets the registry check what the bounds of single parameters cannot say.
+    /// Asks the registry to check constraints beyond the bounds of single parameters.
     pub(crate) fn try_build(&self, name: &str, params: &Params) -> Result<(), String> {
         fn build<P: ?Sized>(entries: &'static [&'static entry::Entry<P>], name: &str, params: &Params) -> Result<(), String> {
             entry::find(entries, name).map_or(Ok(()), |entry| (entry.build)(params).map(drop))
@@ -148,7 +148,7 @@ impl Axis {
         PartSpec { name: self.usual, params: Params::defaults(params) }
     }
 
-    /// `part` as a table that reads as the same part again.
+    /// `part` as a table, from which the same part can be read.
     pub(crate) fn write(&self, part: &PartSpec) -> Json {
         let declared = self.part(part.name).map_or(&[][..], |part| part.params);
         let mut table = serde_json::Map::new();
@@ -173,7 +173,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
     }
 }
 
-/// What a part takes for `quantity`; `None` for multiples of the bandwidth-delay product, which need the network.
+/// The parameter's value for `quantity`; `None` for multiples of the bandwidth-delay product, which depend on the network.
 pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
     match (kind, quantity) {
         (Kind::Duration { .. }, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
@@ -187,7 +187,7 @@ pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
     }
 }
 
-/// A parameter's value as a scenario has it.
+/// A parameter's value in the form of a scenario file.
 fn write(value: &Value, kind: Kind) -> Json {
     match (value, kind) {
         (Value::Number(number), Kind::Segments { .. }) => {
@@ -210,12 +210,12 @@ fn write(value: &Value, kind: Kind) -> Json {
     }
 }
 
-/// The default of a parameter as a scenario has it.
+/// The default of a parameter in the form of a scenario file.
 pub(crate) fn default(param: &Param) -> Json {
     write(&param.default.value(), param.kind)
 }
 
-/// The bounds of a parameter in the unit of the scenario: seconds, percent, or plain.
+/// The bounds of a parameter in the scenario's unit: seconds, percent, or a plain number.
 pub(crate) fn bounds(param: &Param) -> Option<(f64, f64)> {
     match param.kind {
         Kind::Probability { min, max } => Some((min * 100.0, max * 100.0)),
@@ -228,7 +228,7 @@ pub(crate) fn unit(param: &Param) -> Option<&'static str> {
     dimension(param.kind).map(|dimension| dimension.unit)
 }
 
-/// Every part there is: for each axis its parts with name, summary, reference, parameters and the header of their file.
+/// All parts: for each axis its parts with name, summary, reference, parameters and the header of their file.
 pub fn registry_json() -> Json {
     let axes = AXES.iter().map(|axis| {
         let parts = axis.parts().iter().map(|part| {
@@ -246,7 +246,7 @@ pub fn registry_json() -> Json {
     Json::Object(axes.collect())
 }
 
-/// What a listing says of a part or model.
+/// The entry of a part or model in a listing.
 pub(crate) fn describe(part: &Description) -> Json {
     let params: Vec<Json> = part.params.iter().map(describe_param).collect();
     let header: Vec<&str> = part.header.lines().map(|line| line.trim_start_matches("//!")).collect();
@@ -259,7 +259,7 @@ pub(crate) fn describe(part: &Description) -> Json {
     })
 }
 
-/// What a listing says of a quantity.
+/// The entry of a quantity in a listing.
 pub(crate) fn describe_quantity(quantity: &entry::Quantity) -> Json {
     json!({ "name": quantity.name, "unit": quantity.unit, "doc": quantity.doc })
 }

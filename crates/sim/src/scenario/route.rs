@@ -1,4 +1,4 @@
-//! What a scenario needs to know of its flows' routes: bandwidth-delay products.
+//! Bandwidth-delay products on the flows' routes.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ impl Load {
     }
 }
 
-/// Turns limits in multiples of the bandwidth-delay product into packets; `packets` are the largest packets of the flows between two ends.
+/// Converts limits in multiples of the bandwidth-delay product to packets. `packets` gives the largest packet of the flows between two
+/// ends.
 pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTreeMap<Ends, u64>) {
     if network.links.iter().all(|link| link.bdp.is_empty()) {
         return;
@@ -41,7 +42,7 @@ pub(crate) fn resolve_bdp(network: &mut Network, routes: &Found, packets: &BTree
         let load = load.unwrap_or(all);
         for (param, multiples) in std::mem::take(&mut link.bdp) {
             let product = link.spec.rate.bytes_in(load.delay) / load.packet.max(1) as f64;
-            // A product that is whole must stay it in spite of binary fractions: 25 packets, not 26.
+            // A whole product must stay whole in spite of binary fractions: 25 packets, not 26.
             let limit = (multiples * product * (1.0 - 1e-12)).ceil().clamp(2.0, 1e15);
             if let Some(queue) = &mut link.spec.queue {
                 let limit = limit as u64;

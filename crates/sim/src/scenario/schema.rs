@@ -1,4 +1,4 @@
-//! The JSON Schema of a scenario file, for editors: made from the declared keys and the registry.
+//! The JSON Schema of a scenario file, for editors. It derives from the declared keys and the registry.
 
 use ackclock_core::entry::Description;
 use ackclock_core::params::{self, Param};
@@ -18,7 +18,7 @@ pub fn schema() -> Json {
     schema
 }
 
-/// A table with `keys`, and with `kind`, if it has one, and whether that must be given.
+/// A table with `keys`. For a table with `kind`: its value, and whether it must be given.
 fn table(keys: &[Key], kind: Option<(&str, bool)>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();

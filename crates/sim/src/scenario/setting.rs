@@ -1,12 +1,12 @@
-//! Settings: a value and the path of the key to which it is given.
+//! Settings: values with the paths of their keys.
 
 use crate::scenario::part::Axis;
 use crate::scenario::value::{Data, Node};
 
-/// Deepest path of a setting.
+/// Largest number of steps in the path of a setting.
 const MAX_PATH: usize = 16;
 
-/// A value and the path at which it is set.
+/// A value and the path of its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// Dotted path.
@@ -20,13 +20,13 @@ impl Setting {
     pub(crate) fn apply(&self, root: &mut Node) -> Result<(), String> {
         let path: Vec<&str> = self.path.split('.').map(str::trim).collect();
         if path.iter().any(|step| step.is_empty()) || path.len() > MAX_PATH {
-            return Err("this is no path of a key, such as flow.0.rwnd or topology.bottleneck.queue.limit".to_owned());
+            return Err("this is not the path of a key such as flow.0.rwnd or topology.bottleneck.queue.limit".to_owned());
         }
         assign(root, "the scenario", &path, &self.value)
     }
 }
 
-/// Sets `value` at `path` below `node`, whose own key is `key`.
+/// Sets `value` at `path` below `node`; `key` is the key of `node`.
 fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(), String> {
     let [step, rest @ ..] = path else {
         *node = value.clone();
@@ -37,7 +37,7 @@ fn assign(node: &mut Node, key: &str, path: &[&str], value: &Node) -> Result<(),
         node.data = axis.promote(text);
     }
     match &mut node.data {
-        // `[flow]` as a single table is flow 0.
+        // A single `[flow]` table is flow 0.
         Data::Table(entries) if index == Some(0) && key == "flow" && !entries.iter().any(|(name, _)| name == step) => {
             assign(node, key, rest, value)
         }

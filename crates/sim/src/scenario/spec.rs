@@ -1,4 +1,4 @@
-//! The keys of a scenario file, declared once: reading, defaults, suggestions, schema and documentation are made from these tables.
+//! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
 use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
@@ -19,27 +19,27 @@ const TRACES: [&str; TraceKind::ALL.len()] = {
 
 /// The file.
 pub(crate) static ROOT: &[Key] = &[
-    key("name", Kind::Text, Fallback::Absent("the file's name without its ending"), "What tables and plots call the scenario."),
+    key("name", Kind::Text, Fallback::Absent("the file's name without its extension"), "Name of the scenario in tables and plots."),
     key(
         "duration",
         Kind::Quantity(&unit::TIME, above("0 s", "1e9 s")),
         Fallback::Required("\"30 s\""),
-        "The run ends here; what happens at this very time is no longer simulated.",
+        "End of the run. Events at exactly this time are not simulated.",
     ),
     key("seed", Kind::Integer(0, u64::MAX), Fallback::Integer(1), "Seeds every random number generator of the run."),
-    key("record", Kind::List(&Kind::Word(&TRACES)), Fallback::Empty, "Which traces to record, each a table of its own."),
+    key("record", Kind::List(&Kind::Word(&TRACES)), Fallback::Empty, "Traces to record. Each trace is a table of its own."),
     key("topology", Kind::Variants(TOPOLOGIES), Fallback::Table, "The network: nodes and links."),
     key(
         "flow",
         Kind::Tables(FLOW),
         Fallback::Required("[[flow]]"),
-        "The flows: each a TCP connection, or the connections of an application.",
+        "The flows. Each is a TCP connection, or the connections of an application.",
     ),
-    key("sweep", Kind::Sweep, Fallback::Absent("one run"), "Varies keys: every combination of the axes' values is a run."),
+    key("sweep", Kind::Sweep, Fallback::Absent("one run"), "Keys to vary. Every combination of the axes' values is a run."),
 ];
 
-const QUEUE_DOC: &str = "Queue in front of the link: a limit alone is a droptail queue with it.";
-const LOSS_DOC: &str = "Packets lost for other reasons than the queue: a probability alone is independent loss with it.";
+const QUEUE_DOC: &str = "Queue in front of the link. A limit alone means a droptail queue of this size.";
+const LOSS_DOC: &str = "Packet loss that the queue does not cause. A probability alone means independent losses.";
 
 const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
     [
@@ -51,7 +51,7 @@ const fn link(rate: &'static str, queue: &'static str) -> [Key; 5] {
             "reverse",
             Kind::Table(REVERSE),
             Fallback::Table,
-            "The other direction, where it differs: without this it has the same rate and delay, an unlimited queue and no loss.",
+            "Settings of the reverse direction. By default it has the same rate and delay, an unlimited queue and no loss.",
         ),
     ]
 }
@@ -60,13 +60,13 @@ static ACCESS: [Key; 5] = link("100 Mbit/s", "unlimited");
 static BOTTLENECK: [Key; 5] = link("10 Mbit/s", "50 packets");
 
 static REVERSE: &[Key] = &[
-    key("rate", RATE, Fallback::Absent("as in the other direction"), "Transmission rate."),
-    key("delay", DELAY, Fallback::Absent("as in the other direction"), "Propagation delay."),
+    key("rate", RATE, Fallback::Absent("the forward direction's rate"), "Transmission rate."),
+    key("delay", DELAY, Fallback::Absent("the forward direction's delay"), "Propagation delay."),
     key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("unlimited"), QUEUE_DOC),
     key("loss", Kind::Part("loss", LOSS), Fallback::Text("none"), LOSS_DOC),
 ];
 
-/// Where the random numbers of a link's queue come from.
+/// Keys of the random number generator of a link's queue.
 static GENERATOR: &[Key] = &[generator(), generator_seed(), generator_stream(), generator_skip()];
 
 const fn generator() -> Key {
@@ -74,20 +74,25 @@ const fn generator() -> Key {
         "generator",
         Kind::Word(&["default", "mrg32k3a"]),
         Fallback::Text("default"),
-        "default: derived from the scenario's seed and the link's name; mrg32k3a: ns-2's, to draw the same numbers as ns-2.",
+        "default: a generator seeded by the scenario's seed and the link's name. mrg32k3a: ns-2's generator, which draws the same numbers as ns-2.",
     )
 }
 
 const fn generator_seed() -> Key {
-    key("seed", Kind::Integer(1, 4_294_944_442), Fallback::Integer(1), "All six words of the state of mrg32k3a.")
+    key("seed", Kind::Integer(1, 4_294_944_442), Fallback::Integer(1), "Seed of mrg32k3a: the value of all six words of its state.")
 }
 
 const fn generator_stream() -> Key {
-    key("stream", Kind::Integer(0, u32::MAX as u64), Fallback::Integer(1), "Stream of mrg32k3a: jumps of 2^127 numbers.")
+    key("stream", Kind::Integer(0, u32::MAX as u64), Fallback::Integer(1), "Stream of mrg32k3a. Streams are 2^127 numbers apart.")
 }
 
 const fn generator_skip() -> Key {
-    key("skip", Kind::Integer(0, 1_000_000_000), Fallback::Integer(0), "Numbers of mrg32k3a that others have drawn before.")
+    key(
+        "skip",
+        Kind::Integer(0, 1_000_000_000),
+        Fallback::Integer(0),
+        "Numbers of the mrg32k3a stream to skip because other components drew them.",
+    )
 }
 
 static LOSS: &[Key] = &[
@@ -95,7 +100,7 @@ static LOSS: &[Key] = &[
         "position",
         Kind::Word(&["after", "before"]),
         Fallback::Text("after"),
-        "after: a lost packet has used queue and link, as with ns-2's link-lossmodel; before: it never enters the queue.",
+        "after: a lost packet has passed queue and link, as with ns-2's link-lossmodel. before: a lost packet never enters the queue.",
     ),
     generator(),
     generator_seed(),
@@ -104,8 +109,8 @@ static LOSS: &[Key] = &[
 ];
 
 static EXPLICIT_LINK: &[Key] = &[
-    key("from", Kind::Text, Fallback::Required("a node's name"), "The node it leaves."),
-    key("to", Kind::Text, Fallback::Required("a node's name"), "The node it reaches."),
+    key("from", Kind::Text, Fallback::Required("a node's name"), "The node where the link starts."),
+    key("to", Kind::Text, Fallback::Required("a node's name"), "The node where the link ends."),
     key("rate", RATE, Fallback::Text("10 Mbit/s"), "Transmission rate."),
     key("delay", DELAY, Fallback::Text("10 ms"), "Propagation delay."),
     key("queue", Kind::Part("queue", GENERATOR), Fallback::Text("50 packets"), QUEUE_DOC),
@@ -114,12 +119,12 @@ static EXPLICIT_LINK: &[Key] = &[
         "reverse",
         Kind::WordOrTable("none", REVERSE),
         Fallback::Table,
-        "The other direction, where it differs; \"none\" for a link in one direction only.",
+        "Settings of the reverse direction. \"none\" makes the link one-way.",
     ),
 ];
 
-const ACCESS_DOC: &str = "The links between hosts and routers, data's direction first.";
-const BOTTLENECK_DOC: &str = "The links between routers, data's direction first.";
+const ACCESS_DOC: &str = "The links between hosts and routers. Their keys describe the data's direction; reverse describes the other.";
+const BOTTLENECK_DOC: &str = "The links between routers. Their keys describe the data's direction; reverse describes the other.";
 
 const fn access() -> Key {
     key("access", Kind::Table(&ACCESS), Fallback::Table, ACCESS_DOC)
@@ -132,7 +137,7 @@ const fn bottleneck() -> Key {
 static TOPOLOGIES: &[Variant] = &[
     Variant {
         kind: "chain",
-        doc: "Nodes n0, n1, … in a row: access, bottleneck, access; or any number of links.",
+        doc: "Nodes n0, n1, … in a row, joined by access link, bottleneck and access link, or by any number of links.",
         keys: &[
             access(),
             bottleneck(),
@@ -140,7 +145,7 @@ static TOPOLOGIES: &[Variant] = &[
                 "links",
                 Kind::Tables(&BOTTLENECK),
                 Fallback::Absent("access, bottleneck, access"),
-                "The links of a chain of any length, instead of access and bottleneck.",
+                "Links of a chain of any length, instead of access and bottleneck.",
             ),
         ],
     },
@@ -148,33 +153,33 @@ static TOPOLOGIES: &[Variant] = &[
         kind: "dumbbell",
         doc: "Senders s0, s1, … and receivers d0, d1, … around the bottleneck between the routers r1 and r2.",
         keys: &[
-            key("pairs", Kind::Integer(1, MAX_FLOWS), Fallback::Absent("the number of flows"), "Pairs of sender and receiver."),
+            key("pairs", Kind::Integer(1, MAX_FLOWS), Fallback::Absent("the number of flows"), "Number of pairs of sender and receiver."),
             access(),
             bottleneck(),
             key(
                 "access_delays",
                 Kind::List(&DELAY),
-                Fallback::Absent("the access links' delay"),
-                "Delay of each pair's access links, instead of access.delay; repeated if there are more pairs.",
+                Fallback::Absent("access.delay for every pair"),
+                "Delay of each pair's access links, instead of access.delay. The list repeats if there are more pairs.",
             ),
         ],
     },
     Variant {
         kind: "parking-lot",
-        doc: "Routers r0, r1, … in a row; s0 to d0 crosses all hops, s1 to d1 the first hop, s2 to d2 the second, and so on.",
-        keys: &[key("hops", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(2), "Bottlenecks in a row."), access(), bottleneck()],
+        doc: "Routers r0, r1, … in a row. The path from s0 to d0 crosses all hops, s1 to d1 the first hop, s2 to d2 the second, and so on.",
+        keys: &[key("hops", Kind::Integer(1, MAX_FLOWS), Fallback::Integer(2), "Number of bottlenecks in a row."), access(), bottleneck()],
     },
     Variant {
         kind: "explicit",
-        doc: "Nodes and links as they are listed.",
+        doc: "Nodes and links, listed one by one.",
         keys: &[
-            key("node", Kind::List(&Kind::Text), Fallback::Required("[\"a\", \"b\"]"), "The nodes' names."),
+            key("node", Kind::List(&Kind::Text), Fallback::Required("[\"a\", \"b\"]"), "Names of the nodes."),
             key("link", Kind::Tables(EXPLICIT_LINK), Fallback::Required("[[topology.link]]"), "The links."),
         ],
     },
 ];
 
-/// Keys of a flow that say nothing to a `modern` host.
+/// Keys of a flow that do not apply to a `modern` host.
 pub(crate) const NS2_KEYS: [&str; 11] = [
     "recovery",
     "header",
@@ -189,7 +194,7 @@ pub(crate) const NS2_KEYS: [&str; 11] = [
     "max_rto",
 ];
 
-/// Of a receiver.
+/// Bounds of a receive buffer.
 const BUFFER: Bounds = from("1 B", "1 GB");
 
 static MODERN: &[Key] = &[
@@ -197,138 +202,168 @@ static MODERN: &[Key] = &[
         "recovery",
         Kind::Word(&["rack", "sack", "newreno"]),
         Fallback::Text("rack"),
-        "Loss recovery: RFC 8985; RFC 6675; RFC 6582 without SACK.",
+        "Loss recovery. rack: RFC 8985. sack: RFC 6675. newreno: RFC 6582, without SACK.",
     ),
     key("timestamps", Kind::Bool, Fallback::Bool(true), "Whether segments carry timestamps (RFC 7323), which take 12 bytes."),
-    key("window_scaling", Kind::Bool, Fallback::Bool(true), "Whether windows above 65535 bytes can be offered (RFC 7323)."),
-    key("receive_buffer", Kind::Quantity(&unit::SIZE, BUFFER), Fallback::Text("64 KiB"), "The receiver's buffer at the start."),
+    key("window_scaling", Kind::Bool, Fallback::Bool(true), "Whether the receiver can advertise windows above 65535 bytes (RFC 7323)."),
+    key("receive_buffer", Kind::Quantity(&unit::SIZE, BUFFER), Fallback::Text("64 KiB"), "Initial size of the receive buffer."),
     key(
         "receive_buffer_max",
         Kind::Quantity(&unit::SIZE, BUFFER),
         Fallback::Text("6 MiB"),
-        "It grows up to this with the rate at which the application reads; if it is no larger, the buffer stays as it is.",
+        "Largest size to which the receive buffer grows with the application's read rate. A value up to receive_buffer keeps the size fixed.",
     ),
     key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681)."),
     key(
         "quick_acks",
         Kind::Integer(0, 1_000_000),
         Fallback::Integer(16),
-        "So many segments at the start are acknowledged at once; afterwards every second full one, or after the delay.",
+        "Number of segments at the start that the receiver acknowledges at once. Afterwards it acknowledges every second full segment, or after the delay.",
     ),
     key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first duplicate ACKs release new data (RFC 3042)."),
-    key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK follows Proportional Rate Reduction (RFC 9937)."),
-    key("tlp", Kind::Bool, Fallback::Bool(true), "Whether tail loss probes are sent (RFC 8985), with recovery rack."),
-    key("frto", Kind::Bool, Fallback::Bool(true), "Whether timeouts are checked by F-RTO (RFC 5682)."),
-    key("undo", Kind::Bool, Fallback::Bool(true), "Whether a recovery that timestamps or D-SACK show to be spurious is undone (RFC 4015)."),
-    key("idle_restart", Kind::Bool, Fallback::Bool(true), "Whether the window starts over after an idle timeout (RFC 5681 §4.1)."),
+    key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937)."),
+    key("tlp", Kind::Bool, Fallback::Bool(true), "Whether the sender sends tail loss probes (RFC 8985). Requires recovery rack."),
+    key("frto", Kind::Bool, Fallback::Bool(true), "Whether F-RTO detects spurious timeouts (RFC 5682)."),
+    key(
+        "undo",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether the sender undoes a recovery that timestamps or D-SACK show to be spurious (RFC 4015).",
+    ),
+    key(
+        "idle_restart",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether the window restarts after an idle time of one retransmission timeout (RFC 5681 §4.1).",
+    ),
     key(
         "abc_limit",
         Kind::Integer(1, 1_000_000),
         Fallback::Integer(2),
-        "Most segments for which an ACK counts in slow start (RFC 3465, L).",
+        "Largest number of segments for which an ACK counts in slow start (L in RFC 3465).",
     ),
     key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
-        "window: pacing at 2 cwnd/srtt in slow start and 1.2 cwnd/srtt in congestion avoidance. control: pacing is left to the \
-         congestion control; no part and no control in Python can set a rate yet, so that nothing is paced.",
+        "window: pacing at 2 cwnd/srtt in slow start and 1.2 cwnd/srtt in congestion avoidance. control: pacing at the rate \
+         that the congestion control sets. Most controls set none; bbr and the slow start paced do.",
     ),
     key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
-    key("rto_margin", DELAY, Fallback::Text("200 ms"), "Least distance of the timeout from srtt (RFC 6298 §2.3: G)."),
+    key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
 ];
 
 static FLOW: &[Key] = &[
-    key("name", Kind::Text, Fallback::Absent("flow0, flow1, …"), "What tables and plots call the flow; with `count` its number is added."),
+    key(
+        "name",
+        Kind::Text,
+        Fallback::Absent("flow0, flow1, …"),
+        "Name of the flow in tables and plots. With `count`, the flow's number is appended.",
+    ),
     key(
         "count",
         Kind::Integer(1, MAX_FLOWS),
         Fallback::Integer(1),
-        "So many like flows; with `arrivals`, so many pairs of nodes that its flows take in turn.",
+        "Number of identical flows. With `arrivals`: number of node pairs that the arriving flows use in turn.",
     ),
-    key("from", Kind::Text, Fallback::Absent("the topology's sender for this flow"), "The sender's node."),
-    key("to", Kind::Text, Fallback::Absent("the topology's receiver for this flow"), "The receiver's node."),
-    key("start", POINT, Fallback::Text("0 s"), "When the application starts."),
-    key("start_spread", POINT, Fallback::Text("0 s"), "Like flow i of `count` n starts later by i/n of this."),
+    key("from", Kind::Text, Fallback::Absent("the topology's sender for this flow"), "Node of the sender."),
+    key("to", Kind::Text, Fallback::Absent("the topology's receiver for this flow"), "Node of the receiver."),
+    key("start", POINT, Fallback::Text("0 s"), "Time at which the application starts."),
+    key(
+        "start_spread",
+        POINT,
+        Fallback::Text("0 s"),
+        "Spread of the starts. Of n identical flows (`count`), flow i starts later by i/n of this time.",
+    ),
     key(
         "start_jitter",
         POINT,
         Fallback::Text("0 s"),
-        "Starts later by a random time below this, drawn from the scenario's seed and the flow's name.",
+        "Upper bound of a random start delay, drawn from the scenario's seed and the flow's name.",
     ),
     key(
         "arrivals",
         Kind::Variants(ARRIVALS),
-        Fallback::Absent("one flow, or `count`"),
-        "Flows that arrive at random, each with a size of its own, drawn from the scenario's seed and the flow's name.",
+        Fallback::Absent("one flow, or `count` flows"),
+        "Random arrivals of flows, each with a size of its own, drawn from the scenario's seed and the flow's name.",
     ),
     key(
         "application",
         Kind::Variants(APPLICATIONS),
-        Fallback::Absent("a bulk transfer, which size and stop may end"),
-        "What hands data to the sender.",
+        Fallback::Absent("a bulk transfer, which size and stop can end"),
+        "Application that hands data to the sender.",
     ),
-    key("stop", POINT, Fallback::Absent("never"), "When the application stops handing over data; what is outstanding is still delivered."),
+    key(
+        "stop",
+        POINT,
+        Fallback::Absent("never"),
+        "Time at which the application stops handing over data. Outstanding data is still delivered.",
+    ),
     key(
         "size",
         Kind::Quantity(&unit::AMOUNT, from("1 packet", "1e15 packets")),
-        Fallback::Absent("without end"),
-        "How much data the application sends; bytes are rounded up to packets.",
+        Fallback::Absent("unlimited"),
+        "Amount of data that the application sends. Bytes are rounded up to packets.",
     ),
     key(
         "profile",
         Kind::Part("profile", &[]),
         Fallback::Text("ns2"),
-        "The end hosts: ns2 is the packet-counting one-way TCP of ns-2.35; modern is a byte-stream TCP as today's systems have it.",
+        "Profile of the end hosts. ns2: the packet-counting one-way TCP of ns-2.35. modern: a byte-stream TCP as in today's systems.",
     ),
     key(
         "host",
         Kind::Word(hosts::NAMES),
         Fallback::Absent("the profile's own settings"),
-        "A preset of profile modern: the end hosts of a system as it is shipped; the flow's other keys override it.",
+        "Preset of profile modern: the TCP settings with which an operating system ships. The flow's other keys override the preset.",
     ),
     key(
         "recovery",
         Kind::Part("recovery", &[]),
         Fallback::Text("sack"),
-        "Loss recovery: fast retransmit only; RFC 2581; RFC 6582; RFC 3517 as ns-2's Sack1; timeouts of fine grain as ns-2's Vegas.",
+        "Loss recovery. tahoe: fast retransmit only. reno: RFC 2581. newreno: RFC 6582. sack: RFC 3517, as in ns-2's Sack1. vegas: fine-grained timeouts, as in ns-2's Vegas.",
     ),
-    key(
-        "packet_size",
-        Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")),
-        Fallback::Text("1000 B"),
-        "Data in a packet, without the headers.",
-    ),
+    key("packet_size", Kind::Quantity(&unit::SIZE, from("1 B", "65495 B")), Fallback::Text("1000 B"), "Data in a packet, without headers."),
     key(
         "header",
         Kind::Quantity(&unit::SIZE, from("0 B", "40 B")),
         Fallback::Text("40 B"),
-        "Headers in a data packet; the SYN is nothing else or, without any, as large as a data packet. ns-2's Vegas has 0 B.",
+        "Headers of a data packet. The SYN consists of headers alone; if this is 0 B, it is as large as a data packet. ns-2's Vegas uses 0 B.",
     ),
     key(
         "rwnd",
         Kind::Quantity(&unit::PACKETS, from("1 packet", "1e9 packets")),
         Fallback::Text("1000 packets"),
-        "Receiver's window; ns-2's own default is 20 packets.",
+        "Receiver's window. The default of ns-2 is 20 packets.",
     ),
     key(
         "initial_ssthresh",
         Kind::Quantity(&unit::THRESHOLD, from("1 segment", "1e9 segments")),
         Fallback::Text("rwnd"),
-        "First slow start threshold; rwnd is ns-2's choice.",
+        "Initial slow start threshold. rwnd: the receiver's window, as in ns-2.",
     ),
-    key("delayed_ack", Kind::Bool, Fallback::Bool(false), "Whether the receiver delays ACKs: every second packet, or after the timeout."),
+    key(
+        "delayed_ack",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether the receiver delays ACKs: it acknowledges every second packet, or after the timeout.",
+    ),
     key("delayed_ack_timeout", TIMER, Fallback::Text("100 ms"), "Longest delay of an ACK."),
     key("ecn", Kind::Bool, Fallback::Bool(false), "Whether sender and receiver use Explicit Congestion Notification (RFC 3168)."),
-    key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first two duplicate ACKs release a new packet each (RFC 3042)."),
+    key(
+        "limited_transmit",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).",
+    ),
     key("clock_granularity", TIMER, Fallback::Text("10 ms"), "Tick of the clock that measures round-trip times."),
     key(
         "clock_phase",
         DELAY,
         Fallback::Text("0 s"),
-        "Phase of that clock, below its granularity: it ticks at multiples of the granularity less this.",
+        "Phase of the clock, below clock_granularity. The clock ticks at multiples of the granularity minus the phase.",
     ),
     key("min_rto", DELAY, Fallback::Text("200 ms"), "Smallest retransmission timeout."),
     key("initial_rto", TIMER, Fallback::Text("3 s"), "Retransmission timeout before the first measurement."),
@@ -337,24 +372,29 @@ static FLOW: &[Key] = &[
         "initial_window",
         Kind::Part("initial_window", &[]),
         Fallback::Text("ns2_table"),
-        "The window with which the connection starts; segments alone are a fixed one.",
+        "Initial congestion window. A number of segments alone means a fixed window.",
     ),
     key(
         "initial_pacing",
         Kind::Word(&["none", "rtt"]),
         Fallback::Text("none"),
-        "rtt: what the initial window lets go is spread evenly over the round-trip time of the handshake. The initial window unlimited \
-         spreads what is above ten segments in any case.",
+        "rtt: the initial window is spread evenly over the round-trip time of the handshake. If the initial \
+         window is unlimited, a first flight of more than ten segments is always spread.",
     ),
-    key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Growth below ssthresh."),
-    key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Growth from ssthresh on."),
-    key("loss_response", Kind::Part("loss_response", &[]), Fallback::Text("own"), "Reduction at congestion; own is the avoidance's."),
+    key("slow_start", Kind::Part("slow_start", &[]), Fallback::Text("standard"), "Window growth below ssthresh."),
+    key("avoidance", Kind::Part("avoidance", &[]), Fallback::Text("reno"), "Window growth from ssthresh on."),
+    key(
+        "loss_response",
+        Kind::Part("loss_response", &[]),
+        Fallback::Text("own"),
+        "Window reduction at congestion. own: the reduction of the avoidance.",
+    ),
     key(
         "congestion_control",
         Kind::Part("congestion_control", &[]),
         Fallback::Text("composed"),
-        "A control with window, rate and recovery of its own, instead of the four parts above; composed: of these. The Python API sets \
-         python if a Python object is the control, python_slow_start if it is its slow start alone.",
+        "Whole congestion control with its own window, rate and recovery, instead of the four parts above. composed: these four \
+         parts. python and python_slow_start: a control or a slow start that is a Python object; only the Python API sets these.",
     ),
-    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of the end hosts, if the profile is modern."),
+    key("modern", Kind::Table(MODERN), Fallback::Table, "Settings of end hosts of profile modern."),
 ];

@@ -1,4 +1,4 @@
-//! Documents as text, from which an equal one can be read in another process, and the files that a document names.
+//! Documents as text, which another process can restore, and the files that a document names.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use crate::scenario::value::{Data, Node, read_toml};
 const FILE_KEY: &str = "har";
 
 impl Document {
-    /// The document with all its settings as TOML, which [`Document::restore`] reads. Unlike [`Document::frozen`] it keeps `[sweep]`,
-    /// shorthands, and the names of files.
+    /// The document with all its settings as TOML, for [`Document::restore`]. Unlike [`Document::frozen`], it preserves `[sweep]`,
+    /// shorthands, and file names.
     #[must_use]
     pub fn state(&self) -> String {
         let mut text = String::new();
@@ -25,18 +25,18 @@ impl Document {
         text
     }
 
-    /// Reads what [`Document::state`] gave, of a document with this file name and origin.
+    /// Reads the text of [`Document::state`], for a document with this file name and origin.
     ///
     /// # Errors
     /// If `text` is not TOML.
     pub fn restore(text: &str, file: &str, python: bool) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
         let mut tree = read_toml(text, &mut problems);
-        tree.forget_lines();
+        tree.clear_origins();
         problems.unless_any(file, Self { file: file.into(), python, tree: Arc::new(tree), settings: Vec::new() })
     }
 
-    /// Its file name, and whether it comes from the Python API.
+    /// The document's file name, and whether it comes from the Python API.
     #[must_use]
     pub fn origin(&self) -> (&str, bool) {
         (&self.file, self.python)
@@ -48,7 +48,7 @@ impl Document {
         self.tree.get("sweep").map(write).unwrap_or_default()
     }
 
-    /// The files that it names, also in `[sweep]`.
+    /// The files that the document names, also in `[sweep]`.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let mut names = Vec::new();
@@ -57,7 +57,7 @@ impl Document {
     }
 }
 
-/// Gathers the texts at and below keys of the name of [`FILE_KEY`]; in `[sweep]` a key may be a path that ends in it.
+/// Collects the texts at and below keys named [`FILE_KEY`]. In `[sweep]`, a key can also be a path that ends in this name.
 fn collect(node: &Node, named: bool, names: &mut Vec<String>) {
     match &node.data {
         Data::Text(text) if named => names.push(text.clone()),
@@ -71,7 +71,7 @@ fn collect(node: &Node, named: bool, names: &mut Vec<String>) {
     }
 }
 
-/// A text as TOML: as in JSON but for DEL, which TOML wants escaped.
+/// A text as TOML. Only DEL differs from JSON: TOML requires an escape.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
@@ -80,7 +80,7 @@ fn write(node: &Node) -> String {
     match &node.data {
         Data::Bool(value) => value.to_string(),
         Data::Integer(number) => number.to_string(),
-        // Debug writes the shortest text that reads as the same number, always with a point or an exponent; TOML's infinities differ.
+        // Debug writes the shortest text that reads as the same number, always with a point or an exponent. Infinities differ in TOML.
         Data::Float(number) if number.is_nan() => "nan".to_owned(),
         Data::Float(number) if number.is_infinite() => if *number > 0.0 { "inf" } else { "-inf" }.to_owned(),
         Data::Float(number) => format!("{number:?}"),

@@ -1,4 +1,4 @@
-//! `[sweep]`: the grid of all combinations of the values of some axes.
+//! `[sweep]`: the grid of all combinations of the axes' values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::scenario::value::{Data, Node};
 /// One axis: its name, and its values with their labels.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// What tables and plots call it.
+    /// Name in tables and plots.
     pub(crate) name: String,
     /// At least one value.
     pub(crate) values: Vec<Value>,
@@ -21,16 +21,16 @@ pub(crate) struct Axis {
 /// One value of an axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
-    /// What tables and plots call it.
+    /// Name in tables and plots.
     pub(crate) label: String,
-    /// The keys it sets.
+    /// Settings of this value.
     pub(crate) settings: Vec<Arc<Setting>>,
 }
 
-/// Most variants of a sweep.
+/// Largest number of variants of a sweep.
 pub(crate) const MAX_VARIANTS: usize = 1_000_000;
 
-/// The axes of `sweep`, tried on `base`, which is the scenario without it.
+/// The axes of `sweep`. `base` is the scenario without `[sweep]`; each path is tried on it.
 pub(crate) fn axes(sweep: &Node, base: &Node, problems: &mut Problems) -> Vec<Axis> {
     let Data::Table(entries) = &sweep.data else {
         problems.add(&sweep.origin, "sweep", format!("must be a table, but is {}", sweep.data.noun()));
@@ -42,7 +42,7 @@ pub(crate) fn axes(sweep: &Node, base: &Node, problems: &mut Problems) -> Vec<Ax
     }
     for axis in &axes {
         check_axis(axis, sweep, problems);
-        // Whether a path leads anywhere does not depend on the value.
+        // The validity of a path does not depend on the value, so one value per path is tried.
         let mut tried = BTreeSet::new();
         for setting in axis.values.iter().flat_map(|value| &value.settings).filter(|setting| tried.insert(setting.path.as_str())) {
             if let Err(message) = setting.apply(&mut base.clone()) {
@@ -57,12 +57,12 @@ pub(crate) fn axes(sweep: &Node, base: &Node, problems: &mut Problems) -> Vec<Ax
     axes
 }
 
-/// The axis of `sweep`, if there is one, that sets `key` or a table in which it is.
+/// The axis of `sweep` that sets `key` or a table that contains it, if there is one.
 pub(crate) fn axis_over(sweep: &Node, key: &str) -> Option<String> {
     let Data::Table(entries) = &sweep.data else { return None };
     let mut axes = Vec::new();
     for (name, node) in entries {
-        // What is wrong with an axis is told when the scenario is built.
+        // Problems of an axis are reported when the scenario is built.
         read_axis(name, node, &mut axes, &mut Problems::default());
     }
     let covers = |path: &str| key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -83,7 +83,7 @@ fn check_axis(axis: &Axis, sweep: &Node, problems: &mut Problems) {
     }
 }
 
-/// Reads the axis `name`; a key's path may also be written as nested tables, which is what TOML makes of one without quotes.
+/// Reads the axis `name`. A key's path can also be nested tables: TOML reads an unquoted path this way.
 fn read_axis(name: &str, node: &Node, axes: &mut Vec<Axis>, problems: &mut Problems) {
     let key = || format!("sweep.{name}");
     let of_run = ROOT.iter().any(|key| name.split('.').next() == Some(key.name));
@@ -131,7 +131,7 @@ fn value(path: &str, value: Node) -> Value {
     Value { label: value.label(), settings: vec![Arc::new(Setting { path: path.to_owned(), value })] }
 }
 
-/// Settings may be nested where a path was written without quotes; a table with a `kind` is a value.
+/// Collects settings, which are nested if a path was written without quotes. A table with a `kind` is a value.
 fn flatten(path: &str, value: &Node, found: &mut Vec<Arc<Setting>>) {
     match &value.data {
         Data::Table(entries) if value.get("kind").is_none() && !entries.is_empty() => {
@@ -160,7 +160,7 @@ fn range(node: &Node) -> Result<Vec<Node>, String> {
         return Err("a range needs whole numbers: { from = 1, to = 30 }".to_owned());
     };
     if step < 1 || to < from {
-        return Err("a range must rise: from ≤ to, step ≥ 1".to_owned());
+        return Err("a range must increase: from ≤ to, step ≥ 1".to_owned());
     }
     if (i128::from(to) - i128::from(from)) / i128::from(step) >= MAX_VARIANTS as i128 {
         return Err(format!("has more than {MAX_VARIANTS} values"));

@@ -16,7 +16,7 @@ fn errors(text: &str) -> String {
     result.map_or_else(|error| error.to_string(), |_| panic!("this is a sound scenario:\n{text}"))
 }
 
-/// The slow starts there are, in the registry's order.
+/// All slow starts, in the registry's order.
 fn slow_starts() -> Vec<&'static str> {
     ackclock_core::cc::slow_start::ENTRIES.iter().map(|entry| entry.name).collect()
 }
@@ -38,18 +38,18 @@ fn composed(flow: &FlowSpec) -> &ComposedSpec {
 
 const ONE: &str = "duration = \"10 s\"\n[flow]\n";
 
-/// A scenario with its only flow's key, and with the message about it; every kind of mistake is here.
+/// One scenario with its message for every kind of mistake.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of all messages")]
 fn mistakes() {
     let flow = |line: &str| format!("{ONE}{line}");
     let bottleneck = |entries: &str| format!("duration = \"1 s\"\ntopology.bottleneck = {{ {entries} }}\n[flow]\n");
     let cases: Vec<(String, &str)> = vec![
-        ("flow = {}".to_owned(), "t.toml: duration: is missing; an example: \"30 s\""),
-        ("duration = \"1 s\"".to_owned(), "t.toml: flow: is missing; an example: [[flow]]"),
+        ("flow = {}".to_owned(), "t.toml: duration: is missing; example: \"30 s\""),
+        ("duration = \"1 s\"".to_owned(), "t.toml: flow: is missing; example: [[flow]]"),
         ("duration = 30\nflow = {}".to_owned(), "t.toml:1: duration: a time needs a unit; did you mean \"30 s\"?"),
-        ("duration = \"0 s\"\nflow = {}".to_owned(), "t.toml:1: duration: a time here must be above 0 s, but is \"0 s\""),
-        ("duration = \"1e10 s\"\nflow = {}".to_owned(), "t.toml:1: duration: a time here must be at most 1e9 s, but is \"1e10 s\""),
+        ("duration = \"0 s\"\nflow = {}".to_owned(), "t.toml:1: duration: must be above 0 s, but is \"0 s\""),
+        ("duration = \"1e10 s\"\nflow = {}".to_owned(), "t.toml:1: duration: must be at most 1e9 s, but is \"1e10 s\""),
         (
             flow("slow_start = \"standart\""),
             "t.toml:3: flow.0.slow_start: there is no slow start \"standart\"; did you mean \"standard\"? (known: {slow_starts})",
@@ -100,22 +100,22 @@ fn mistakes() {
         (flow("name = \" \""), "t.toml:3: flow.0.name: must not be empty"),
         (
             flow("packet_size = \"64 kbit/s\""),
-            "t.toml:3: flow.0.packet_size: a size has no unit \"kbit/s\" (known: B, kB, MB, GB, TB, KiB, MiB, GiB)",
+            "t.toml:3: flow.0.packet_size: unknown unit \"kbit/s\" for a size (known: B, kB, MB, GB, TB, KiB, MiB, GiB)",
         ),
-        (flow("packet_size = \"70 kB\""), "t.toml:3: flow.0.packet_size: a size here must be at most 65495 B, but is \"70 kB\""),
+        (flow("packet_size = \"70 kB\""), "t.toml:3: flow.0.packet_size: must be at most 65495 B, but is \"70 kB\""),
         (
             flow("start = \"2 s\"\nstop = \"1 s\""),
-            "t.toml:4: flow.0.stop: must be later than start, start_spread and start_jitter together",
+            "t.toml:4: flow.0.stop: must be later than the sum of start, start_spread and start_jitter",
         ),
-        (flow("start = \"-2 s\""), "t.toml:3: flow.0.start: a time cannot be negative, but is \"-2 s\""),
+        (flow("start = \"-2 s\""), "t.toml:3: flow.0.start: a time must not be negative, but is \"-2 s\""),
         (flow("clock_phase = \"10 ms\""), "t.toml:3: flow.0.clock_phase: must be below clock_granularity"),
         (flow("min_rto = \"61 s\""), "t.toml:3: flow.0.min_rto: must not be above max_rto"),
         (flow("from = \"n9\""), "t.toml:3: flow.0.from: there is no node \"n9\" (known: n0, n1, n2, n3)"),
-        (flow("from = \"n1\"\nto = \"n1\""), "t.toml:4: flow.0.to: must differ from from: a flow goes from one node to another"),
-        (flow("from = \"n3\""), "t.toml:2: flow.0: goes from \"n3\" to itself"),
+        (flow("from = \"n1\"\nto = \"n1\""), "t.toml:4: flow.0.to: must not be the node of from: a flow connects two nodes"),
+        (flow("from = \"n3\""), "t.toml:2: flow.0: starts and ends at \"n3\": a flow connects two nodes"),
         (
             flow("congestion_control = \"python\""),
-            "t.toml:3: flow.0.congestion_control: only the Python API can set this; a file names a control, or composes it of initial_window, slow_start, avoidance, loss_response",
+            "t.toml:3: flow.0.congestion_control: only the Python API can set this value; in a file, name a control or set its parts: initial_window, slow_start, avoidance, loss_response",
         ),
         (
             flow("congestion_control = \"bbrr\""),
@@ -123,15 +123,15 @@ fn mistakes() {
         ),
         (
             flow("congestion_control = \"bbr\"\navoidance = \"cubic\""),
-            "t.toml:4: flow.0.avoidance: cannot stand beside congestion_control, which replaces it",
+            "t.toml:4: flow.0.avoidance: cannot be combined with congestion_control, which replaces it",
         ),
-        (bottleneck("rate = \"0 bit/s\""), "t.toml:2: topology.bottleneck.rate: a rate here must be above 0 bit/s, but is \"0 bit/s\""),
+        (bottleneck("rate = \"0 bit/s\""), "t.toml:2: topology.bottleneck.rate: must be above 0 bit/s, but is \"0 bit/s\""),
         (
             bottleneck("rate = \"10 Mb/s\""),
-            "t.toml:2: topology.bottleneck.rate: a rate has no unit \"Mb/s\"; did you mean \"Mbit/s\"? (known: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)",
+            "t.toml:2: topology.bottleneck.rate: unknown unit \"Mb/s\" for a rate; did you mean \"Mbit/s\"? (known: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)",
         ),
         (bottleneck("delay = 5"), "t.toml:2: topology.bottleneck.delay: a time needs a unit; did you mean \"5 ms\"?"),
-        (bottleneck("delay = \"1e7 s\""), "t.toml:2: topology.bottleneck.delay: a time here must be at most 1e6 s, but is \"1e7 s\""),
+        (bottleneck("delay = \"1e7 s\""), "t.toml:2: topology.bottleneck.delay: must be at most 1e6 s, but is \"1e7 s\""),
         (bottleneck("queue = 50"), "t.toml:2: topology.bottleneck.queue: a queue limit needs a unit; did you mean \"50 packets\"?"),
         (bottleneck("queue = \"0 packets\""), "t.toml:2: topology.bottleneck.queue: must be from 1 to 1000000000000000"),
         (bottleneck("queue = \"0 BDP\""), "t.toml:2: topology.bottleneck.queue: a queue limit must be above 0 BDP and at most 1e9 BDP"),
@@ -155,28 +155,25 @@ fn mistakes() {
         ),
         (
             "duration = \"1 s\"\nflow = {}\ntopology.links = []".to_owned(),
-            "t.toml:3: topology.links: at least one is needed: [[topology.links]]",
+            "t.toml:3: topology.links: needs at least one entry: [[topology.links]]",
         ),
         (
             "duration = \"1 s\"\nflow = {}\ntopology.links = [{}]\ntopology.access.rate = \"1 Mbit/s\"".to_owned(),
-            "t.toml:4: topology.access: cannot stand beside links, which lists all links of the chain",
+            "t.toml:4: topology.access: cannot be combined with links, which lists all links of the chain",
         ),
         (
             "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", hops = 2000000 }\nflow = {}".to_owned(),
-            "t.toml:2: topology: has 12000004 links; at most 10000000 are possible",
+            "t.toml:2: topology: has 12000004 links; the limit is 10000000",
         ),
         (
             "duration = \"1 s\"\ntopology = { kind = \"dumbbell\", hops = 3 }\nflow = {}".to_owned(),
             "t.toml:2: topology.hops: a topology of kind \"dumbbell\" has no \"hops\"; kinds that have it: parking-lot (known: kind, pairs, access, bottleneck, access_delays)",
         ),
-        (
-            "duration = \"1 s\"\nflow = [{ count = 2000000 }, {}]".to_owned(),
-            "t.toml:2: flow: makes 2000001 flows; at most 2000000 are possible",
-        ),
-        ("duration = \"1 s\"\nflow = []".to_owned(), "t.toml:2: flow: at least one is needed: [[flow]]"),
+        ("duration = \"1 s\"\nflow = [{ count = 2000000 }, {}]".to_owned(), "t.toml:2: flow: makes 2000001 flows; the limit is 2000000"),
+        ("duration = \"1 s\"\nflow = []".to_owned(), "t.toml:2: flow: needs at least one entry: [[flow]]"),
         (
             "duration = \"1 s\"\nflow = [{ name = \"a\" }, { name = \"a\" }]".to_owned(),
-            "t.toml:2: flow.1.name: there is a flow \"a\" already",
+            "t.toml:2: flow.1.name: there is already a flow \"a\"",
         ),
         (
             "duration = \"1 s\"\nflow = {}\nrecord = [\"cwdn\"]".to_owned(),
@@ -216,12 +213,12 @@ fn explicit_topologies_are_checked() {
     assert_eq!(errors(&text(&link("a", "d", ""))), "t.toml:8: topology.link.0.to: there is no node \"d\" (known: a, b, c)");
     assert_eq!(
         errors(&text(&(sound.clone() + &link("b", "a", "reverse = \"none\"\n")))),
-        "t.toml:12: topology.link.2: there is a link between these nodes already (line 6); a link goes both ways unless its reverse is \"none\""
+        "t.toml:12: topology.link.2: there is already a link between these nodes (line 6); a link has both directions unless its reverse is \"none\""
     );
-    assert_eq!(errors(&text(&link("a", "a", ""))), "t.toml:8: topology.link.0.to: must differ from from: a link joins two nodes");
+    assert_eq!(errors(&text(&link("a", "a", ""))), "t.toml:8: topology.link.0.to: must not be the node of from: a link joins two nodes");
     assert_eq!(
         errors(&text(&(link("a", "b", "") + &link("b", "c", "reverse = \"none\"\n")))),
-        "t.toml:2: flow.0: there is no route from \"c\" to \"a\": data goes one way and ACKs the other"
+        "t.toml:2: flow.0: there is no route from \"c\" to \"a\": a flow needs a route for data and one for ACKs"
     );
     assert_eq!(
         errors(&text(&link("a", "b", "reverse = \"nome\"\n"))),
@@ -229,7 +226,7 @@ fn explicit_topologies_are_checked() {
     );
     let twice =
         "duration = \"1 s\"\nflow = {}\ntopology = { kind = \"explicit\", node = [\"a\", \"a\"], link = { from = \"a\", to = \"a\" } }";
-    assert!(errors(twice).starts_with("t.toml:3: topology.node.1: there is a node \"a\" already"));
+    assert!(errors(twice).starts_with("t.toml:3: topology.node.1: there is already a node \"a\""));
 }
 
 #[test]
@@ -296,7 +293,7 @@ fn a_bandwidth_delay_product_is_that_of_the_longest_flow_on_the_link() {
     assert_eq!(limit_of("1 BDP", "packet_size = \"1960 B\""), Limit::Packets(38));
     assert_eq!(limit_of("1 BDP", "packet_size = \"2960 B\""), Limit::Packets(25));
     assert_eq!(limit_of("0.001 BDP", ""), Limit::Packets(2));
-    // On the first hop of a parking lot the long flow counts: 2 · (2 + 2) · 10 ms; on a link without flows all do.
+    // On the first hop of a parking lot the long flow counts: 2 · (2 + 2) · 10 ms. On a link without flows all flows count.
     let text = "duration = \"1 s\"\ntopology = { kind = \"parking-lot\", bottleneck.queue = \"1 BDP\" }\nflow = { count = 2 }";
     assert_eq!(
         scenario(text)
@@ -330,7 +327,7 @@ fn parts_have_their_parameters() {
     assert_eq!(control.loss_response.as_ref().map(|part| part.name), Some("halve"));
     assert_eq!(control.initial_window.params.0, [("segments", Value::Number(10.0))]);
     assert_eq!(scenario.flows[0].packets, Some(2));
-    // The parts are what the registry builds.
+    // The registry builds these parts.
     let halve = ackclock_core::entry::find(ackclock_core::cc::loss_response::ENTRIES, "halve").unwrap();
     assert!((halve.build)(&control.loss_response.as_ref().unwrap().params).is_ok());
 }
@@ -344,14 +341,14 @@ fn a_whole_control_is_named_or_has_parameters_and_composed_is_none() {
     assert_eq!(whole("congestion_control = \"bbr\"").name, "bbr");
     let linux = "host = \"linux\"\ncongestion_control = { kind = \"bbr\", constants = \"linux\" }";
     assert_eq!(whole(linux).params.word("constants"), "linux");
-    // What is frozen reads as the same again.
+    // A frozen scenario reads as the same again.
     let text = format!("{ONE}{linux}");
     let frozen = document(&text).frozen().unwrap();
     assert_eq!(document(&frozen).frozen().unwrap(), frozen);
     assert_eq!(format!("{:?}", scenario(&frozen).flows[0].control), format!("{:?}", scenario(&text).flows[0].control));
     let plain = scenario(&format!("{ONE}congestion_control = \"composed\"\navoidance = \"cubic\""));
     assert_eq!(composed(&plain.flows[0]).avoidance.name, "cubic");
-    // A preset's parts stay where the control is composed.
+    // A composed control uses the preset's parts.
     let preset = scenario(&format!("{ONE}host = \"linux\"\ncongestion_control = \"composed\""));
     assert_eq!(composed(&preset.flows[0]), composed(&scenario(&format!("{ONE}host = \"linux\"")).flows[0]));
 }
@@ -405,7 +402,7 @@ fn wrong_settings_are_named() {
     assert_eq!(set("flow.rwnd", "20"), "--set flow.rwnd=20: flow.0.rwnd: a number of packets needs a unit; did you mean \"20 packets\"?");
     assert_eq!(set("flow.3.rwnd", "20"), "--set flow.3.rwnd=20: flow.3.rwnd: there is no 3 in flow");
     assert_eq!(set("duration.x", "1"), "--set duration.x=1: duration.x: duration is the text \"10 s\", so it has no key \"x\"");
-    assert!(set("a..b", "1").contains("this is no path of a key"));
+    assert!(set("a..b", "1").contains("this is not the path of a key"));
     assert!(set("topology.botleneck.rate", "1 Mbit/s").contains("did you mean \"bottleneck\"?"));
     assert_eq!(set("flow.0.recovery", "reno"), "");
 }
@@ -422,7 +419,7 @@ fn a_sweep_is_a_grid_in_the_order_of_the_file() {
     let last = variants[5].document.scenario().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((limit(&last.links[2]), last.seed, composed(&last.flows[0]).slow_start.name()), (Limit::Packets(9), 3, "limited"));
     assert_eq!(document(ONE).variants().map(|variants| variants.len()), Ok(1));
-    // A path without quotes is nested tables.
+    // TOML reads a path without quotes as nested tables.
     let nested = document(&format!("{ONE}[sweep]\ntopology.bottleneck.rate = [\"1 Mbit/s\"]\nflow.rwnd = [\"1 packet\", \"2 packets\"]\n"));
     let variants = nested.variants().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
@@ -437,7 +434,7 @@ fn wrong_sweeps_are_named() {
         |line: &str| document(&format!("{ONE}[sweep]\n{line}\n")).variants().map_or_else(|error| error.to_string(), |_| String::new());
     assert_eq!(sweep("seed = []"), "t.toml:4: sweep.seed: has no values");
     assert_eq!(sweep("seed = [1, 1]"), "t.toml:4: sweep.seed: has \"1\" twice");
-    assert_eq!(sweep("seed = { from = 3, to = 1 }"), "t.toml:4: sweep.seed: a range must rise: from ≤ to, step ≥ 1");
+    assert_eq!(sweep("seed = { from = 3, to = 1 }"), "t.toml:4: sweep.seed: a range must increase: from ≤ to, step ≥ 1");
     assert_eq!(sweep("seed = { from = 1 }"), "t.toml:4: sweep.seed: a range needs whole numbers: { from = 1, to = 30 }");
     assert_eq!(sweep("seed = { from = 1, to = 9000000000000000000 }"), "t.toml:4: sweep.seed: has more than 1000000 values");
     assert_eq!(sweep("seed = 3"), "t.toml:4: sweep.seed: must be a list of values or a range { from = 1, to = 30 }, but is the number 3");
@@ -463,14 +460,14 @@ fn json_is_read_like_toml() {
             .map_or_else(|error| error.to_string(), |_| String::new())
     };
     assert_eq!(message("{\"duration\": 3, \"flow\": {}}"), "scenario: duration: a time needs a unit; did you mean \"3 s\"?");
-    assert_eq!(message("[]"), "scenario: a scenario must be a table (an object of JSON)");
+    assert_eq!(message("[]"), "scenario: a scenario must be a table (a JSON object)");
     assert!(message("{").starts_with("scenario:1:1: this is not JSON: "));
     let python = r#"{"duration": "1 s", "flow": {"congestion_control": "python"}}"#;
     assert_eq!(message(python), "");
     let frozen = Document::from_json(python, "scenario").and_then(|document| document.frozen()).unwrap();
     assert!(errors(&frozen).contains("only the Python API can set this"));
     let both = r#"{"duration": "1 s", "flow": {"congestion_control": "python", "slow_start": "staged"}}"#;
-    assert_eq!(message(both), "scenario: flow.0.slow_start: cannot stand beside congestion_control, which replaces it");
+    assert_eq!(message(both), "scenario: flow.0.slow_start: cannot be combined with congestion_control, which replaces it");
     assert_eq!(message(&both.replace("python", "python_slow_start")), message(both));
     let beside = r#"{"duration": "1 s", "flow": {"congestion_control": "python_slow_start", "avoidance": "cubic"}}"#;
     let frozen = Document::from_json(beside, "scenario").and_then(|document| document.frozen()).unwrap();
@@ -495,7 +492,7 @@ fn the_schema_knows_every_key_and_part() {
 }
 
 #[test]
-fn a_setting_that_the_sweep_would_replace_is_refused() {
+fn a_setting_that_the_sweep_would_override_is_rejected() {
     let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue\" = [\"5 packets\", \"red\"]\n[sweep.host]\na = { \"flow.rwnd\" = \"9 packets\" }\n";
     for (key, value, axis) in [
         ("topology.bottleneck.queue", "codel", "topology.bottleneck.queue"),
@@ -503,7 +500,7 @@ fn a_setting_that_the_sweep_would_replace_is_refused() {
         ("flow.rwnd", "7 packets", "host"),
     ] {
         let error = document(text).set(key, value).unwrap_err().to_string();
-        let expected = format!("--set {key}={value}: {key}: is set by the axis \"{axis}\" of [sweep], which would replace this");
+        let expected = format!("--set {key}={value}: {key}: is set by the axis \"{axis}\" of [sweep], which would override this value");
         assert_eq!(error, expected);
     }
     document(text).set("topology.bottleneck.rate", "1 Mbit/s").unwrap();

@@ -1,6 +1,6 @@
-//! Words in messages: quoting what the user wrote, and the nearest right word.
+//! Words in messages: quotations of the user's text, and the nearest valid word.
 
-/// Longest text of the user that a message repeats.
+/// Largest number of the user's characters that a message repeats.
 const SHOWN: usize = 60;
 
 /// `text` in quotes for a message, shortened if long.
@@ -13,14 +13,14 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// The last name of a path, without the numbers of lists.
+/// The last name of a path, without list indices.
 pub(crate) fn last_name(path: &str) -> &str {
     path.rsplit('.').find(|step| step.parse::<usize>().is_err()).unwrap_or(path)
 }
 
-/// The candidate that `word` was probably meant to be.
+/// The candidate nearest to `word`, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Case and hyphens are what people get wrong most; beyond that, four letters in ten.
+    // Case and hyphens are the most frequent mistakes. Beyond these, four letters in ten may differ.
     let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let word = plain(word);
     if word.chars().count() > SHOWN {
@@ -37,7 +37,7 @@ pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     format!("there is no {what} {}{hint} ({})", quoted(word), listed(known))
 }
 
-/// Most names that a message lists.
+/// Largest number of names that a message lists.
 const LISTED: usize = 24;
 
 /// `known: a, b, c`.

@@ -1,4 +1,4 @@
-//! Topologies: from the shorthands to nodes and links.
+//! Topologies: expands the shorthands to nodes and links.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::scenario::memory;
 use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
 use crate::scenario::text::quoted;
 
-/// One direction of a link whose queue may still be in multiples of the bandwidth-delay product.
+/// One direction of a link. Its queue limit can still be a multiple of the bandwidth-delay product.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     /// The link.
@@ -21,18 +21,18 @@ pub(crate) struct Pipe {
     pub(crate) bdp: Vec<(&'static Param, f64)>,
 }
 
-/// Nodes, links, and where flows go that do not say it.
+/// Nodes, links, and the default ends of flows.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
     /// Names of the nodes.
     pub(crate) nodes: Vec<String>,
     /// Links.
     pub(crate) links: Vec<Pipe>,
-    /// Sender and receiver of flow i are those of entry i, over and over.
+    /// Sender and receiver of flow i: entry i modulo their number.
     pub(crate) pairs: Vec<(usize, usize)>,
 }
 
-/// Expands `topology` for so many flows, which need so many bytes; `None` if it is not sound, which is then among the problems.
+/// Expands `topology` for `flows` flows, which need `bytes` of memory. `None` if it is not valid; the problems are reported.
 pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &mut Problems) -> Option<Network> {
     let pairs = || topology.integer("pairs").unwrap_or(flows);
     let links = match topology.kind {
@@ -41,7 +41,7 @@ pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &m
         _ => 0,
     };
     if links > MAX_LINKS {
-        problems.add(&topology.origin, "topology", format!("has {links} links; at most {MAX_LINKS} are possible"));
+        problems.add(&topology.origin, "topology", format!("has {links} links; the limit is {MAX_LINKS}"));
         return None;
     }
     if let Some(lack) = memory::lacking(bytes.saturating_add(links * memory::LINK)) {
@@ -60,7 +60,7 @@ pub(crate) fn expand(topology: &Record, (flows, bytes): (u64, u64), problems: &m
 
 fn counts(links: u64, flows: u64) -> String {
     let flows = format!("{flows} {}", if flows == 1 { "flow" } else { "flows" });
-    // Links that are listed one by one are few.
+    // Links listed one by one are not counted: they are few.
     if links == 0 { flows } else { format!("{links} links and {flows}") }
 }
 
@@ -70,7 +70,7 @@ impl Network {
         self.nodes.len() - 1
     }
 
-    /// Adds the link from `from` to `to` as `link` says, and its other direction unless there is none.
+    /// Adds the link from `from` to `to` with the settings of `link`, and its reverse direction unless there is none.
     fn link(&mut self, (from, to): (usize, usize), link: &Record, delay: Option<Duration>) {
         let (rate, own) = (rate(link), link.whole("delay").map(Duration::from_nanos));
         let delay = delay.or(own).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Network {
             for name in ["access", "bottleneck"] {
                 let field = topology.field(name);
                 if field.given {
-                    problems.add(&field.origin, topology.key(name), "cannot stand beside links, which lists all links of the chain");
+                    problems.add(&field.origin, topology.key(name), "cannot be combined with links, which lists all links of the chain");
                 }
             }
         } else if let (Some(access), Some(bottleneck)) = (topology.table("access"), topology.table("bottleneck")) {
@@ -135,7 +135,7 @@ impl Network {
         for hop in routers.windows(2) {
             self.link((hop[0], hop[1]), bottleneck, None);
         }
-        // Pair 0 crosses all hops, pair k hop k.
+        // Pair 0 crosses all hops, pair k crosses hop k.
         let ends = std::iter::once((routers[0], routers[routers.len() - 1])).chain(routers.windows(2).map(|hop| (hop[0], hop[1])));
         for (index, (enter, leave)) in ends.enumerate() {
             let (sender, receiver) = (self.node(format!("s{index}")), self.node(format!("d{index}")));
@@ -152,7 +152,7 @@ impl Network {
             let Checked::Text(name) = &field.value else { continue };
             let index = self.node(name.clone());
             if indices.insert(name.as_str(), index).is_some() {
-                problems.add(&field.origin, format!("topology.node.{position}"), format!("there is a node {} already", quoted(name)));
+                problems.add(&field.origin, format!("topology.node.{position}"), format!("there is already a node {}", quoted(name)));
                 sound = false;
             }
         }
@@ -171,11 +171,11 @@ impl Network {
             let reverse = link.table("reverse").map(|_| (to, from));
             let twice = [Some((from, to)), reverse].into_iter().flatten().find_map(|ends| seen.insert(ends, link.origin.clone()));
             if from == to {
-                problems.add(&link.field("to").origin, link.key("to"), "must differ from from: a link joins two nodes");
+                problems.add(&link.field("to").origin, link.key("to"), "must not be the node of from: a link joins two nodes");
             } else if let Some(origin) = twice {
                 let before = if let Origin::Line(line) = origin { format!(" (line {line})") } else { String::new() };
-                let why = "a link goes both ways unless its reverse is \"none\"";
-                problems.add(&link.origin, link.path.clone(), format!("there is a link between these nodes already{before}; {why}"));
+                let why = "a link has both directions unless its reverse is \"none\"";
+                problems.add(&link.origin, link.path.clone(), format!("there is already a link between these nodes{before}; {why}"));
             }
             self.link((from, to), link, None);
         }
@@ -184,7 +184,7 @@ impl Network {
     }
 }
 
-/// The index of the node that the key `end` of `record` names.
+/// The index of the node named by the key `end` of `record`.
 pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &str), what: &str, problems: &mut Problems) -> Option<usize> {
     let name = record.text(end)?;
     let found = indices.get(name).copied();
@@ -196,7 +196,7 @@ pub(crate) fn find(indices: &BTreeMap<&str, usize>, (record, end): (&Record, &st
 }
 
 fn rate(link: &Record) -> Rate {
-    // The checker refuses 0 bit/s; after a problem any rate will do.
+    // The checker rejects 0 bit/s. After a problem any rate is good enough.
     link.whole("rate").and_then(Rate::from_bits_per_sec).or(Rate::from_bits_per_sec(1)).unwrap_or_else(|| unreachable!())
 }
 
@@ -207,7 +207,7 @@ fn delay(value: &Checked) -> Option<Duration> {
     }
 }
 
-/// A chosen part as the engine takes it.
+/// The typed form of a chosen part.
 pub(crate) fn part(choice: &Choice) -> PartSpec {
     PartSpec { name: choice.name, params: choice.params.clone() }
 }

@@ -1,4 +1,4 @@
-//! The keys of a flow that say what traffic there is: random arrivals, applications, and the distributions of what they draw.
+//! The keys of a flow's traffic: random arrivals, applications, and the distributions of sizes and times.
 
 use crate::scenario::keys::{DELAY, Fallback, Key, Kind, POINT, RATE, Variant, above, from, key};
 use crate::scenario::unit;
@@ -8,7 +8,7 @@ const fn mean() -> Key {
         "mean",
         Kind::Quantity(&unit::AMOUNT, from("1 B", "1e15 B")),
         Fallback::Required("\"100 kB\""),
-        "Mean size; what is drawn is rounded up to whole packets, or to bytes where the application counts those.",
+        "Mean size. A size drawn is rounded up to whole packets, or to whole bytes if the application counts bytes.",
     )
 }
 
@@ -17,34 +17,34 @@ const fn mean_time() -> Key {
 }
 
 const fn shape() -> Key {
-    key("shape", Kind::Number(1.01, 100.0), Fallback::Number(1.2), "Tail index; up to 2 the variance is infinite.")
+    key("shape", Kind::Number(1.01, 100.0), Fallback::Number(1.2), "Tail index. The variance is infinite up to 2.")
 }
 
 const fn sigma() -> Key {
     key("sigma", Kind::Number(0.0, 10.0), Fallback::Number(1.0), "Standard deviation of the natural logarithm.")
 }
 
-const EXPONENTIAL: &str = "Exponentially distributed.";
-const PARETO: &str = "P(X > x) falls as x to the power of -shape: few large values make most of the sum.";
-const LOGNORMAL: &str = "The logarithm is normally distributed.";
+const EXPONENTIAL: &str = "Exponential distribution.";
+const PARETO: &str = "P(X > x) falls as x to the power of -shape. A few large values make up most of the sum.";
+const LOGNORMAL: &str = "Lognormal distribution: the logarithm is normally distributed.";
 
 /// Distributions of sizes.
 static SIZES: &[Variant] = &[
     Variant { kind: "exponential", doc: EXPONENTIAL, keys: &[mean()] },
-    Variant { kind: "fixed", doc: "All of the mean size.", keys: &[mean()] },
+    Variant { kind: "fixed", doc: "Every size is the mean.", keys: &[mean()] },
     Variant { kind: "pareto", doc: PARETO, keys: &[mean(), shape()] },
     Variant { kind: "lognormal", doc: LOGNORMAL, keys: &[mean(), sigma()] },
     Variant {
         kind: "empirical",
-        doc: "One of a list, drawn by weight.",
+        doc: "Sizes from a list, drawn by weight.",
         keys: &[
             key(
                 "sizes",
                 Kind::List(&Kind::Quantity(&unit::AMOUNT, from("1 B", "1e15 B"))),
                 Fallback::Required("[\"10 kB\", \"1 MB\"]"),
-                "The sizes; bytes are rounded up to packets.",
+                "The sizes. Bytes are rounded up to packets.",
             ),
-            key("weights", Kind::List(&Kind::Number(0.0, 1e15)), Fallback::Absent("all alike"), "How often each is drawn, as a weight."),
+            key("weights", Kind::List(&Kind::Number(0.0, 1e15)), Fallback::Absent("equal weights"), "Weight of each size in the draw."),
         ],
     },
 ];
@@ -52,13 +52,13 @@ static SIZES: &[Variant] = &[
 /// Distributions of times.
 static TIMES: &[Variant] = &[
     Variant { kind: "exponential", doc: EXPONENTIAL, keys: &[mean_time()] },
-    Variant { kind: "fixed", doc: "Always the mean.", keys: &[mean_time()] },
+    Variant { kind: "fixed", doc: "Every time is the mean.", keys: &[mean_time()] },
     Variant { kind: "pareto", doc: PARETO, keys: &[mean_time(), shape()] },
     Variant { kind: "lognormal", doc: LOGNORMAL, keys: &[mean_time(), sigma()] },
 ];
 
 const BYTES: Kind = Kind::Quantity(&unit::SIZE, from("1 B", "1e15 B"));
-/// Most pages, exchanges, or objects of a page.
+/// Largest number of pages, of exchanges, and of objects of a page.
 const MANY: u64 = 1_000_000;
 
 const fn request() -> Key {
@@ -70,7 +70,7 @@ const fn persistent() -> Key {
         "persistent",
         Kind::Bool,
         Fallback::Bool(true),
-        "Whether a connection carries one response after the other (HTTP/1.1), or closes after each (HTTP/1.0).",
+        "Whether a connection carries several responses in turn (HTTP/1.1) or closes after one (HTTP/1.0).",
     )
 }
 
@@ -82,27 +82,37 @@ const fn server_delay() -> Key {
 static CONTENTS: &[Key] = &[
     key("response", BYTES, Fallback::Required("\"30 kB\""), "Size of the response, its header included."),
     request(),
-    key("host", Kind::Integer(0, 999), Fallback::Integer(0), "Number of the host that has it: each has connections of its own."),
+    key(
+        "host",
+        Kind::Integer(0, 999),
+        Fallback::Integer(0),
+        "Number of the host that holds the object. Each host has connections of its own.",
+    ),
 ];
 
 /// Applications.
 pub(super) static APPLICATIONS: &[Variant] = &[
-    Variant { kind: "bulk", doc: "Data without end, or up to the flow's size or stop.", keys: &[] },
+    Variant { kind: "bulk", doc: "Unlimited data, or data up to the flow's size or stop.", keys: &[] },
     Variant {
         kind: "on-off",
-        doc: "Bursts of data, each after a pause that begins when the one before has arrived.",
+        doc: "Bursts of data with pauses between them. A pause begins when the burst before it has arrived.",
         keys: &[
             key("burst", Kind::Drawn(SIZES), Fallback::Required("\"100 kB\""), "Size of a burst."),
-            key("pause", Kind::Drawn(TIMES), Fallback::Required("\"1 s\""), "Time from the arrival of a burst to the next."),
+            key("pause", Kind::Drawn(TIMES), Fallback::Required("\"1 s\""), "Time from the arrival of a burst to the next burst."),
         ],
     },
     Variant {
         kind: "request-response",
-        doc: "The receiver asks, the sender answers, again and again on one connection or on one after the other (profile modern).",
+        doc: "Repeated requests of the receiver and responses of the sender, all on one connection or each on a new one (profile modern).",
         keys: &[
             key("response", Kind::Drawn(SIZES), Fallback::Required("\"100 kB\""), "Size of a response."),
             request(),
-            key("exchanges", Kind::Integer(1, MANY), Fallback::Absent("until the end of the run"), "How many."),
+            key(
+                "exchanges",
+                Kind::Integer(1, MANY),
+                Fallback::Absent("until the end of the run"),
+                "Number of requests with their responses.",
+            ),
             key("think", Kind::Drawn(TIMES), Fallback::Text("0 s"), "Time from the arrival of a response to the next request."),
             server_delay(),
             persistent(),
@@ -110,18 +120,28 @@ pub(super) static APPLICATIONS: &[Variant] = &[
     },
     Variant {
         kind: "web",
-        doc: "The receiver loads pages: the root, then the objects that it names, over several connections (profile modern).",
+        doc: "Pages that the receiver loads over several connections: the root, then the objects that the root names (profile modern).",
         keys: &[
             key("root", Kind::Drawn(SIZES), Fallback::Absent("given by contents or har"), "Size of the root's response."),
-            key("objects", Kind::Integer(0, MANY), Fallback::Integer(0), "Objects besides the root."),
-            key("object", Kind::Drawn(SIZES), Fallback::Absent("there are no objects"), "Size of an object's response."),
+            key("objects", Kind::Integer(0, MANY), Fallback::Integer(0), "Number of objects besides the root."),
+            key("object", Kind::Drawn(SIZES), Fallback::Absent("no objects"), "Size of an object's response."),
             request(),
-            key("hosts", Kind::Integer(1, 1000), Fallback::Integer(1), "Hosts that hold the objects in turn; the first holds the root."),
-            key("contents", Kind::Tables(CONTENTS), Fallback::Absent("root and objects"), "The page, object by object, the root first."),
-            key("har", Kind::Text, Fallback::Absent("root and objects"), "A file in HTTP Archive format whose first page is loaded."),
-            key("pages", Kind::Integer(1, MANY), Fallback::Integer(1), "How many pages are loaded, one after the other."),
+            key(
+                "hosts",
+                Kind::Integer(1, 1000),
+                Fallback::Integer(1),
+                "Number of hosts that hold the objects in turn. The first host holds the root.",
+            ),
+            key("contents", Kind::Tables(CONTENTS), Fallback::Absent("given by root and objects"), "Objects of the page, the root first."),
+            key(
+                "har",
+                Kind::Text,
+                Fallback::Absent("given by root and objects"),
+                "File in HTTP Archive format. The client loads its first page.",
+            ),
+            key("pages", Kind::Integer(1, MANY), Fallback::Integer(1), "Number of pages to load, one after the other."),
             key("think", Kind::Drawn(TIMES), Fallback::Text("0 s"), "Time from a page's last byte to the next page."),
-            key("connections", Kind::Integer(1, 1000), Fallback::Integer(6), "Most connections open to a host at once."),
+            key("connections", Kind::Integer(1, 1000), Fallback::Integer(6), "Largest number of open connections to a host."),
             persistent(),
             key("parse", DELAY, Fallback::Text("0 s"), "Time from the root's last byte to the requests for the objects."),
             server_delay(),
@@ -129,11 +149,16 @@ pub(super) static APPLICATIONS: &[Variant] = &[
     },
     Variant {
         kind: "cbr",
-        doc: "Datagrams at a constant rate, without TCP: cross traffic.",
+        doc: "Cross traffic: datagrams at a constant rate, without TCP.",
         keys: &[
-            key("rate", RATE, Fallback::Required("\"1 Mbit/s\""), "Rate on the wire; a datagram has packet_size bytes and 28 of headers."),
-            key("on", Kind::Drawn(TIMES), Fallback::Absent("it always sends"), "How long it sends at a time."),
-            key("off", Kind::Drawn(TIMES), Fallback::Absent("it always sends"), "How long it is silent in between."),
+            key(
+                "rate",
+                RATE,
+                Fallback::Required("\"1 Mbit/s\""),
+                "Rate on the wire. A datagram has packet_size bytes and 28 bytes of headers.",
+            ),
+            key("on", Kind::Drawn(TIMES), Fallback::Absent("no pauses"), "Length of a period with datagrams."),
+            key("off", Kind::Drawn(TIMES), Fallback::Absent("no pauses"), "Length of a pause between such periods."),
         ],
     },
 ];
@@ -141,27 +166,27 @@ pub(super) static APPLICATIONS: &[Variant] = &[
 /// How flows arrive.
 pub(super) static ARRIVALS: &[Variant] = &[Variant {
     kind: "poisson",
-    doc: "A Poisson process: independent arrivals at a mean rate.",
+    doc: "Poisson process: independent arrivals at a mean rate.",
     keys: &[
         key(
             "load",
             Kind::Quantity(&unit::SHARE, above("0 %", "1000 %")),
             Fallback::Absent("given by rate"),
-            "Mean rate of the data with its headers, as a share of a link's rate.",
+            "Mean rate of the arriving data with headers, as a share of a link's rate.",
         ),
-        key("of", Kind::Text, Fallback::Absent("the slowest link on the way of the first flow"), "The link of load, as in \"n1>n2\"."),
+        key(
+            "of",
+            Kind::Text,
+            Fallback::Absent("the slowest link on the first flow's path"),
+            "The link that load refers to, such as \"n1>n2\".",
+        ),
         key(
             "rate",
             Kind::Quantity(&unit::FREQUENCY, above("0 per s", "1e9 per s")),
             Fallback::Absent("given by load"),
             "Mean number of arrivals per second.",
         ),
-        key(
-            "until",
-            POINT,
-            Fallback::Absent("the end of the run"),
-            "No flow arrives from then on; the first may from the flow's start on.",
-        ),
-        key("size", Kind::Drawn(SIZES), Fallback::Required("{ mean = \"100 kB\" }"), "How large the flows are."),
+        key("until", POINT, Fallback::Absent("the end of the run"), "End of the arrivals, which begin at the flow's start."),
+        key("size", Kind::Drawn(SIZES), Fallback::Required("{ mean = \"100 kB\" }"), "Size of a flow."),
     ],
 }];

@@ -1,10 +1,10 @@
-//! Numbers with units: reading "27.7 ms" exactly, and writing it again.
+//! Numbers with units: reading "27.7 ms" exactly and writing it back.
 
 use ackclock_core::units::{Duration, NANOS_PER_SEC, Rate};
 
 use crate::scenario::text::{nearest, quoted};
 
-/// What a unit measures.
+/// The measure of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// Nanoseconds.
@@ -13,7 +13,7 @@ pub(crate) enum Measure {
     Rate,
     /// Bytes.
     Bytes,
-    /// Packets; a segment is the data of one.
+    /// Packets. A segment is the data of one packet.
     Packets,
     /// Multiples of the bandwidth-delay product.
     Bdp,
@@ -23,7 +23,7 @@ pub(crate) enum Measure {
     Frequency,
 }
 
-/// Every unit with its factor.
+/// Every unit with its measure and factor.
 const UNITS: &[(&str, Measure, u64)] = &[
     ("ns", Measure::Time, 1),
     ("us", Measure::Time, 1_000),
@@ -53,7 +53,7 @@ const UNITS: &[(&str, Measure, u64)] = &[
     ("per s", Measure::Frequency, 1),
 ];
 
-/// Other spellings that people use, lower case, with the right one.
+/// Other common spellings, in lower case, with the valid unit.
 const OTHER_SPELLINGS: &[(&str, &str)] = &[
     ("bps", "bit/s"),
     ("b/s", "bit/s"),
@@ -89,18 +89,18 @@ const OTHER_SPELLINGS: &[(&str, &str)] = &[
     ("per second", "per s"),
 ];
 
-/// A kind of quantity: which units it may have.
+/// A kind of quantity, which determines the valid units.
 #[derive(Debug)]
 pub(crate) struct Dimension {
-    /// "a time", for messages.
+    /// Noun for messages: "a time".
     pub(crate) noun: &'static str,
-    /// What its units measure.
+    /// Measures of its units.
     pub(crate) measures: &'static [Measure],
-    /// The unit a message suggests when there is none.
+    /// Unit that a message suggests if the unit is missing.
     pub(crate) unit: &'static str,
-    /// Words allowed instead of a number with its unit.
+    /// Words that are valid instead of a number with its unit.
     pub(crate) words: &'static [&'static str],
-    /// Whether packets may be fractions (windows are real numbers).
+    /// Whether a number of packets can be fractional, as windows can.
     pub(crate) real: bool,
 }
 
@@ -122,9 +122,9 @@ pub(crate) static AMOUNT: Dimension = dimension("an amount of data", &[Measure::
 pub(crate) static LIMIT: Dimension = dimension("a queue limit", &[Measure::Packets, Measure::Bytes, Measure::Bdp], "packets");
 /// A probability.
 pub(crate) static PROBABILITY: Dimension = dimension("a probability", &[Measure::Percent], "%");
-/// How often something happens.
+/// A frequency of events.
 pub(crate) static FREQUENCY: Dimension = dimension("a frequency", &[Measure::Frequency], "per s");
-/// A share, which may be above one.
+/// A share, which can exceed one.
 pub(crate) static SHARE: Dimension = dimension("a share", &[Measure::Percent], "%");
 /// A real number of segments.
 pub(crate) static SEGMENTS: Dimension = Dimension { real: true, ..dimension("a number of segments", &[Measure::Packets], "segments") };
@@ -132,7 +132,7 @@ pub(crate) static SEGMENTS: Dimension = Dimension { real: true, ..dimension("a n
 pub(crate) static THRESHOLD: Dimension =
     Dimension { words: &["rwnd", "unlimited"], real: true, ..dimension("a threshold", &[Measure::Packets], "segments") };
 
-/// A value that was read.
+/// A quantity as read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quantity {
     /// A whole number of the measure's base units.
@@ -155,12 +155,12 @@ impl Quantity {
 }
 
 impl Dimension {
-    /// Its units.
+    /// Valid units.
     pub(crate) fn units(&self) -> impl Iterator<Item = &'static str> {
         UNITS.iter().filter(|(_, measure, _)| self.measures.contains(measure)).map(|(name, ..)| *name)
     }
 
-    /// A regular expression for its texts.
+    /// A regular expression that matches valid texts.
     pub(crate) fn pattern(&self) -> String {
         let units: Vec<&str> = self.units().collect();
         let number = format!(r"\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*", units.join("|"));
@@ -168,7 +168,7 @@ impl Dimension {
         format!("^({})$", forms.join("|"))
     }
 
-    /// Reads `text`; `unit` is what a message suggests if there is none.
+    /// Reads `text`. A message about a missing unit suggests `unit`.
     pub(crate) fn parse(&self, text: &str, unit: &str) -> Result<Quantity, String> {
         if let Some(word) = self.words.iter().find(|word| **word == text.trim()) {
             return Ok(Quantity::Word(word));
@@ -187,7 +187,7 @@ impl Dimension {
             return Err(self.unknown_unit(name));
         };
         if number.negative && number.mantissa > 0 {
-            return Err(format!("{} cannot be negative, but is {}", self.noun, quoted(text)));
+            return Err(format!("{} must not be negative, but is {}", self.noun, quoted(text)));
         }
         let real = matches!(measure, Measure::Bdp | Measure::Percent | Measure::Frequency) || self.real && measure == Measure::Packets;
         if real {
@@ -207,7 +207,7 @@ impl Dimension {
             return format!("{} must be finite, but is {number}", self.noun);
         }
         match number.parse::<f64>() {
-            // Elsewhere probabilities are fractions: 0.01 would then be 1 %.
+            // Probabilities are fractions elsewhere; read as a fraction, 0.01 means 1 %.
             Ok(fraction) if unit == "%" && fraction > 0.0 && fraction < 1.0 => {
                 let percent = (1e8 * fraction).round() / 1e6;
                 format!("{} needs a unit: is it \"{percent} %\" or \"{number} %\"?", self.noun)
@@ -222,11 +222,11 @@ impl Dimension {
         let spelling = OTHER_SPELLINGS.iter().find(|(other, right)| *other == name.to_lowercase() && units.contains(right));
         let right = spelling.map(|(_, right)| *right).or_else(|| nearest(name, units.iter().copied()));
         let hint = right.map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
-        format!("{} has no unit {}{hint} (known: {})", self.noun, quoted(name), units.join(", "))
+        format!("unknown unit {} for {}{hint} (known: {})", quoted(name), self.noun, units.join(", "))
     }
 }
 
-/// The unit of one: a packet, a segment.
+/// The singular of a unit: a packet, a segment.
 fn singular(unit: &str) -> &str {
     if matches!(unit, "packets" | "segments") { unit.trim_end_matches('s') } else { unit }
 }
@@ -239,11 +239,11 @@ struct Decimal {
     exponent: i32,
 }
 
-/// Digits kept, so that mantissa · factor stays below 2^127 for every unit.
+/// Bound of the mantissa: mantissa · factor stays below 2^127 for every unit.
 const DIGITS: u128 = 10_u128.pow(24);
 
 impl Decimal {
-    /// The number with which `text` starts, and the rest of the text.
+    /// The number at the start of `text`, and the rest of the text.
     fn read(text: &str) -> Option<(Self, &str)> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (integer, mut rest) = digits(unsigned);
@@ -276,7 +276,7 @@ impl Decimal {
         self.exponent = self.exponent.saturating_add(i32::from(full) - i32::from(fraction));
     }
 
-    /// The number times `factor`, rounded, at most the largest `u64`; and whether that is exact.
+    /// The number times `factor`, rounded and at most the largest `u64`, and whether the product is exact.
     fn scaled(self, factor: u64) -> (u64, bool) {
         let product = self.mantissa * u128::from(factor);
         let power = 10_u128.checked_pow(self.exponent.unsigned_abs());
@@ -301,12 +301,12 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// `time` in the largest unit that keeps it whole: "10 ms".
+/// `time` in the largest unit in which it is whole: "10 ms".
 pub(crate) fn write_time(time: Duration) -> String {
     whole(time.as_nanos(), &[("s", NANOS_PER_SEC), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
 }
 
-/// `rate` in the largest unit that keeps it whole: "10 Mbit/s".
+/// `rate` in the largest unit in which it is whole: "10 Mbit/s".
 pub(crate) fn write_rate(rate: Rate) -> String {
     let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
     whole(rate.as_bits_per_sec(), &units)
@@ -317,9 +317,9 @@ fn whole(value: u64, units: &[(&str, u64)]) -> String {
     format!("{} {unit}", value / factor)
 }
 
-/// A probability in percent, which reads as the very same number again.
+/// A probability in percent, which reads back as exactly the same number.
 pub(crate) fn write_probability(probability: f64) -> String {
-    // Two powers of ten more in the decimal text, not in the binary number, which would round.
+    // The exponent of the decimal text grows by two. Multiplying the binary number by 100 would round.
     let text = format!("{probability:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     match exponent.parse::<i32>().unwrap_or(0) + 2 {
@@ -378,10 +378,10 @@ mod tests {
         assert_eq!(message(&PACKETS, "1"), "a number of packets needs a unit; did you mean \"1 packet\"?");
         assert_eq!(message(&TIME, "1"), "a time needs a unit; did you mean \"1 s\"?");
         assert_eq!(TIME.needs_unit("NaN", "s"), "a time must be finite, but is NaN");
-        assert_eq!(message(&TIME, "30 sec"), "a time has no unit \"sec\"; did you mean \"s\"? (known: ns, us, ms, s, min, h)");
-        assert!(message(&RATE, "10 Mb/s").starts_with("a rate has no unit \"Mb/s\"; did you mean \"Mbit/s\"?"));
+        assert_eq!(message(&TIME, "30 sec"), "unknown unit \"sec\" for a time; did you mean \"s\"? (known: ns, us, ms, s, min, h)");
+        assert!(message(&RATE, "10 Mb/s").starts_with("unknown unit \"Mb/s\" for a rate; did you mean \"Mbit/s\"?"));
         assert!(message(&RATE, "10 mbit/s").contains("did you mean \"Mbit/s\"?"));
-        assert_eq!(message(&TIME, "-5 ms"), "a time cannot be negative, but is \"-5 ms\"");
+        assert_eq!(message(&TIME, "-5 ms"), "a time must not be negative, but is \"-5 ms\"");
         assert_eq!(message(&PACKETS, "2.5 packets"), "a number of packets must be a whole number of packets, but is \"2.5 packets\"");
         assert_eq!(message(&TIME, "soon"), "\"soon\" is not a time (write a number with its unit)");
         assert!(message(&THRESHOLD, "unlimted").contains("did you mean \"unlimited\"?"));

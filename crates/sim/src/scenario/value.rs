@@ -1,4 +1,4 @@
-//! A tree of values in which each value knows where it comes from; reading it from TOML and JSON.
+//! A tree of values, read from TOML or JSON, in which each value knows where it was written.
 
 use toml::de::{DeTable, DeValue};
 
@@ -10,11 +10,11 @@ use crate::scenario::text::quoted;
 pub(crate) struct Node {
     /// Where it was written.
     pub(crate) origin: Origin,
-    /// What it is.
+    /// The value itself.
     pub(crate) data: Data,
 }
 
-/// What a value is.
+/// The data of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {
     /// `true` or `false`.
@@ -23,23 +23,23 @@ pub(crate) enum Data {
     Integer(i128),
     /// A real number.
     Float(f64),
-    /// Text; also a date, which no key takes.
+    /// Text; also a date, which no key accepts.
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// A table in the order of the file.
+    /// A table, in the order of the file.
     Table(Vec<(String, Node)>),
 }
 
 impl PartialEq for Node {
-    /// Values are equal wherever they were written.
+    /// Compares data only, not places.
     fn eq(&self, other: &Self) -> bool {
         self.data == other.data
     }
 }
 
 impl Data {
-    /// What it is, for messages: `the text "yes"`, "a table".
+    /// A noun phrase for messages: `the text "yes"`, "a table".
     pub(crate) fn noun(&self) -> String {
         match self {
             Self::Bool(value) => value.to_string(),
@@ -53,12 +53,12 @@ impl Data {
 }
 
 impl Node {
-    /// A value from nowhere.
+    /// A value without a place.
     pub(crate) const fn new(data: Data) -> Self {
         Self { origin: Origin::Nowhere, data }
     }
 
-    /// A text from nowhere.
+    /// A text without a place.
     pub(crate) fn text(text: &str) -> Self {
         Self::new(Data::Text(text.to_owned()))
     }
@@ -71,25 +71,25 @@ impl Node {
         }
     }
 
-    /// Takes the entry `key` out of a table.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Self> {
+    /// Removes the entry `key` from a table and returns it.
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Self> {
         match &mut self.data {
             Data::Table(entries) => entries.iter().position(|(name, _)| name == key).map(|index| entries.remove(index).1),
             _ => None,
         }
     }
 
-    /// Makes it a value from nowhere, with all that is in it.
-    pub(crate) fn forget_lines(&mut self) {
+    /// Removes the places of this value and of all values in it.
+    pub(crate) fn clear_origins(&mut self) {
         self.origin = Origin::Nowhere;
         match &mut self.data {
-            Data::List(items) => items.iter_mut().for_each(Self::forget_lines),
-            Data::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.forget_lines()),
+            Data::List(items) => items.iter_mut().for_each(Self::clear_origins),
+            Data::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.clear_origins()),
             _ => {}
         }
     }
 
-    /// The value as a label: texts as they are, the rest as TOML.
+    /// The value as a label: a text as it is, any other value as TOML.
     pub(crate) fn label(&self) -> String {
         match &self.data {
             Data::Bool(value) => value.to_string(),
@@ -102,10 +102,10 @@ impl Node {
     }
 }
 
-/// Deepest nesting of values: far more than the format has, far less than a stack holds.
+/// Deepest nesting of values: far more than the format needs, far less than overflows a stack.
 const MAX_DEPTH: usize = 32;
 
-/// Reads TOML; reports every line that is none.
+/// Reads TOML; reports every line that is not TOML.
 pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
     let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let line = |at: usize| starts.partition_point(|start| *start <= at);
@@ -113,7 +113,7 @@ pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
     let mut last = 0;
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
-        // After the first error of a line the parser is out of step.
+        // After the first error in a line, the parser is out of step.
         if line(at) != last {
             last = line(at);
             let column = String::from_utf8_lossy(&text.as_bytes()[starts[last - 1]..at]).chars().count() + 1;
@@ -128,7 +128,7 @@ pub(crate) fn read_toml(text: &str, problems: &mut Problems) -> Node {
     Node::new(data)
 }
 
-/// Reads the value of a setting: TOML, or else text.
+/// Reads the value of a setting as TOML or, failing that, as text.
 pub(crate) fn read_setting(text: &str, origin: &Origin, problems: &mut Problems) -> Node {
     match DeValue::parse(text) {
         Ok(value) => TomlReader { line: &|_| origin.clone(), problems }.value(value.get_ref(), 0, 0),
@@ -180,7 +180,7 @@ pub(crate) fn read_json(text: &str, problems: &mut Problems) -> Node {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value @ serde_json::Value::Object(_)) => from_json(&value),
         Ok(_) => {
-            problems.add(&Origin::Nowhere, "", "a scenario must be a table (an object of JSON)");
+            problems.add(&Origin::Nowhere, "", "a scenario must be a table (a JSON object)");
             Node::new(Data::Table(Vec::new()))
         }
         Err(error) => {
@@ -194,7 +194,7 @@ pub(crate) fn read_json(text: &str, problems: &mut Problems) -> Node {
 fn from_json(value: &serde_json::Value) -> Node {
     use serde_json::Value;
     Node::new(match value {
-        // Python's None: only left out of tables below, and text that no key takes in a list.
+        // Python's None. Tables below omit it; in a list it becomes a text that no key accepts.
         Value::Null => Data::Text("null".to_owned()),
         Value::Bool(value) => Data::Bool(*value),
         Value::Number(number) => match number.as_i128() {

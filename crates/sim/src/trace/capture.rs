@@ -1,7 +1,7 @@
 //! Captures of packets, at the entrance of links and at hosts.
 //!
-//! A packet is captured where a link takes it over, before its loss model and its queue see it; at a host when it is sent, and when it has
-//! arrived. What a link then loses is noted beside it.
+//! A link captures packets at its entrance, before its loss model and its queue. A host captures packets when it sends them and when they
+//! arrive. A comment notes a later loss on the link.
 
 use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
@@ -16,13 +16,13 @@ use crate::net::packet::{Kept, Packet};
 use crate::scenario::text::unknown;
 use crate::scenario::{HostSpec, Scenario, Traffic};
 
-/// Port of those who wait for a connection, which the other end opens.
+/// Port of the end that waits for a connection.
 const SERVER_PORT: u16 = 5001;
-/// First port of the other ends, and how many there are.
+/// First port of the ends that open connections, and the number of such ports.
 const CLIENT_PORT: usize = 1024;
 const CLIENT_PORTS: usize = 64_512;
 
-/// A place at which packets are captured.
+/// A place where packets are captured.
 #[derive(Clone, Debug)]
 struct Place {
     name: String,
@@ -37,15 +37,15 @@ struct Conversation {
     /// Indices of the nodes of sender and receiver.
     nodes: [usize; 2],
     ends: [Endpoint; 2],
-    /// How packets of `ns2` hosts become segments.
+    /// Conversion of `ns2` packets to segments.
     ns2: Option<Ns2Wire>,
-    /// Whether it is no connection, but a stream of datagrams.
+    /// Whether it is a stream of datagrams instead of a connection.
     datagrams: bool,
-    /// When an `ns2` host first sent data. An ACK of what was sent before is of the SYN.
+    /// Time of the first data of an `ns2` host. An ACK of a packet sent earlier acknowledges the SYN.
     first_data: Option<Instant>,
 }
 
-/// A captured packet; its headers are with those of all others.
+/// A captured packet. Its headers are in the common buffer `bytes`.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: u64,
@@ -58,10 +58,10 @@ struct Seen {
     seq: u32,
 }
 
-/// What became of a packet that entered a link: sorted and searched by time of its entering, place, flow and number.
+/// The loss of a packet: time of entering the link, place, flow and number (the sort key), then reason and time of the loss.
 type Fate = ((u64, u16, u32, u32), (Reason, u64));
 
-/// What was captured in a run.
+/// The captured packets of a run.
 #[derive(Clone, Debug)]
 pub struct Capture {
     end: Instant,
@@ -92,7 +92,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Adds the place called `name`, unless it is there already.
+    /// Adds the place called `name` unless it exists.
     fn add(&mut self, scenario: &Scenario, name: &str) -> Result<(), String> {
         if self.places.iter().any(|place| place.name == name) {
             return Ok(());
@@ -106,7 +106,9 @@ impl Capture {
             self.nodes[host] = Some(index);
             ("host, as packets are sent and arrive", None)
         } else if scenario.nodes.iter().any(|node| node == name) {
-            return Err(format!("capture: no flow begins or ends at node \"{name}\"; name one of its links, such as those of `links`"));
+            return Err(format!(
+                "capture: no flow begins or ends at node \"{name}\"; capture at one of its links instead, such as those of `links`"
+            ));
         } else {
             let known = scenario.links.iter().map(|link| &link.name).chain(hosts.iter().map(|&node| &scenario.nodes[node]));
             let mut known: Vec<&str> = known.map(String::as_str).collect();
@@ -144,7 +146,7 @@ impl Capture {
         if segment.is_none() && !conversation.datagrams {
             return;
         }
-        // A packet has been passed on once less than it has crossed links, when it has arrived.
+        // Hops are forwarding nodes: a packet that has arrived has been forwarded once less than the number of links that it crossed.
         let hops = if direction == Direction::Inbound { packet.hop.saturating_sub(1) } else { packet.hop };
         let start = self.bytes.len();
         let length = match &segment {
@@ -155,7 +157,7 @@ impl Capture {
         self.seen.push(Seen { at: at.as_nanos(), headers: start, length, place, direction, flow, seq });
     }
 
-    /// A packet that entered `link` is lost at `at`.
+    /// A packet that entered `link` is dropped at `at`.
     pub(super) fn dropped(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
         if let Some(place) = self.links[link as usize] {
             let Entering { now, packet } = *entering;
@@ -163,8 +165,8 @@ impl Capture {
         }
     }
 
-    /// The capture as a file in the format pcapng, in the order of time, with at most `snaplen` bytes of each packet; `None`: its headers.
-    /// Of the places `chosen` alone, if some are; those that were not captured give nothing.
+    /// The capture as a pcapng file in the order of time, with at most `snaplen` bytes of each packet; `None`: its headers. If `chosen` is
+    /// given, the file contains only these places; places that were not captured contribute nothing.
     pub fn pcapng(&self, program: &str, chosen: Option<&[String]>, snaplen: Option<u32>) -> Vec<u8> {
         let mut writer = Writer::new(program);
         let mut interfaces = Vec::with_capacity(self.places.len());
@@ -220,7 +222,7 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
     flows.map(conversation).collect()
 }
 
-/// The segment that a packet stands for.
+/// The segment represented by a packet.
 fn segment(conversation: &Conversation, packet: &Packet, kept: &Kept) -> Option<Segment> {
     let Some(wire) = conversation.ns2 else {
         return kept.segments.get(packet.kept).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
@@ -232,7 +234,7 @@ fn segment(conversation: &Conversation, packet: &Packet, kept: &Kept) -> Option<
     Some(wire.ack(packet, &kept.blocks.get(packet.kept).copied().unwrap_or_default(), of_syn))
 }
 
-/// What is to be said about a packet: that it is lost, how, and when, if that is not at once.
+/// The comment on a lost packet: the reason and, unless it was lost at once, the delay.
 fn comment(fates: &[Fate], seen: &Seen) -> Option<String> {
     if seen.direction != Direction::Unknown {
         return None;
@@ -241,7 +243,7 @@ fn comment(fates: &[Fate], seen: &Seen) -> Option<String> {
     let (_, (reason, at)) = fates[fates.binary_search_by_key(&key, |&(key, _)| key).ok()?];
     let later = if at > seen.at { format!(" {} s later", Duration::from_nanos(at - seen.at).as_secs_f64()) } else { String::new() };
     Some(match reason {
-        Reason::Random => format!("taken by the loss model{later}"),
+        Reason::Random => format!("dropped by the loss model{later}"),
         reason => format!("dropped by the queue ({}){later}", reason.name()),
     })
 }

@@ -1,4 +1,4 @@
-//! Recording: what a run writes down as it goes. The recorder is a type parameter of the engine, so recording nothing costs nothing.
+//! Recording of traces and captures during a run. The recorder is a type parameter of the engine, so recording nothing costs nothing.
 
 mod capture;
 mod ns2_wire;
@@ -20,18 +20,18 @@ use ackclock_core::units::{Duration, Instant};
 use crate::net::packet::{Kept, Packet};
 pub(crate) use crate::net::port::Entering;
 
-/// Where a packet is when it may be captured.
+/// Position of a packet when it can be captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Point {
     /// At the entrance of the link with this index.
     Link(u32),
-    /// At its sender, which sends it.
+    /// At its sender, when sent.
     Sent,
     /// At its receiver.
     Received,
 }
 
-/// Sees what happens. Times of one link, and of one flow, never go back; those of different ones may.
+/// Receives the events of a run. Times of one link, and of one flow, never decrease; times of different ones can.
 pub(crate) trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
@@ -45,11 +45,11 @@ pub(crate) trait Recorder {
     fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration);
     /// The discipline of `link` after a packet; `pull` gives its own quantities.
     fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64)));
-    /// What waits at `link` has changed.
+    /// The backlog of `link` has changed.
     fn queue(&mut self, at: Instant, link: u32, backlog: Backlog);
     /// The window of `flow` after an event.
     fn window(&mut self, at: Instant, flow: u32, window: Window);
-    /// The round-trip time that an ACK of `flow` shows, and what the timer makes of it.
+    /// The round-trip time that an ACK of `flow` shows, with the timer's smoothed round-trip time and timeout.
     fn rtt(&mut self, at: Instant, flow: u32, rtt: Duration, timing: (Option<Duration>, Duration));
     /// The sender of `flow` sent or received segment `seq`.
     fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind);

@@ -1,8 +1,10 @@
-//! Packets of `ns2` hosts as segments.
+//! Conversion of packets of `ns2` hosts to segments.
 //!
-//! The `ns2` host counts packets and sends in one direction, so its headers are made up, in the one way that a reader of captures
-//! understands: packet n has the sequence number 1 + (n − 1) × payload, both ends begin at 0, packet 0 is the SYN, and the ACK of a SYN is a SYN
-//! as well.
+//! The `ns2` host counts packets and sends in one direction, so its headers are synthetic. They follow the conventions that readers of
+//! captures understand:
+//!
+//! - Packet n has the sequence number 1 + (n − 1) × payload; both ends begin at 0.
+//! - Packet 0 is the SYN, and the ACK of a SYN is a SYN as well.
 
 use ackclock_tcp::HEADER;
 use ackclock_tcp::modern::segment::{Flags, Options, SackBlocks as WireBlocks, Segment};
@@ -13,7 +15,7 @@ use crate::net::packet::Packet;
 /// Largest shift of the window (RFC 7323 §2.3).
 const LARGEST_SHIFT: u8 = 14;
 
-/// What makes packets of an `ns2` host into segments.
+/// Converts packets of an `ns2` host to segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ns2Wire {
     /// Bytes of data in a packet.
@@ -26,7 +28,7 @@ pub(super) struct Ns2Wire {
 }
 
 impl Ns2Wire {
-    /// Of packets of `host`; `None`: they are too small for headers and a byte of data.
+    /// The converter for `host`; `None` if its packets are too small for headers and a byte of data.
     pub(super) fn new(host: &Ns2Host) -> Option<Self> {
         let payload = u32::from(host.wire_size()).checked_sub(u32::from(HEADER)).filter(|bytes| *bytes > 0)?;
         let window = u64::from(host.rwnd) * u64::from(payload);
@@ -46,14 +48,14 @@ impl Ns2Wire {
     fn syn_options(&self, shift: u8) -> Options {
         Options {
             mss: Some(self.payload as u16),
-            // Both ends must name a shift for either to count (RFC 7323 §2.2).
+            // Window scaling applies only if both ends announce a shift (RFC 7323 §2.2).
             window_scale: (self.shift > 0).then_some(shift),
             sack_permitted: self.sack,
             ..Options::default()
         }
     }
 
-    /// A packet of the sender. Its own window is of no use; it says the largest that needs no scale.
+    /// A packet of the sender. Its own window is irrelevant; the field holds the largest value that needs no scaling.
     pub(super) fn data(&self, packet: &Packet) -> Segment {
         let syn = packet.seq == 0;
         let flags = if syn {
@@ -73,7 +75,7 @@ impl Ns2Wire {
         }
     }
 
-    /// A packet of the receiver; `syn`: it acknowledges the SYN and nothing else.
+    /// A packet of the receiver. `syn`: it acknowledges the SYN only.
     pub(super) fn ack(&self, packet: &Packet, sack: &SackBlocks, syn: bool) -> Segment {
         let mut blocks = WireBlocks::default();
         for &(start, end) in sack.as_slice() {

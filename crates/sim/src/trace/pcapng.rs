@@ -1,6 +1,6 @@
-//! The file format pcapng: the few blocks that a capture needs, little-endian.
+//! The file format pcapng: the blocks that a capture needs, little-endian.
 //!
-//! The blocks are some hundred bytes of fixed layout, so that a library for all of pcapng would be more to depend on than to write.
+//! The blocks are some hundred bytes of fixed layout. A library for all of pcapng would be a heavier dependency than this code.
 //!
 //! ## References
 //! draft-ietf-opsawg-pcapng §3 (blocks and options), §4.1 (section header), §4.2 (interface description), §4.3 (enhanced packet).
@@ -12,10 +12,10 @@ const END_OF_OPTIONS: u16 = 0;
 /// `opt_comment`.
 const COMMENT: u16 = 1;
 
-/// Which way a packet crosses an interface (`epb_flags`, bits 0 and 1).
+/// Direction of a packet at an interface (`epb_flags`, bits 0 and 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// Not said: at the entrance of a link.
+    /// Not given: at the entrance of a link.
     Unknown = 0,
     /// To the host.
     Inbound = 1,
@@ -26,23 +26,23 @@ pub(super) enum Direction {
 /// A captured packet.
 #[derive(Debug)]
 pub(super) struct Packet<'a> {
-    /// Index of its interface, in the order in which they were described.
+    /// Index of its interface, in the order of their description.
     pub(super) interface: u32,
     /// Time in nanoseconds.
     pub(super) at: u64,
-    /// Its headers; the rest of its `length` bytes is zeros.
+    /// Headers; the rest of the `length` bytes is zero.
     pub(super) headers: &'a [u8],
     /// Bytes on the wire.
     pub(super) length: u32,
-    /// Most bytes to store of it.
+    /// Largest number of bytes to store.
     pub(super) snaplen: u32,
-    /// Which way it goes.
+    /// Direction.
     pub(super) direction: Direction,
-    /// What is to be said about it.
+    /// Comment.
     pub(super) comment: Option<&'a str>,
 }
 
-/// A file in the making.
+/// A file under construction.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     bytes: Vec<u8>,
@@ -55,7 +55,7 @@ impl Writer {
         writer.block(0x0A0D_0D0A, |writer| {
             writer.bytes.extend(0x1A2B_3C4D_u32.to_le_bytes());
             writer.bytes.extend([1_u16, 0].into_iter().flat_map(u16::to_le_bytes));
-            // The length of the section is not said.
+            // The length of the section is left open.
             writer.bytes.extend(u64::MAX.to_le_bytes());
             writer.option(4, program.as_bytes());
             writer.option(END_OF_OPTIONS, &[]);
@@ -63,7 +63,7 @@ impl Writer {
         writer
     }
 
-    /// Describes an interface, with its speed in bits per second if it has one; its times are in nanoseconds.
+    /// Describes an interface, with its speed in bits per second if known. Its times are in nanoseconds.
     pub(super) fn interface(&mut self, name: &str, description: &str, speed: Option<u64>, snaplen: u32) {
         self.block(1, |writer| {
             writer.bytes.extend([LINKTYPE_RAW, 0].into_iter().flat_map(u16::to_le_bytes));
@@ -106,7 +106,7 @@ impl Writer {
         self.bytes
     }
 
-    /// A block of `kind`: its length stands before and behind what `fill` writes.
+    /// A block of `kind`. Its length precedes and follows the bytes that `fill` writes.
     fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Self)) {
         let begin = self.bytes.len();
         self.bytes.extend(kind.to_le_bytes());
@@ -125,7 +125,7 @@ impl Writer {
         self.pad();
     }
 
-    /// Fills up to a multiple of four bytes; every block begins at one.
+    /// Pads to a multiple of four bytes, where every block begins.
     fn pad(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }

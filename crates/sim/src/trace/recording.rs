@@ -1,4 +1,4 @@
-//! The recorder of a run that records anything: tables, and a capture of packets.
+//! The recorder of a run with traces or a capture.
 
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
@@ -8,16 +8,16 @@ use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces};
 use crate::columns::traces::{Fate, Listener};
 use crate::net::packet::{Kept, Packet};
 
-/// Tables and perhaps a capture.
+/// Tables and an optional capture.
 #[derive(Debug)]
 pub(crate) struct Recording {
-    /// The tables; of kinds that were not asked for there are none.
+    /// The tables of the requested kinds.
     pub(crate) traces: Traces,
     /// The capture.
     pub(crate) capture: Option<Capture>,
 }
 
-/// What became of a packet that entered a link.
+/// The fate of a packet that entered a link.
 fn fate(entering: &Entering, reason: Reason) -> Fate {
     Fate { flow: entering.packet.flow() as u32, seq: entering.packet.seq, reason }
 }

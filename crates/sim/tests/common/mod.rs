@@ -1,4 +1,4 @@
-//! Scenarios that the reference data of ns-2.35 were made with.
+//! The scenarios behind the reference data of ns-2.35.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use ackclock_core::params::{Params, Value};
@@ -11,7 +11,7 @@ use ackclock_sim::scenario::{
 /// Phase of ns-2's clock in the chain scripts with the default seed: the last number drawn at start-up.
 pub(crate) const CHAIN_CLOCK_PHASE: Duration = Duration::from_nanos(5_558_807);
 
-/// The same for Vegas, which draws one number more.
+/// The same for Vegas, which draws one more number.
 pub(crate) const VEGAS_CLOCK_PHASE: Duration = Duration::from_nanos(142_047);
 
 /// A part with its defaults.
@@ -50,7 +50,7 @@ pub(crate) fn ns2_control(initial_window: PartSpec, slow_start: PartSpec) -> Con
     })
 }
 
-/// The parts of the congestion control of ns-2's agent with this recovery; `slow_start` is that of all but Vegas.
+/// The parts of the congestion control of ns-2's agent with this recovery. Vegas does not use `slow_start`.
 pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_start: PartSpec) -> ControlSpec {
     if recovery.name() == "vegas" {
         let number = |name, value| (name, Value::Number(value));
@@ -67,7 +67,7 @@ pub(crate) fn agent_control(recovery: Recovery, initial_window: PartSpec, slow_s
     ns2_control(initial_window, slow_start)
 }
 
-/// An ns-2 host with its defaults, but a window of 1000 packets.
+/// An ns-2 host with defaults except for a window of 1000 packets.
 pub(crate) fn host(recovery: Recovery) -> Ns2Host {
     let vegas = recovery.name() == "vegas";
     Ns2Host {
@@ -106,7 +106,7 @@ pub(crate) const ACCESS: usize = 0;
 /// Index of the bottleneck in [`chain`].
 pub(crate) const BOTTLENECK: usize = 2;
 
-/// `n0 – n1 – n2 – n3` with 10 ms a link and one flow from end to end for 250 s.
+/// `n0 – n1 – n2 – n3` with 10 ms on each link and one flow from end to end for 250 s.
 pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: ControlSpec) -> Scenario {
     let mut links = Vec::new();
     for (a, b, rate) in [(0, 1, access), (1, 2, rate), (2, 3, access)] {
