@@ -44,12 +44,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(250.0),
             doc: "bytes added to a queue's deficit counter per turn",
         },
-        Param {
-            name: "buckets",
-            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
-            default: Default::Number(10.0),
-            doc: "number of queues",
-        },
+        Param { name: "buckets", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(10.0), doc: "number of queues" },
         Param { name: "classify", kind: Kind::Word(&["address", "flow"]), default: Default::Word("address"), doc: "input of the hash" },
     ],
     quantities: &[],

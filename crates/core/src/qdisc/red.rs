@@ -71,12 +71,7 @@ pub(super) const PARAMS: [Param; 18] = [
     Param { name: "limit", kind: LIMIT, default: Default::Limit(Limit::Packets(50)), doc: "capacity" },
     mode("unit of queue, average and drop spacing"),
     mean_packet(500.0, "average packet size, headers included"),
-    Param {
-        name: "min_threshold",
-        kind: LIMIT,
-        default: Default::Auto,
-        doc: "average at which drops begin; auto: from target_delay",
-    },
+    Param { name: "min_threshold", kind: LIMIT, default: Default::Auto, doc: "average at which drops begin; auto: from target_delay" },
     Param {
         name: "max_threshold",
         kind: LIMIT,

@@ -33,12 +33,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Limit(Limit::Packets(40)),
             doc: "capacity of all queues together in packets",
         },
-        Param {
-            name: "buckets",
-            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
-            default: Default::Number(16.0),
-            doc: "number of queues",
-        },
+        Param { name: "buckets", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(16.0), doc: "number of queues" },
         Param { name: "classify", kind: Kind::Word(&["addresses", "flow"]), default: Default::Word("addresses"), doc: "input of the hash" },
     ],
     quantities: &[],
