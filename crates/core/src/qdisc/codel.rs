@@ -1,9 +1,8 @@
 //! `CoDel`: controlled delay.
 //! ## What it does
 //! `CoDel` measures each packet's waiting time at departure. When the waiting time has not been below `target` for a whole `interval`,
-//! `CoDel` drops (or marks) a packet, and further packets at intervals of `interval`/√`count`. Dropping ends with the first packet that has
-//! waited less than `target`, or if at most `maxpacket` bytes would remain. If `CoDel` soon has to drop again, it starts near its last
-//! drop frequency.
+//! `CoDel` drops (or marks) a packet. Further drops follow at intervals of `interval`/√`count`, until a packet has waited less than
+//! `target` or at most `maxpacket` bytes would remain. If `CoDel` soon has to drop again, it starts near its last drop frequency.
 //! ## References
 //! RFC 8289 (Nichols, Jacobson, `McGregor` & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
 //! ## Differs from the document

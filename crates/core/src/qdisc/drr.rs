@@ -1,8 +1,8 @@
 //! DRR: deficit round robin.
 //! ## What it does
-//! A hash of the sender's address assigns flows to queues. In each turn a queue sends at most as many bytes as its deficit counter allows;
-//! the counter grows by `quantum` each turn and keeps unused bytes while packets wait. If the total exceeds `limit`, the longest queue
-//! drops its first packet.
+//! A hash of the sender's address assigns flows to queues, which take turns. In its turn a queue sends at most as many bytes as its deficit
+//! counter allows. The counter grows by `quantum` each turn and keeps unused bytes while packets wait. If the total exceeds `limit`, the
+//! longest queue drops its first packet.
 //! ## References
 //! Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995; ns-2.35, `DRR`, whose defaults are used.
 //! ## Differs from the document

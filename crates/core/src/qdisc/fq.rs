@@ -177,16 +177,16 @@ mod tests {
     fn a_flow_that_was_ahead_waits() {
         let mut bench = bench(50);
         bench.arrive_all(0, [1, 2, 3].map(|flow| packet(0, flow, 1000)));
-        // The packet of flow 1 was due at 3 ms: its next one starts then, and is due at 6 ms, that of flow 4, from 1 ms on, at 5 ms.
+        // Flow 1's first packet was due at 3 ms. Its next one starts then and is due at 6 ms; flow 4's starts at 1 ms and is due at 5 ms.
         assert_eq!(bench.depart(0).unwrap().flow, 1);
         bench.arrive_all(1000, [1, 4].map(|flow| packet(0, flow, 1000)));
         assert_eq!(flows(&bench.drain(1000)), [2, 3, 4, 1]);
     }
 
-    /// FQ as its rule is stated: the first packets of all flows are compared.
+    /// FQ as stated: compares the first packets of all flows.
     #[derive(Default)]
     struct Stated {
-        /// For each flow the sizes that wait, the start of the first, and the finish time of the last one sent.
+        /// For each flow the sizes of its waiting packets, the start time of the first, and the finish time of the last packet sent.
         flows: Vec<(VecDeque<u64>, f64, f64)>,
     }
 
@@ -203,7 +203,7 @@ mod tests {
         fn depart(&mut self, now: f64) -> Option<usize> {
             let waiting = self.flows.iter().enumerate().filter(|(_, (sizes, ..))| !sizes.is_empty());
             let shares = waiting.clone().count() as f64;
-            // As the bench's link of 8 Mbit/s: a byte each microsecond.
+            // The bench's link of 8 Mbit/s sends one byte per microsecond.
             let due = |&(flow, (sizes, start, _)): &(usize, &(VecDeque<u64>, f64, f64))| (start + sizes[0] as f64 * 1e-6 * shares, flow);
             let (finished, flow) = waiting.map(|flow| due(&flow)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
             let (sizes, start, finish) = &mut self.flows[flow];
@@ -221,7 +221,7 @@ mod tests {
             let mut bench = bench(1000);
             let (mut stated, mut now) = (Stated::default(), 0);
             for (span, flow, size) in steps {
-                // Often at the same time, so that starts are equal.
+                // Many steps happen at the same time, which gives equal start times.
                 now += span.saturating_sub(2000);
                 let seconds = Instant::from_nanos(now * 1000).as_secs_f64();
                 if size == 0 {
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!((bench.fill(1, 1000), bench.fill(2, 1000)), (3, 3));
         assert_eq!(bench.outcomes(), [(3, OVERFLOW), (3, OVERFLOW)]);
         assert_eq!(bench.queue.backlog(), Backlog { packets: 6, bytes: 6000 });
-        // The first packet does not count.
+        // A flow's first packet does not count towards its limit.
         let mut bytes = Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Bytes(2001)))]);
         assert_eq!(bytes.fill(1, 1000), 3);
     }
