@@ -1,4 +1,4 @@
-//! What a round of the model `rounds` costs, for each response to a loss.
+//! Speed of the model `rounds`, for each response to a loss.
 
 use std::hint::black_box;
 use std::time::Duration;
