@@ -16,7 +16,9 @@ def tcl(network: Network) -> str:
     lines.append("watch {} {}".format(*network.links[network.bottleneck].ends))
     for link in network.links:
         if link.loss:
-            lines.append(f"random_loss {link.ends[0]} {link.ends[1]} {link.loss.rate} {link.loss.position} {link.loss.seed}")
+            lines.append(
+                f"random_loss {link.ends[0]} {link.ends[1]} {link.loss.rate} {link.loss.position} {link.loss.seed}"
+            )
     lines += [_tcl_flow(flow) for flow in network.flows]
     return "\n".join([*lines, f"finish {_seconds(network.end)}", ""])
 
