@@ -8,7 +8,7 @@
 //! (mean window), §2.2 (probability and duration of timeouts), §2.3 (limited window; full model and approximation).
 //! ## Differs from the document
 //! Numerator and denominator are multiplied by 1 − p, so p = 1 gives the limit: one packet in G(1) = 64 T0. Windows below 1 packet count as
-//! 1. With windows of up to 3 packets every loss leads to a timeout; the closed form of the timeout probability, used for larger windows,
+//! one. With windows of up to 3 packets every loss leads to a timeout; the closed form of the timeout probability, used for larger windows,
 //! has the same value at 3.
 //!
 //! As in the paper, the full model is continuous at the receiver's window limit only for b = 2. For b = 1 it is lower on the limited side,
