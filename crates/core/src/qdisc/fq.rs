@@ -1,7 +1,7 @@
 //! FQ: fair queueing by finish times.
 //! ## What it does
-//! Gives every flow its own queue. The first packet of a queue starts when it became the first, but not before the finish time of its
-//! flow's last packet. Whenever the link is free, FQ sends the packet that would finish first if all waiting flows shared the link equally.
+//! Gives every flow its own queue. The first packet of a queue starts when it becomes the first, but not before the finish time of its
+//! flow's previous packet. Whenever the link is free, FQ sends the packet that would finish first if all waiting flows shared the link equally.
 //! ## References
 //! Demers, Keshav & Shenker, *Analysis and simulation of a fair queueing algorithm*, SIGCOMM 1989; ns-2.35, `FQ`.
 //! ## Differs from the document
