@@ -1,4 +1,4 @@
-//! Speed of the model `rounds`, for each response to a loss.
+//! What a round of the model `rounds` costs, for each response to a loss.
 
 use std::hint::black_box;
 use std::time::Duration;

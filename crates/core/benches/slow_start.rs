@@ -1,4 +1,4 @@
-//! Time per ACK of a composed congestion control, for each slow start in the registry.
+//! What an ACK costs in a composed congestion control, for each slow start of the registry.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Rules for every queue discipline in the registry, tested with random packets. Every drop is reported, no packet overtakes another of its
-//! flow, and the backlog is exact. A link with waiting packets idles only until the time that the discipline names.
+//! What every queue discipline in the registry owes, whichever packets come: none is lost without a report, none overtakes another of its
+//! flow, the backlog is exact, and a link waits while a packet does only until the time that the discipline names.
 
 mod common;
 
@@ -15,25 +15,25 @@ use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 use common::buildable;
 use proptest::prelude::*;
 
-/// A link that sends a byte per microsecond.
+/// A link that sends a byte in a microsecond.
 const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::from_millis(10) };
 
-/// An arriving packet: microseconds after the previous one, size, flow, and whether it supports ECN.
-type Arriving = (u64, u64, u32, bool);
+/// A packet to come: microseconds after the one before, size, flow, and whether it can be marked.
+type Coming = (u64, u64, u32, bool);
 
-/// A queue before [`OUTLET`], and the fate of every packet.
+/// A queue before [`OUTLET`], and what has become of every packet.
 struct Line<'a> {
     entry: &'a Entry<Discipline>,
     params: &'a Params,
     queue: Box<dyn Scheduler>,
     random: Generator,
     outcomes: Outcomes,
-    /// Waiting packets by handle.
+    /// Packets that wait, by their handles.
     held: BTreeMap<u32, Packet>,
-    /// Time of the link's next request: the link transmits until then, or no packet may leave before.
+    /// When the link asks next: it sends until then, or nothing may leave before.
     due: Option<Instant>,
     sending: bool,
-    /// Packets sent, with their ECN fields.
+    /// Packets sent, and for each what its ECN field said.
     sent: Vec<(u32, Ecn)>,
     dropped: Vec<u32>,
     marked: Vec<u32>,
@@ -60,7 +60,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn run(mut self, packets: &[Arriving]) -> Self {
+    fn run(mut self, packets: &[Coming]) -> Self {
         let mut now = 0;
         for (handle, &(gap, size, flow, capable)) in packets.iter().enumerate() {
             now += gap;
@@ -70,7 +70,7 @@ impl<'a> Line<'a> {
             let packet = Packet { handle: handle as u32, flow, ends: (2 * flow, 2 * flow + 1), size: Bytes(size), ecn, arrived };
             self.held.insert(packet.handle, packet);
             self.queue.enqueue(Moment::now(arrived), packet, &mut self.random, &mut self.outcomes);
-            self.check_reports();
+            self.settle();
             if !self.sending {
                 self.serve(arrived);
             }
@@ -87,7 +87,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Lets the free link request a packet, and checks the answer.
+    /// The link is free: it takes a packet unless none waits, or none may leave yet.
     fn serve(&mut self, at: Instant) {
         let name = self.entry.name;
         let answer = self.queue.dequeue(Moment::now(at), &mut self.random, &mut self.outcomes);
@@ -99,12 +99,12 @@ impl<'a> Line<'a> {
             assert!(!overtaken, "{name}: packet {} overtook another of its flow", packet.handle);
             self.sent.push((packet.handle, packet.ecn));
         }
-        self.check_reports();
+        self.settle();
         let waiting = self.held.len();
         self.due = match answer {
             Dequeued::Send(packet) => Some(at + OUTLET.rate.transmission(packet.size)),
             Dequeued::NotBefore(time) => {
-                assert!(waiting > 0, "{name} holds packets back although none waits");
+                assert!(waiting > 0, "{name} holds back what does not wait");
                 assert!(time > at && time < Instant::MAX, "{name} holds packets back until {time:?} at {at:?}");
                 Some(time)
             }
@@ -116,8 +116,8 @@ impl<'a> Line<'a> {
         self.sending = answer.packet().is_some();
     }
 
-    /// Records the queue's reports, and checks its backlog.
-    fn check_reports(&mut self) {
+    /// Notes what the queue reports, and checks its backlog.
+    fn settle(&mut self) {
         let name = self.entry.name;
         for (packet, outcome) in self.outcomes.drain(..) {
             match outcome {
@@ -126,7 +126,7 @@ impl<'a> Line<'a> {
                     self.dropped.push(packet.handle);
                 }
                 Outcome::Marked(_) => {
-                    assert_ne!(packet.ecn, Ecn::Incapable, "{name} marked a packet that does not support ECN");
+                    assert_ne!(packet.ecn, Ecn::Incapable, "{name} marked a packet that cannot be");
                     self.marked.push(packet.handle);
                 }
             }
@@ -135,7 +135,7 @@ impl<'a> Line<'a> {
         let backlog = self.queue.backlog();
         assert_eq!((backlog.packets, backlog.bytes), (packets, bytes), "{name}: its backlog is wrong");
         let limit = self.params.0.iter().find(|(param, _)| *param == "limit").map(|(_, limit)| limit);
-        // A discipline that counts bytes converts a limit in packets by some size. The last packet may exceed a limit in bytes.
+        // Where bytes are counted, a limit in packets says how many of some size; and the last packet may pass the limit.
         let counts_packets = self.entry.params.iter().any(|param| param.name == "limit" && matches!(param.kind, Kind::Limit { .. }));
         let within = match limit {
             Some(Value::Limit(Limit::Packets(limit))) if counts_packets => packets <= *limit,
@@ -146,7 +146,7 @@ impl<'a> Line<'a> {
     }
 }
 
-fn any_packets() -> impl Strategy<Value = Vec<Arriving>> {
+fn any_packets() -> impl Strategy<Value = Vec<Coming>> {
     prop::collection::vec((0..3000_u64, 40..1500_u64, 0..5_u32, any::<bool>()), 1..400)
 }
 
@@ -159,18 +159,18 @@ proptest! {
         packets in any_packets(),
         hurry in 1..40_u64,
     ) {
-        // A large `hurry` makes packets arrive faster than the link can send them.
-        let packets: Vec<Arriving> = packets.into_iter().map(|(gap, size, flow, capable)| (gap / hurry, size, flow, capable)).collect();
+        // In a hurry packets come faster than the link can send them.
+        let packets: Vec<Coming> = packets.into_iter().map(|(gap, size, flow, capable)| (gap / hurry, size, flow, capable)).collect();
         let line = Line::new(entry, &params).run(&packets);
         let marks: Vec<u32> = line.sent.iter().filter(|(_, ecn)| *ecn == Ecn::Marked).map(|(handle, _)| *handle).collect();
         prop_assert!(marks.iter().all(|handle| line.marked.contains(handle)), "{}: a mark was not reported", entry.name);
         let twin = Line::new(entry, &params).run(&packets);
-        prop_assert_eq!((line.sent, line.dropped), (twin.sent, twin.dropped), "the same packets had another fate");
+        prop_assert_eq!((line.sent, line.dropped), (twin.sent, twin.dropped), "the same packets met another fate");
     }
 }
 
 #[test]
-fn every_empty_queue_accepts_a_packet() {
+fn every_queue_takes_a_packet_when_it_is_empty() {
     for entry in qdisc::ENTRIES {
         let params = Params::defaults(entry.params);
         let line = Line::new(entry, &params).run(&[(0, 1000, 0, false)]);
@@ -179,8 +179,8 @@ fn every_empty_queue_accepts_a_packet() {
 }
 
 #[test]
-fn every_queue_has_a_limit() {
-    // 20 000 packets of one flow at once exceed every default limit.
+fn every_queue_has_an_end() {
+    // 2000 packets of one flow at once: more than any default holds.
     for entry in qdisc::ENTRIES {
         let params = Params::defaults(entry.params);
         let line = Line::new(entry, &params).run(&vec![(0, 1000, 0, false); 20_000]);
@@ -189,20 +189,20 @@ fn every_queue_has_a_limit() {
 }
 
 #[test]
-fn every_queue_reports_exactly_the_quantities_it_declares() {
-    let mut unreported: BTreeSet<(&str, &str)> =
+fn every_queue_tells_exactly_the_quantities_it_declares() {
+    let mut untold: BTreeSet<(&str, &str)> =
         qdisc::ENTRIES.iter().flat_map(|entry| entry.quantities.iter().map(|quantity| (entry.name, quantity.name))).collect();
-    let packets: Vec<Arriving> = (0..400).map(|number| (number % 7 * 100, 1000, number as u32 % 5, number % 2 == 0)).collect();
+    let packets: Vec<Coming> = (0..400).map(|number| (number % 7 * 100, 1000, number as u32 % 5, number % 2 == 0)).collect();
     for (entry, params) in buildable(qdisc::ENTRIES) {
         let declared: Vec<&str> = entry.quantities.iter().map(|quantity| quantity.name).collect();
         for line in [Line::new(entry, &params), Line::new(entry, &params).run(&packets)] {
-            let mut reported = Vec::new();
-            line.queue.internals(&mut |name, _| reported.push(name));
-            unreported.retain(|&(name, quantity)| name != entry.name || !reported.contains(&quantity));
-            // A setting can switch quantities off; the rest follows the declared order.
-            let known: Vec<&str> = declared.iter().copied().filter(|name| reported.contains(name)).collect();
-            assert_eq!(reported, known, "{} {params:?}: reported and declared", entry.name);
+            let mut told = Vec::new();
+            line.queue.internals(&mut |name, _| told.push(name));
+            untold.retain(|&(name, quantity)| name != entry.name || !told.contains(&quantity));
+            // What a setting switches off is left out; the rest comes in the order declared.
+            let known: Vec<&str> = declared.iter().copied().filter(|name| told.contains(name)).collect();
+            assert_eq!(told, known, "{} {params:?}: told and declared", entry.name);
         }
     }
-    assert_eq!(unreported, BTreeSet::new(), "declared, but reported with no setting");
+    assert_eq!(untold, BTreeSet::new(), "declared and told by no setting");
 }

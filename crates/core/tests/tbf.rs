@@ -1,4 +1,4 @@
-//! TBF against two references: departure times measured in Linux, and the definition of a token bucket, solved for every packet.
+//! TBF beside two references: when Linux' own let packets leave, and the definition of a token bucket, solved for every packet.
 
 use ackclock_core::params::{Params, Value};
 use ackclock_core::qdisc::{Dequeued, Ecn, Outcomes, Packet, Scheduler, tbf};
@@ -6,10 +6,10 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment};
 use proptest::prelude::*;
 
-/// A bucket: rate in bits per second, size in bytes.
+/// A bucket: bits per second, and bytes.
 type Bucket = (f64, u64);
-/// A packet: arrival time in seconds, size in bytes.
-type Arriving = (f64, u64);
+/// A packet: when it arrives, in seconds, and its size in bytes.
+type Coming = (f64, u64);
 
 fn queue(buckets: &[Bucket], limit: Option<u64>, latency: Option<f64>) -> Box<dyn Scheduler> {
     let mut params = Params::defaults(tbf::ENTRY.params);
@@ -26,11 +26,11 @@ fn queue(buckets: &[Bucket], limit: Option<u64>, latency: Option<f64>) -> Box<dy
     (tbf::ENTRY.build)(&params).unwrap().into_scheduler()
 }
 
-/// Departure time of each packet in seconds, for a link that takes `per_byte` seconds per byte; `None` for dropped packets.
-fn departures(mut queue: Box<dyn Scheduler>, packets: &[Arriving], per_byte: f64) -> Vec<Option<f64>> {
+/// When each packet starts to leave, in seconds, by a link that takes `per_byte` seconds for a byte; `None` for those dropped.
+fn departures(mut queue: Box<dyn Scheduler>, packets: &[Coming], per_byte: f64) -> Vec<Option<f64>> {
     let (mut random, mut outcomes) = (Generator::derived(1, "tbf"), Outcomes::new());
     let mut left = vec![None; packets.len()];
-    // Time of the link's next request, and whether the link transmits until then.
+    // When the link asks next, and whether it sends until then.
     let (mut due, mut sending) = (None::<Instant>, false);
     let mut serve = |queue: &mut dyn Scheduler, random: &mut Generator, at: Instant| {
         let mut ignored = Outcomes::new();
@@ -40,7 +40,7 @@ fn departures(mut queue: Box<dyn Scheduler>, packets: &[Arriving], per_byte: f64
                 (Some(at + Duration::from_secs_f64(per_byte * packet.size.0 as f64)), true)
             }
             Dequeued::NotBefore(time) => {
-                assert!(time > at, "{time:?} is not after {at:?}");
+                assert!(time > at, "{time:?} is over at {at:?}");
                 (Some(time), false)
             }
             Dequeued::Empty => (None, false),
@@ -78,7 +78,7 @@ const MEASURED: [Measured; 4] = [
     Measured { name: "large", buckets: &[(1e6, 1000)], limit: Some(20_000), latency: None },
 ];
 
-/// Longest time from a packet's departure to its timestamp in Linux, including timers; the longest measured one is 114 µs.
+/// Longest time from a packet's departure to its time stamp in Linux, timers included; 114 µs were measured.
 const LINUX_DELAY: f64 = 150e-6;
 
 #[test]
@@ -87,7 +87,7 @@ fn packets_leave_when_linux_lets_them_leave() {
     let mut compared = 0;
     for Measured { name, buckets, limit, latency } in MEASURED {
         let own: Vec<&Vec<&str>> = rows.iter().filter(|row| row[0] == name).collect();
-        let packets: Vec<Arriving> = own.iter().map(|row| (row[3].parse().unwrap(), row[2].parse().unwrap())).collect();
+        let packets: Vec<Coming> = own.iter().map(|row| (row[3].parse().unwrap(), row[2].parse().unwrap())).collect();
         let left = departures(queue(buckets, limit, latency), &packets, 0.0);
         for (row, left) in own.iter().zip(left) {
             let arrived: Option<f64> = row[4].parse().ok();
@@ -100,9 +100,9 @@ fn packets_leave_when_linux_lets_them_leave() {
     assert_eq!(compared, 94);
 }
 
-/// Departure times by definition: a packet leaves as soon as it has arrived, the previous one has been sent, and no sequence of consecutive
-/// packets exceeds `burst` + `rate` · t bytes. Every such sequence is checked.
-fn by_definition(buckets: &[Bucket], packets: &[Arriving], per_byte: f64) -> Vec<f64> {
+/// When packets leave by definition: as soon as one has arrived, the one before it has been sent, and of no packets in a row more bytes leave
+/// than `burst` + `rate` · t. Every row of packets is looked at.
+fn by_definition(buckets: &[Bucket], packets: &[Coming], per_byte: f64) -> Vec<f64> {
     let mut left: Vec<f64> = Vec::new();
     for (last, &(arrived, size)) in packets.iter().enumerate() {
         let free = if last == 0 { 0.0 } else { left[last - 1] + per_byte * packets[last - 1].1 as f64 };
@@ -119,7 +119,7 @@ fn by_definition(buckets: &[Bucket], packets: &[Arriving], per_byte: f64) -> Vec
     left
 }
 
-fn any_packets() -> impl Strategy<Value = Vec<Arriving>> {
+fn any_packets() -> impl Strategy<Value = Vec<Coming>> {
     let gap = prop_oneof![Just(0.0), 0.0..0.005, 0.0..0.2];
     prop::collection::vec((gap, 40..1500_u64), 1..200).prop_map(|packets| {
         let mut now = 0.0;

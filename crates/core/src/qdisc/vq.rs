@@ -46,12 +46,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(0.8),
             doc: "initial virtual capacity, as a share of the link's",
         },
-        Param {
-            name: "gamma",
-            kind: Kind::Probability { min: 0.0, max: 1.0 },
-            default: Default::Number(0.98),
-            doc: "target utilisation",
-        },
+        Param { name: "gamma", kind: Kind::Probability { min: 0.0, max: 1.0 }, default: Default::Number(0.98), doc: "target utilisation" },
         Param {
             name: "alpha",
             kind: Kind::Number { min: 0.0, max: 1e3 },
