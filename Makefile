@@ -1,9 +1,9 @@
-# `make help` lists the targets. Everything is installed into .venv and target; nothing outside this folder is touched.
+# `make help` lists the targets. All files go into this folder, mainly into .venv and target.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The exact versions in requirements/dev.txt need Python 3.11; an older Python takes the newest that suit it.
+# The pinned versions in requirements/dev.txt need Python 3.11; an older Python gets the newest compatible versions.
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs requirements
@@ -38,7 +38,7 @@ test: core  ## run every test
 pages: core
 	$(BIN)/python docs/generate.py --check
 
-check: core lint types pages docs test fuzz  ## what CI runs: format, lints, types, documentation, tests, a short fuzz run
+check: core lint types pages docs test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -59,15 +59,15 @@ docs: core  ## generate the reference pages from the program, and the Rust docum
 	$(BIN)/python docs/generate.py
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
-fuzz:  ## a short fuzz run over scenario text
+fuzz:  ## fuzz the scenario reader and the engine for 20 seconds
 	bash fuzz/run.sh 20
 
-fuzz-ns2: core  ## compare with ns-2 on 600 random networks, where it is installed
+fuzz-ns2: core  ## compare with ns-2 on 600 random networks; needs ns-2
 	$(BIN)/python benches/ns2/fuzz/fuzz.py --count 600
 
-bench: core  ## measure speed, against ns-2 where it is installed; writes target/bench.json
+bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.json
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
-clean:  ## remove everything that was built
+clean:  ## remove all build products
 	rm -rf target fuzz/target $(VENV) out python/ackclock/*.so

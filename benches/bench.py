@@ -1,11 +1,11 @@
-"""Measures the simulator against ns-2.35, and its hosts `modern` against its hosts `ns2`.
+"""Measures the speed of the simulator against ns-2.35, and of the hosts `modern` against the hosts `ns2`.
 
-The first table has eight workloads and a row of queues; without `ns` it is of the simulator alone. The second has bulk
-flows of both kinds of hosts. What is compared runs in turn on the same machine, each several times, of which the best
-counts. Prints the tables and writes target/bench.json with the rows of the first under `ns2` and those of the second
-under `hosts`. Rates are data packets delivered per CPU second without set-up.
+The first table has eight workloads and one row per queue discipline; without `ns` it covers the simulator alone. The
+second table has bulk flows between hosts of both kinds. The programs run alternately on the same machine, several times
+each, and the best run counts. The tables are printed and written to target/bench.json: the first under `ns2`, the
+second under `hosts`. Rates are delivered data packets per CPU second without set-up.
 
-With names of workloads as arguments it measures these alone.
+Arguments name workloads and limit the measurement to them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NS2_RATES = {
     "100M": "-rate 100Mb -access 1Gb -limit 480 -time 400",
     "1G": "-rate 1Gb -access 10Gb -limit 4800 -time 20",
 }
-# Queue disciplines of the same dumbbell: ours, and ns-2's where it has it.
+# Queue disciplines of the same dumbbell: ours, and ns-2's counterpart, if any.
 QUEUES = {
     "droptail": ('{ kind = "droptail", limit = "480 packets" }', "DropTail"),
     "red": ('{ kind = "red", limit = "480 packets" }', "RED"),
@@ -56,24 +56,24 @@ CONTROLS = {
     "cubic": 'avoidance = "cubic"',
     "bbr": 'congestion_control = "bbr"',
 }
-# Its hosts, with a receiver that never limits.
+# Hosts of the second table, with a receiver window that never limits.
 HOSTS = {
     "modern": 'profile = "modern"\nmodern = { receive_buffer = "20 MB" }',
     "ns2": 'rwnd = "20000 packets"',
 }
-# Its paths by the number of flows.
+# Paths of the second table, by the number of flows.
 SLOW = {"DURATION": "60 s", "ACCESS": "1 Gbit/s", "BOTTLENECK": "100 Mbit/s", "QUEUE": "480 packets"}
 FAST = {"DURATION": "8 s", "ACCESS": "10 Gbit/s", "BOTTLENECK": "1 Gbit/s", "QUEUE": "4800 packets"}
 PATHS = {1: SLOW, 10: SLOW, 100: SLOW, 1000: FAST}
 HOST_WORKLOADS = [f"hosts_{control}_{flows}" for control in CONTROLS for flows in PATHS]
 
-# Runs of each program on a workload, of which the best counts.
+# Runs of each program on a workload; the best one counts.
 RUNS = 3
 
 
 @dataclass
 class Measurement:
-    """What one process used.
+    """The resource use of one process.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class Measurement:
     cpu_s
         CPU time of the process, seconds, set-up included.
     setup_s
-        Time until the first event, seconds: CPU time of ns-2, which takes up to a minute; wall-clock time of the
-        simulator, which takes milliseconds.
+        Time until the first event, seconds: CPU time for ns-2 (up to a minute), wall-clock time for the simulator
+        (milliseconds).
     peak_rss_mb
         Peak resident memory in 10⁶ bytes.
     """
@@ -95,12 +95,12 @@ class Measurement:
 
     @property
     def pps(self) -> float:
-        """Packets per CPU second without set-up."""
+        """Delivered packets per CPU second without set-up."""
         return self.packets / (self.cpu_s - self.setup_s)
 
 
 def spawn(command: list[str]) -> tuple[str, float]:
-    """Run a process; return what it printed and its CPU seconds."""
+    """Run a process; return its output and its CPU seconds."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     output = process.stdout.read()
@@ -115,7 +115,7 @@ FOLDER = ROOT / "benches" / "workloads"
 
 
 def scenario(workload: str, target: Path) -> Path:
-    """Return the scenario file of a workload, written into the build's directory if it is one of the queues."""
+    """Return the scenario file of a workload; for a queue workload, write it into the build directory first."""
     queue = workload.removeprefix("queue_")
     if queue == workload:
         return FOLDER / f"{workload}.toml"
@@ -125,9 +125,9 @@ def scenario(workload: str, target: Path) -> Path:
 
 
 def host_scenario(workload: str, host: str, target: Path) -> Path:
-    """Write the scenario file of a workload of the second table into the build's directory."""
+    """Write the scenario file of a workload of the second table into the build directory."""
     _, control, flows = workload.split("_")
-    # The first lines are the comment, which names the places.
+    # The first line is a comment that names the placeholders.
     comment, text = (FOLDER / "hosts.toml").read_text().split("\n", 1)
     for place, value in PATHS[int(flows)].items():
         text = text.replace(f"= {place}", f'= "{value}"')
@@ -145,7 +145,7 @@ def measure_ours(binary: Path, file: Path) -> Measurement:
 
 
 def measure_ns2(ns: str, workload: str) -> Measurement | None:
-    """Run ns-2 on the same workload, unless it does not have the queue."""
+    """Run ns-2 on the same workload; return None if ns-2 lacks the queue discipline."""
     if workload == "chain":
         options = "-topology chain -rate 10Mb -access 100Mb -limit 50 -time 2500"
     elif workload.startswith("queue_"):
@@ -176,7 +176,7 @@ COLUMNS = {
 
 
 def compare(workload: str, ours: Measurement, theirs: Measurement | None) -> dict[str, object]:
-    """Make the row of one workload; what ns-2 was not there to measure is None."""
+    """Make the row of one workload; ns-2's values are None if ns-2 did not run."""
     return {
         "workload": workload,
         "ours_pps": round(ours.pps),
@@ -217,13 +217,13 @@ def best(runs: list[Measurement]) -> Measurement:
 
 
 def show(row: dict[str, object], columns: dict[str, tuple[str, int]]) -> None:
-    """Print a row of a table."""
+    """Print one row of a table."""
     cells = [(str("-" if row[key] is None else row[key]), width) for key, (_, width) in columns.items()]
     print("".join(text.ljust(-width) if width < 0 else text.rjust(width) for text, width in cells), flush=True)
 
 
 def main() -> None:
-    """Measure every workload, print the table, write the file."""
+    """Measure the workloads, print the tables and write the file."""
     ns = shutil.which("ns")
     if ns is None:
         print("ns-2 is not installed (Debian package ns2): measuring the simulator alone", file=sys.stderr)
@@ -234,9 +234,9 @@ def main() -> None:
     wanted = sys.argv[1:]
     unknown = [name for name in wanted if name not in [*WORKLOADS, *HOST_WORKLOADS]]
     if unknown:
-        sys.exit(f"there is no workload {unknown[0]}; there are {', '.join([*WORKLOADS, *HOST_WORKLOADS])}")
+        sys.exit(f"no workload is named {unknown[0]}; known: {', '.join([*WORKLOADS, *HOST_WORKLOADS])}")
     rows: dict[str, list[dict[str, object]]] = {"ns2": [], "hosts": []}
-    # What is compared alternates, so that what else the machine does meets both.
+    # The programs alternate, so other load on the machine affects both.
     show({key: title for key, (title, _) in COLUMNS.items()}, COLUMNS)
     for workload in (name for name in WORKLOADS if not wanted or name in wanted):
         file = scenario(workload, target)

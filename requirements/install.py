@@ -1,6 +1,6 @@
-"""Installs what the project and its development need into the virtual environment that runs this.
+"""Installs the dependencies of the project and its development into the current virtual environment.
 
-The project itself is installed by `maturin develop`, which builds its core. Arguments are passed on to pip.
+`maturin develop` installs the project itself and builds its core. Arguments are passed to pip.
 """
 
 import subprocess

@@ -1,12 +1,12 @@
-"""Measure when Linux' tbf lets packets leave: the reference of `crates/core/tests/data/tbf_linux.csv`.
+"""Measure the departure times of packets from Linux' tbf, as reference data in `crates/core/tests/data/tbf_linux.csv`.
 
-Needs Linux, root, iproute2 and the module sch_tbf; nothing outside a network namespace of its own is touched:
+Needs Linux, root, iproute2 and the module sch_tbf. The measurement stays inside a new network namespace:
 
     unshare --net python3 benches/linux/tbf.py > crates/core/tests/data/tbf_linux.csv
 
-Frames are written to one end of a pair of virtual interfaces, whose queue is tbf, and the kernel stamps them at the
-other end. Each row is a frame: the setting, its number, its size in bytes, when it was sent and when it arrived, in
-seconds since the first was sent. A frame without a time of arrival was dropped.
+The script sends frames into one end of a pair of virtual interfaces, whose queue is tbf, and the kernel timestamps them
+at the other end. Each row is a frame: setting, number, size in bytes, send time and arrival time, in seconds since the
+first frame was sent. A frame without an arrival time was dropped.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ import subprocess
 import time
 
 SO_TIMESTAMPNS = 35
-ETHERTYPE = 0x88B5  # for experiments
-# Of each setting: tbf's arguments, and bursts of frames as (seconds, sizes).
+ETHERTYPE = 0x88B5  # local experimental EtherType
+# Each setting has tbf's arguments, and bursts of frames as (seconds, sizes).
 SETTINGS = {
     "burst": ("rate 1mbit burst 5000 limit 20000", [(0.0, [1000] * 40)]),
     "example": ("rate 0.5mbit burst 5kb latency 70ms peakrate 1mbit minburst 1540", [(0.0, [1000] * 20)]),
@@ -36,7 +36,7 @@ def call(*words: str) -> None:
 
 
 def measure(bursts: list[tuple[float, list[int]]]) -> list[tuple[int, float, float | None]]:
-    """Send the frames, and give for each its size, when it was sent and when it arrived."""
+    """Send the frames; return the size, send time and arrival time of each."""
     into = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     into.bind(("tbf0", 0))
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
@@ -51,7 +51,7 @@ def measure(bursts: list[tuple[float, list[int]]]) -> list[tuple[int, float, flo
         for size in sizes:
             frame = (head + struct.pack("!H", len(sent))).ljust(size, b"\0")
             sent.append((size, time.clock_gettime(time.CLOCK_REALTIME)))
-            with contextlib.suppress(OSError):  # what the queue drops is refused with ENOBUFS
+            with contextlib.suppress(OSError):  # a drop by the queue gives ENOBUFS
                 into.send(frame)
     while select.select([out], [], [], 0.5)[0]:
         frame, ancillary, _, _ = out.recvmsg(2048, 1024)

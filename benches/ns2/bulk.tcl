@@ -2,12 +2,12 @@
 #
 # usage: ns bulk.tcl [-key value]...
 #   -topology chain      n0 - n1 - n2 - n3 with one flow, or
-#             dumbbell   s_i - r1 - r2 - d_i with -flows flows that start evenly spread over the first second, or, with -seed, at
-#                        times drawn from a generator with that seed, which seeds ns-2's default generator too
-#   -agents A,B,...      the flows' agents, repeated cyclically, instead of -agent
-#   -vegas "variable value ..."  what is set on Vegas agents
-#   -queue DropTail      the bottleneck's queue, with -limit in its own way, and -queue_set "variable value ..."
-# Prints one line "flow ..." for each flow and one line "total ...". With -cwnd FILE it writes every change of cwnd and ssthresh.
+#             dumbbell   s_i - r1 - r2 - d_i with -flows flows, whose starts are evenly spaced over the first second. With -seed the
+#                        start times are random; the seed also applies to ns-2's default generator.
+#   -agents A,B,...      agents of the flows, repeated cyclically, instead of -agent
+#   -vegas "variable value ..."  settings of Vegas agents
+#   -queue DropTail      queue of the bottleneck; -limit applies in the queue's own way, -queue_set "variable value ..." sets more
+# Prints a line "flow ..." for each flow and a line "total ...". -cwnd FILE records every change of cwnd and ssthresh.
 array set o {
     topology chain  agent Sack1  flows 1  time 250  size 1000  window 1000  iw 1  max_ssthresh 0
     rate 10Mb  delay 10ms  access 100Mb  access_delay 10ms  limit 50
@@ -16,7 +16,7 @@ array set o {
 }
 foreach {key value} $argv {
     set key [string range $key 1 end]
-    if {![info exists o($key)]} { puts stderr "there is no option -$key"; exit 2 }
+    if {![info exists o($key)]} { puts stderr "unknown option -$key"; exit 2 }
     set o($key) $value
 }
 Agent/TCP set window_ $o(window)
@@ -34,7 +34,7 @@ foreach {variable value} $o(vegas) { Agent/TCP/Vegas set $variable $value }
 if {$o(agents) == ""} { set o(agents) $o(agent) }
 set agents [split $o(agents) ,]
 if {$o(seed)} { $defaultRNG seed $o(seed) }
-# FQ makes a queue for each flow, with the limit of the class.
+# FQ creates a queue for each flow, with the limit of the class.
 if {$o(queue) == "FQ"} { Queue set limit_ $o(limit) }
 set ns [new Simulator]
 
@@ -151,7 +151,7 @@ proc finish {} {
     exit 0
 }
 $ns at $o(time) finish
-# Routes are computed in `run`, so set-up ends with the first event.
-# What it prints is the CPU time of the process so far, in nanoseconds.
+# `run` computes the routes, so set-up ends with the first event.
+# That event prints the CPU time of the process so far, in nanoseconds.
 $ns at 0.0 { puts "ready [lindex [read [open /proc/[pid]/schedstat]] 0]"; flush stdout }
 $ns run

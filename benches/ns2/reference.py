@@ -1,6 +1,6 @@
-"""Makes ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data, which the conformance tests reproduce.
+"""Generates ns2_runs.csv, ns2_vegas.csv and ns2_queues.csv in crates/sim/tests/data, the data of the conformance tests.
 
-Needs `ns` (Debian package ns2). Run it from the repository's root: python3 benches/ns2/reference.py
+Needs `ns` (Debian package ns2). Run it from the repository root: python3 benches/ns2/reference.py
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VEGAS_COLUMNS = ["delay", "size", "vegas", *COLUMNS]
 VEGAS_BASE = BASE | {"agent": "Vegas", "delay": "10ms", "size": "1000", "vegas": "", "time": "100"}
 
 
-# Six flows over one bottleneck: name of the set-up, ns-2's queue and what is set on it, whether flows use ECN.
+# Six flows over one bottleneck: name of the setup, ns-2's queue, settings of the queue, ECN of the flows.
 QUEUES = [
     ("red_ecn", "RED", "setbit_ true", "1"),
     ("red_packets_ecn", "RED", "setbit_ true bytes_ false queue_in_bytes_ false q_weight_ 0.002", "1"),
@@ -69,7 +69,7 @@ def runs() -> Iterator[dict[str, str]]:
             "loss_position": position,
             "loss_seed": seed,
         }
-    # A lost SYN: with seed 7 the first number is below 0.01.
+    # A lost SYN: with seed 7 the first random number is below 0.01.
     for agent, iw in itertools.product(AGENTS, ["1", "4", "table"]):
         yield {"agent": agent, "iw": iw, "loss": "0.01", "loss_seed": "7"}
     for agent, limit, threshold in itertools.product(AGENTS, ["50", "200"], ["50", "100"]):
@@ -86,13 +86,13 @@ def runs() -> Iterator[dict[str, str]]:
         yield {"agent": agent, "set": "rtxcur_init_ 1.0", "loss": "0.2"}
         yield {"agent": agent, "window": "20", "loss": "0.01"}
         yield {"agent": agent, "window": "64", "limit": "15"}
-    # A short queue at the sender itself, where ACKs arrive just when packets leave.
+    # A short queue at the sender itself: ACKs arrive exactly when packets leave.
     for agent, limit, access in itertools.product(AGENTS, ["10", "30"], ["10Mb", "5Mb", "3Mb"]):
         yield {"agent": agent, "access": access, "access_limit": limit}
 
 
 def vegas_runs() -> Iterator[dict[str, str]]:
-    """Yield the settings of the runs with Vegas that go beyond the chain's table."""
+    """Yield the settings of the Vegas runs in the separate table."""
     for (rate, access), loss, seed in itertools.product(
         LINKS, ["0.002", "0.01", "0.03", "0.1"], ["0", "12345678", "87654321"]
     ):
@@ -115,16 +115,16 @@ def vegas_runs() -> Iterator[dict[str, str]]:
 
 
 def _vegas_corners() -> Iterator[dict[str, str]]:
-    """Yield the settings of runs in which Vegas' rules after losses decide."""
-    # The SYN is lost once, and twice.
+    """Yield the settings of runs that depend on Vegas' rules after losses."""
+    # The SYN is lost once or twice.
     for seed, iw in itertools.product(["101751", "113685"], ["1", "10", "table"]):
         yield {"loss": "0.05", "loss_seed": seed, "iw": iw}
     for loss in ["0", "0.004"]:
         yield {"vegas": "v_alpha_ 0.5 v_beta_ 2.5 v_gamma_ 0.7", "limit": "20", "loss": loss}
-    # Avoidance from the start, and slow start only after timeouts.
+    # Avoidance from the start; slow start only after timeouts.
     for window, loss in itertools.product(["5", "8"], ["0.01", "0.03", "0.05"]):
         yield {"window": window, "iw": "10", "loss": loss}
-    # Duplicate ACKs soon after the start, when the estimate of the round trip still has what the SYN told.
+    # Duplicate ACKs soon after the start, while the round-trip estimate still depends on the SYN.
     for seed in ["0", "11111", "22222", "33333"]:
         path = {"rate": "2Mb", "size": "1460", "delay": "17ms"}
         yield {**path, "loss": "0.05", "loss_seed": seed, "set": "minrto_ 0.5"}
@@ -133,7 +133,7 @@ def _vegas_corners() -> Iterator[dict[str, str]]:
 
 
 def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
-    """Run ns-2 once and yield the words of its lines."""
+    """Run ns-2 once and yield the words of each output line."""
     script = str(Path(__file__).with_name("bulk.tcl"))
     flags = itertools.chain.from_iterable((f"-{key}", value) for key, value in options.items())
     for line in subprocess.run([ns, script, *flags], capture_output=True, text=True, check=True).stdout.splitlines():
@@ -141,7 +141,7 @@ def execute(ns: str, options: dict[str, str]) -> Iterator[list[str]]:
 
 
 def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
-    """Run ns-2 once and return the row of the table."""
+    """Run ns-2 once and return its table row."""
     row = BASE | settings
     for words in execute(ns, row):
         if words[0] == "flow":
@@ -152,7 +152,7 @@ def measure(ns: str, settings: dict[str, str]) -> dict[str, str]:
 
 
 def measure_queue(ns: str, setup: tuple[str, str, str, str], agents: str, seed: int) -> list[dict[str, str]]:
-    """Run six flows through a queue of ns-2 and return a row for each flow; drops are those of all flows."""
+    """Run six flows through a queue of ns-2 and return a row per flow; `drops` counts the drops of all flows."""
     name, queue, settings, ecn = setup
     options = DUMBBELL | {"queue": queue, "queue_set": settings, "ecn": ecn, "agents": agents, "seed": str(seed)}
     rows, total = [], {}

@@ -1,15 +1,15 @@
-//! Plain mutation of example files, for machines without cargo-fuzz: cuts, repeats, and swaps lines, words and numbers of the examples.
+//! Plain mutation of example files, for machines without cargo-fuzz: deletes and repeats lines, and replaces words and numbers.
 
 use std::time::{Duration, Instant};
 
 use ackclock_core::rng::Generator;
 
-/// Numbers where things go wrong.
+/// Numbers that tend to cause errors.
 const NUMBERS: [&str; 12] =
     ["0", "1", "-1", "0.5", "1e-9", "1e15", "1e400", "nan", "65495", "4294967295", "9223372036854775807", "18446744073709551616"];
 
-/// Mutates the files named by the arguments for as many seconds as the first one says.
-#[expect(clippy::disallowed_methods, reason = "a campaign lasts as long as it is told to")]
+/// Mutates the files of the arguments; the first argument is the duration in seconds.
+#[expect(clippy::disallowed_methods, reason = "the duration of a campaign is wall-clock time")]
 pub(crate) fn main() {
     let mut arguments = std::env::args().skip(1);
     let usage = "usage: scenario SECONDS FILE...";
@@ -27,10 +27,10 @@ pub(crate) fn main() {
         let example: &String = pick(&examples, &mut random);
         let text = mutate(example, &words, &mut random);
         let survived = std::panic::catch_unwind(|| super::exercise(text.as_bytes())).is_ok();
-        assert!(survived, "this text makes it panic:\n{text}");
+        assert!(survived, "this text causes a panic:\n{text}");
         count += 1;
     }
-    println!("{count} scenarios in {seconds} s, and none made it panic");
+    println!("{count} scenarios in {seconds} s without a panic");
 }
 
 fn below(limit: usize, random: &mut Generator) -> usize {
@@ -41,7 +41,7 @@ fn pick<'a, T>(of: &'a [T], random: &mut Generator) -> &'a T {
     &of[below(of.len(), random)]
 }
 
-/// Words, numbers, blanks and signs of a text.
+/// The words, numbers, blanks and symbols of a text.
 fn pieces(text: &str) -> Vec<&str> {
     let class = |c: char| {
         if c.is_alphabetic() || c == '_' {

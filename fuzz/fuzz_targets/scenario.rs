@@ -1,23 +1,22 @@
-//! No text may make the scenario reader or the engine panic.
+//! The scenario reader and the engine must not panic on any text.
 //!
-//! Under cargo-fuzz this is a libFuzzer target. Built plainly it mutates the files it is given by itself: `scenario SECONDS FILE…`.
+//! Under cargo-fuzz this is a libFuzzer target. A plain build mutates the given files itself: `scenario SECONDS FILE…`.
 #![cfg_attr(fuzzing, no_main)]
 
 use ackclock_core::units::Duration;
 use ackclock_sim::engine::run;
 use ackclock_sim::scenario::{Document, HostSpec};
 
-/// Most flows, and most nodes in a shorthand.
+/// Largest number of flows, and of nodes in a shorthand topology.
 const MAX_FLOWS: i64 = 50;
 const MAX_LINKS: usize = 1000;
-/// Largest window: what is in flight takes memory.
+/// Largest window; packets in flight take memory.
 const MAX_RWND: u32 = 1000;
 const MAX_DURATION: Duration = Duration::from_millis(100);
-/// How often a run asks whether to go on, each time after 65 536 events, before the answer is no. Without delay and at enormous rates a
-/// nanosecond is long.
+/// Number of checks, one per 65 536 events, after which a run is stopped. With zero delay and enormous rates, a nanosecond has many events.
 const MAX_CHECKS: u32 = 3;
 
-/// Whether no number of flows, pairs or hops in `value` is large: a large one only takes long.
+/// Whether all numbers of flows, pairs and hops in `value` are small; large ones only take time.
 fn is_small(value: &toml::Value) -> bool {
     match value {
         toml::Value::Table(table) => table.iter().all(|(key, value)| match value {
@@ -29,7 +28,7 @@ fn is_small(value: &toml::Value) -> bool {
     }
 }
 
-/// Reads `data` as a scenario and, if it is a small one, runs it.
+/// Reads `data` as a scenario, and runs it if it is small.
 fn exercise(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(document) = Document::from_toml(text, "fuzz.toml") else { return };

@@ -1,4 +1,4 @@
-"""Runs a network in both programs and compares what they counted."""
+"""Runs a network in both programs and compares their counters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from written import tcl, toml
 import ackclock
 
 SCRIPT = Path(__file__).with_name("net.tcl")
-# Flow counters. The last four are not compared once all data is acknowledged: ns-2's timer goes on expiring then.
+# Flow counters. The last four are not compared once all data is acknowledged, since ns-2's timer still expires then.
 COUNTERS = ["bytes", "sent", "retransmitted", "timeouts", "reductions", "cwnd", "ssthresh"]
 KEYS = [
     "delivered_bytes", "sent_packets", "retransmitted_packets", "timeouts", "window_reductions", "cwnd_final",
@@ -25,26 +25,26 @@ KEYS = [
 WHILE_SENDING = {"timeouts", "reductions", "cwnd", "ssthresh"}
 
 
-# Time, "send" or "ack", and number.
+# Time, "send" or "ack", and sequence number.
 Event = tuple[float, str, int]
 
 
 @dataclass
 class Outcome:
-    """What a run gave.
+    """The results of a run.
 
     Attributes
     ----------
     flows
-        For each flow the numbers of `COUNTERS`.
+        For each flow the values of `COUNTERS`.
     link
         Arrivals and drops at the bottleneck's queue.
     drops
-        Time in whole microseconds, flow and number of each packet dropped there.
+        Time in whole microseconds, flow and sequence number of each packet dropped there.
     order
-        Nodes in the order in which ns-2 resets their agents; empty for ours.
+        Nodes in the order in which ns-2 resets their agents; empty for the simulator.
     done
-        Flows that have sent all they had; of ours alone.
+        Flows that have delivered all data; for the simulator only.
     """
 
     flows: list[list[float]]
@@ -56,7 +56,7 @@ class Outcome:
 
 @dataclass
 class Comparison:
-    """The scenario, ns-2's description, in words each counter that differs, and what differs first."""
+    """The scenario, ns-2's description, a text for each counter that differs, and the first difference in time."""
 
     toml: str
     tcl: str
@@ -70,7 +70,7 @@ def compare(network: Network, ns: str) -> Comparison:
     Raises
     ------
     RuntimeError
-        If ns-2 does not run it.
+        If ns-2 fails.
     """
     description = tcl(network)
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +132,7 @@ def _differences(ours: Outcome, theirs: Outcome) -> list[str]:
     found = []
     for index, (mine, other) in enumerate(zip(ours.flows, theirs.flows, strict=True)):
         for name, ours_, theirs_ in zip(COUNTERS, mine, other, strict=True):
-            # ns-2 prints the window with some digits, and the threshold is a whole number there.
+            # ns-2 prints the window with a few digits, and its threshold is a whole number.
             if name in WHILE_SENDING and index in ours.done:
                 continue
             same = math.isclose(ours_, theirs_, rel_tol=1e-5) or (name == "ssthresh" and int(ours_) == theirs_)
@@ -141,7 +141,7 @@ def _differences(ours: Outcome, theirs: Outcome) -> list[str]:
     for name, ours_, theirs_ in zip(("arrivals", "drops"), ours.link, theirs.link, strict=True):
         if ours_ != theirs_:
             found.append(f"link {name}: ns-2 {theirs_}, ours {ours_}")
-    # Rounding to microseconds may part times by one.
+    # Rounding to microseconds may separate equal times by one.
     for mine, other in zip(ours.drops, theirs.drops, strict=False):
         if mine[1:] != other[1:] or abs(mine[0] - other[0]) > 1:
             found.append(f"drop: ns-2 {_drop(other)}, ours {_drop(mine)}")
@@ -154,23 +154,23 @@ def _drop(drop: tuple[int, int, int]) -> str:
 
 
 def _divergence(network: Network, scenario: str, description: str, ns: str) -> str:
-    """Say what a sender sends or receives first that it does not in the other program."""
+    """Describe the first packet that a sender sends or receives in only one of the programs."""
     result = _run_ours(scenario, "sequence")
     ours: list[list[Event]] = [[] for _ in network.flows]
     for row in _rows(result, "sequence"):
-        # An ACK's number is the next one expected here, and the last one received in ns-2.
+        # An ACK's number is the next expected one here, but the last received one in ns-2.
         event = ("ack", row["seq"] - 1) if row["kind"] == "ack" else ("send", row["seq"])
         ours[int(row["flow"].removeprefix("flow"))].append((row["time"], *event))
     with tempfile.TemporaryDirectory() as folder:
         _run_ns2(description, Path(folder), ns, "trace")
         theirs = _events(network, Path(folder, "run.packets"))
-    parts = [_parting(mine, other) for mine, other in zip(ours, theirs, strict=True)]
+    parts = [_first_difference(mine, other) for mine, other in zip(ours, theirs, strict=True)]
     time, text, index = min((time, text, index) for index, (time, text) in enumerate(parts))
     return f"from {time:.6f} s: flow {index}, {text}" if math.isfinite(time) else "nowhere at the senders"
 
 
 def _events(network: Network, path: Path) -> list[list[Event]]:
-    """Read what ns-2's senders send and receive."""
+    """Read the packets that ns-2's senders send and receive."""
     events: list[list[Event]] = [[] for _ in network.flows]
     with path.open() as lines:
         for line in lines:
@@ -184,7 +184,7 @@ def _events(network: Network, path: Path) -> list[list[Event]]:
     return events
 
 
-def _parting(ours: list[Event], theirs: list[Event]) -> tuple[float, str]:
+def _first_difference(ours: list[Event], theirs: list[Event]) -> tuple[float, str]:
     for mine, other in zip(ours, theirs, strict=False):
         if mine[1:] != other[1:] or abs(mine[0] - other[0]) > 2e-6:
             texts = [f"{event} {seq} at {time:.6f} s" for time, event, seq in (other, mine)]
@@ -193,4 +193,4 @@ def _parting(ours: list[Event], theirs: list[Event]) -> tuple[float, str]:
         return math.inf, ""
     program, longer = ("ours", ours) if len(ours) > len(theirs) else ("ns-2", theirs)
     time, event, seq = longer[min(len(ours), len(theirs))]
-    return time, f"{program} alone {event} {seq}"
+    return time, f"only {program}: {event} {seq}"

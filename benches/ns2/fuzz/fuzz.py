@@ -1,6 +1,6 @@
-"""Compares the simulator with ns-2.35 on random networks, and prints how many agree in every counter, by class.
+"""Compares the simulator with ns-2.35 on random networks, and prints the number of full agreements by class.
 
-Needs `ns` (Debian package ns2). See docs/concepts/host-ns2.md for what is drawn and what is compared.
+Needs `ns` (Debian package ns2). docs/concepts/host-ns2.md describes the random networks and the compared counters.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ def job(numbered: int, seed: int, ns: str) -> Comparison:
 
 
 def main() -> None:
-    """Compare as many networks as wanted, and print the table."""
+    """Compare the requested networks, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=600, help="networks")
+    parser.add_argument("--count", type=int, default=600, help="number of networks")
     parser.add_argument("--seed", type=int, default=1, help="seed of the networks")
     parser.add_argument("--first", type=int, default=0, help="number of the first network")
-    parser.add_argument("--only", default="", help=f"networks of classes with these words alone: {'; '.join(KINDS)}")
-    parser.add_argument("--keep", type=Path, help="folder for the pairs that disagree, as NUMBER.toml and NUMBER.tcl")
-    parser.add_argument("--jobs", type=int, default=2, help="networks at once")
+    parser.add_argument("--only", default="", help=f"only networks of classes with these words: {'; '.join(KINDS)}")
+    parser.add_argument("--keep", type=Path, help="folder for networks that disagree, as NUMBER.toml and NUMBER.tcl")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel comparisons")
     options = parser.parse_args()
     ns = shutil.which("ns")
     if ns is None:
         sys.exit("ns-2 is not installed (Debian package ns2)")
     if not any(options.only in kind for kind in KINDS):
-        sys.exit(f"--only {options.only}: no class has these words; the classes: {'; '.join(KINDS)}")
+        sys.exit(f"--only {options.only}: no class has these words; known classes: {'; '.join(KINDS)}")
     wanted = ((number, make(options.seed, number).kind) for number in count(options.first))
     chosen = list(islice((pair for pair in wanted if options.only in pair[1]), options.count))
     agree: Counter[str] = Counter()

@@ -1,16 +1,16 @@
-# A network in ns-2.35 and what it counted.
+# Runs a network in ns-2.35 and prints its counters.
 #   ns net.tcl DESCRIPTION PREFIX [trace]
-# DESCRIPTION is a script of these commands, in this order:
+# DESCRIPTION is a script with these commands, in this order:
 #   network SEED NODES
 #   link FROM TO RATE DELAY QUEUE LIMIT {variable value ...} {variable value ...} {command}
-#       the first list is set on the queue's class before the link is made (RED takes its automatic weight then), the second on the queue;
-#       the command runs with the queue's name in $queue
-#   watch FROM TO                          the link whose arrivals and drops are counted; its drops go to PREFIX.drops
-#   lose FROM TO RATE after|before SEED    random losses, into PREFIX.losses; SEED 0 is the next stream of the generator
+#       the first list applies to the queue's class before the link is created (RED computes its automatic weight then), the second
+#       to the queue; the command runs with the queue's name in $queue
+#   watch FROM TO                          count arrivals and drops of this link; its drops go to PREFIX.drops
+#   random_loss FROM TO RATE after|before SEED    random losses, recorded in PREFIX.losses; SEED 0 is the next stream of the generator
 #   flow FROM TO AGENT START SIZE DELAY {variable value ...} {variable value ...}
-#       SIZE 0 is without end, DELAY 0 without delayed ACKs; the lists are set on Agent/TCP and on Agent/TCP/Vegas
+#       SIZE 0 means unlimited, DELAY 0 means no delayed ACKs; the lists apply to Agent/TCP and to Agent/TCP/Vegas
 #   finish TIME
-# With `trace`, PREFIX.window.K gets the changes of flow K's cwnd and ssthresh and PREFIX.packets what enters the links of its ends.
+# With `trace`, PREFIX.window.K records the changes of flow K's cwnd and ssthresh, and PREFIX.packets the packets on its end links.
 
 set prefix [lindex $argv 1]
 set tracing [llength [lrange $argv 2 end]]
@@ -25,7 +25,7 @@ proc network {seed nodes} {
 
 proc link {from to rate delay kind limit of_class of_queue command} {
     global ns node kinds
-    # FQ makes a queue for each flow, with the limit of the class.
+    # FQ creates a queue for each flow, with the limit of the class.
     if {$kind == "FQ"} { Queue set limit_ $limit }
     set before {}
     foreach {variable value} $of_class {
@@ -58,7 +58,7 @@ proc watch {from to} {
     set monitor [$ns monitor-queue $node($from) $node($to) ""]
 }
 
-proc lose {from to rate position seed} {
+proc random_loss {from to rate position seed} {
     global ns node prefix losses
     set model [new ErrorModel]
     $model unit pkt
@@ -140,7 +140,7 @@ proc report {} {
         puts "flow $k [$sink($k) set bytes_] [$tcp($k) set ndatapack_] [$tcp($k) set nrexmitpack_] [$tcp($k) set nrexmit_] [$tcp($k) set ncwndcuts_] [$tcp($k) set cwnd_] [$tcp($k) set ssthresh_]"
     }
     puts "link [$monitor set parrivals_] [$monitor set pdrops_]"
-    # The order in which `run` resets the agents of the nodes, and each draws the phase of its clock.
+    # The order in which `run` resets the nodes' agents; each agent then draws the phase of its clock.
     puts "order [$ns array names Node_]"
     exit 0
 }

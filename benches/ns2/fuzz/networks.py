@@ -1,6 +1,6 @@
-"""Random networks: a chain of three links with one flow, or a dumbbell with 2 to 16.
+"""Random networks: a chain of three links with one flow, or a dumbbell with 2 to 16 flows.
 
-The class of a network names what is in it: see `Network.kind`.
+The class of a network names its content: see `Network.kind`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from queues import Queue, queue
 
 AGENTS = ["Tahoe", "Reno", "Newreno", "Sack1", "Vegas"]
-# The classes whose agreement is counted apart.
+# The classes, whose agreements are counted separately.
 KINDS = [
     f"{shape}, {content}"
     for shape in ("chain", "dumbbell")
@@ -22,7 +22,7 @@ KINDS = [
 
 @dataclass
 class Link:
-    """A link in one direction; `delay` in nanoseconds, no queue: none that drops."""
+    """A link in one direction; `delay` in nanoseconds; without `queue` the link never drops."""
 
     ends: tuple[int, int]
     rate: int
@@ -33,7 +33,7 @@ class Link:
 
 @dataclass
 class Loss:
-    """Random losses; seed 0: the next stream of the default generator's seed."""
+    """Random losses; seed 0 selects the next stream of the default generator's seed."""
 
     rate: float
     position: str
@@ -62,13 +62,13 @@ class Flow:
 
     @property
     def draws(self) -> int:
-        """How many numbers ns-2 draws when it makes the agent."""
+        """Number of random numbers that ns-2 draws when it creates the agent."""
         return 2 if self.agent == "Vegas" else 1
 
 
 @dataclass
 class Network:
-    """A network; `bottleneck` is the index of the link that is watched, `end` in nanoseconds."""
+    """A network; `bottleneck` is the index of the watched link, `end` is in nanoseconds."""
 
     shape: str
     seed: int
@@ -80,7 +80,7 @@ class Network:
 
     @property
     def kind(self) -> str:
-        """Its class, one of `KINDS`."""
+        """The network's class, one of `KINDS`."""
         vegas = [flow.agent == "Vegas" for flow in self.flows]
         if all(vegas):
             content = "all Vegas"
@@ -92,7 +92,7 @@ class Network:
 
 
 def make(seed: int, number: int) -> Network:
-    """Make the network of this number in the sequence of a seed."""
+    """Make network `number` of the sequence of a seed."""
     draw = random.Random(f"{seed}/{number}")
     return _chain(draw) if draw.random() < 0.45 else _dumbbell(draw)
 
@@ -145,7 +145,7 @@ def _dumbbell(draw: random.Random) -> Network:
 
 
 def _flow(draw: random.Random, ends: tuple[int, int], agent: str, *, ecn: bool) -> Flow:
-    """Draw a flow, mostly with what is usual."""
+    """Draw a flow, mostly with usual settings."""
 
     def often(usual: float, *others: float, share: float = 0.8) -> float:
         return usual if draw.random() < share else draw.choice(others)
@@ -176,7 +176,7 @@ def _seed(draw: random.Random) -> int:
 
 def _rate(draw: random.Random, low: float, high: float) -> int:
     rate = math.exp(draw.uniform(math.log(low), math.log(high)))
-    # Some are round, so that times coincide.
+    # Some rates are round, so event times coincide.
     return round(rate / 1e5) * 10**5 if rate > 1e6 and draw.random() < 0.1 else round(rate)
 
 
@@ -190,7 +190,7 @@ def _delay(draw: random.Random, low: float, high: float) -> int:
 
 
 def _end(draw: random.Random, rate: int) -> int:
-    # At most so many packets that ns-2 needs a second or two.
+    # Limits the packets so that ns-2 needs a second or two.
     longest = min(60.0, 25_000 * 8000 / rate)
     return round(draw.uniform(min(3.0, longest), longest)) * 10**9
 

@@ -1,4 +1,4 @@
-"""Random queue disciplines, each as a scenario and ns-2 have it."""
+"""Random queue disciplines, each with its settings in a scenario and in ns-2."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Queue:
     limit
         `limit_`.
     of_class, of_queue
-        What is set on ns-2's class before the link exists, and on the queue afterwards.
+        Settings of ns-2's class before the link exists, and of the queue afterwards.
     command
-        A Tcl command for the rest.
+        A Tcl command for further settings.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Queue:
 
 @dataclass
 class _Wanted:
-    """What a queue is drawn for: generator, limit in packets, number of flows, whether it marks."""
+    """Requirements of a queue: generator, limit in packets, number of flows, and whether it marks."""
 
     draw: random.Random
     limit: int
@@ -45,7 +45,7 @@ class _Wanted:
 
 
 def queue(draw: random.Random, flows: int, *, marks: bool) -> Queue:
-    """Draw a queue for so many flows; one that can mark if they can be marked."""
+    """Draw a queue for `flows` flows; `marks` restricts the choice to disciplines that can mark."""
     wanted = _Wanted(draw, draw.choice([5, 10, 20, 30, 50, 50, 70, 80, 100, 200]), flows, marks)
     makers = [_red, _red, _pi, _rem, _vq, _gk]
     if not marks:
@@ -90,7 +90,7 @@ def _red(wanted: _Wanted) -> Queue:
 def _pi(wanted: _Wanted) -> Queue:
     reference = wanted.draw.choice([5, 10, 20, 50])
     gain, frequency = wanted.draw.choice([(1, 170), (10, 170), (5, 50), (20, 400)])
-    # 1.822e-05 times a whole number, written out in both.
+    # 1.822e-05 times a whole number, with the same digits in both programs.
     a, b = round(0.00001822 * gain, 9), round(0.00001816 * gain, 9)
     ours: Settings = {
         "kind": "pi",

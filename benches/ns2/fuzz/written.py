@@ -16,13 +16,15 @@ def tcl(network: Network) -> str:
     lines.append("watch {} {}".format(*network.links[network.bottleneck].ends))
     for link in network.links:
         if link.loss:
-            lines.append(f"lose {link.ends[0]} {link.ends[1]} {link.loss.rate} {link.loss.position} {link.loss.seed}")
+            lines.append(
+                f"random_loss {link.ends[0]} {link.ends[1]} {link.loss.rate} {link.loss.position} {link.loss.seed}"
+            )
     lines += [_tcl_flow(flow) for flow in network.flows]
     return "\n".join([*lines, f"finish {_seconds(network.end)}", ""])
 
 
 def toml(network: Network, order: Sequence[int]) -> str:
-    """Write a network as a scenario; `order` is that in which ns-2 resets the agents of its nodes."""
+    """Write a network as a scenario; `order` is the order in which ns-2 resets the nodes' agents."""
     drawn = _Mrg32k3a(network.seed)
     for flow in network.flows:
         for _ in range(flow.draws):
@@ -42,7 +44,7 @@ def toml(network: Network, order: Sequence[int]) -> str:
 
 
 class _Mrg32k3a:
-    """ns-2's generator (L'Ecuyer's MRG32k3a), all six words seeded alike."""
+    """ns-2's generator (L'Ecuyer's MRG32k3a), with the same seed in all six words."""
 
     def __init__(self, seed: int) -> None:
         self.first, self.second = [seed] * 3, [seed] * 3
@@ -139,6 +141,6 @@ def _our_flow(flow: Flow, phase: float) -> Settings:
         keys["avoidance"] = {"kind": "vegas", "alpha": alpha, "beta": beta}
         keys["slow_start"] = {"kind": "vegas", "gamma": gamma, "alpha": alpha}
         if flow.max_ssthresh:
-            # It gives Vegas the first threshold, and nothing else.
+            # For Vegas, ns-2 only uses it as the initial threshold.
             keys["initial_ssthresh"] = f"{min(flow.max_ssthresh, flow.rwnd)} segments"
     return keys

@@ -1,13 +1,13 @@
-//! Every axis of parts, gathered: from here come the names that a scenario may use, its JSON Schema, `ackclock list`, the reference pages
-//! and the tests that every part gets for free.
+//! The registry of parts: all axes with their parts. It supplies the names in scenarios, the JSON Schema, `ackclock list`, the reference
+//! pages and the tests that every part runs automatically.
 //!
-//! Each axis declares its own parts, in the `mod.rs` of its folder. Analytic models are registered in the same way
-//! ([`crate::analytic`]); they are no parts of a scenario.
+//! Each axis declares its parts in the `mod.rs` of its folder. Analytic models are registered in the same way ([`crate::analytic`]), but
+//! are not parts of a scenario.
 
 use crate::cc::{avoidance, initial_window, loss_response, slow_start, whole};
 use crate::entry::Description;
 use crate::{loss, qdisc};
-
+/// Every axis: its name in a scenario and the descriptions of its parts.
 /// An axis by its name in a scenario, with the description of its parts.
 pub fn axes() -> [(&'static str, Vec<Description>); 7] {
     [

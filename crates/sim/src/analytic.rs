@@ -300,7 +300,7 @@ mod tests {
         let crowds = || vec![numbers("flows", &[2.0, 6.0, 12.0]), numbers("horizon", &[5.0]), numbers("step", &[0.5])];
         assert_eq!(evaluate("population", crowds(), 3, 1).unwrap(), evaluate("population", crowds(), 3, 3).unwrap());
         let long = trace("rounds", vec![numbers("rounds", &[1e9])]);
-        assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 of them, not 1000000000");
+        assert_eq!(long.unwrap_err(), "rounds: rounds: a trace has at most 10000000 rounds, not 1000000000");
         assert_eq!(trace("mathis", vec![]).unwrap_err(), "mathis: has no trace");
     }
 

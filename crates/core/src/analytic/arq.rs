@@ -1,17 +1,20 @@
-//! ARQ: stop-and-wait, Go-Back-N and selective repeat as senders over a lossy channel.
+//! ARQ: stop-and-wait, Go-Back-N and selective repeat over a lossy channel, by simulation.
 //! ## What it does
-//! Time goes in slots of one frame. In each the sender may send a frame, which is lost with probability p; 1 + 2a slots later it learns
-//! whether the receiver took it. Counts the slots whose frames were taken.
+//! Time is divided into slots of one frame. In each slot the sender may send a frame, which is lost with probability p; 1 + 2a slots later
+//! the sender learns whether the receiver accepted it. The model counts the slots with accepted frames.
 //! ## References
-//! Tanenbaum & Wetherall, *Computer networks*, 5th edition, §3.4; Preveze 2019, §1, names the three schemes. The closed forms are the model
-//! `sliding_window`.
+//! Tanenbaum & Wetherall, *Computer networks*, 5th edition, §3.4; Preveze 2019, §1, names the three schemes. The model `sliding_window` has
+//! the closed forms.
 //! ## Differs from the document
-//! Acknowledgements are never lost, and a timer that expires exactly when an acknowledgement is due stands for negative ones. 2a is a whole
-//! number. The closed forms hold exactly in this model, but for two: that of Go-Back-N with a small window, see there; and of selective
-//! repeat they count frames under way. A sender whose unacknowledged frames have to lie within W of the oldest one waits when that is lost, and is slower; `span` chooses.
+//! Acknowledgements are never lost. A timer that expires exactly when the acknowledgement is due replaces negative acknowledgements. 2a is
+//! a whole number.
+//!
+//! The closed forms hold exactly in this model, with two exceptions. Go-Back-N with a window below 1 + 2a matches `go_back_n_exact`, not
+//! the textbook's form. The form for selective repeat limits the number of unacknowledged frames; `span = "sequence"` requires them to lie
+//! within W of the oldest one. Such a sender waits if the oldest frame is lost, and is slower.
 //! ## Parameters
-//! `loss`: 1 %, `seed`: 1. `scheme`: selective repeat. `a`: 10, `window`: 7, as in `sliding_window`. `span`: outstanding, as the textbooks
-//! count. `slots`: 100000.
+//! `loss`: 1 %. `seed`: 1. `scheme`: selective repeat. `a`: 10 and `window`: 7, as in `sliding_window`. `span`: outstanding, as in the
+//! textbooks. `slots`: 100000.
 
 mod go_back_n;
 mod selective_repeat;
@@ -39,15 +42,15 @@ pub static ENTRY: Model = Model {
             name: "scheme",
             kind: Kind::Word(&["stop_and_wait", "go_back_n", "selective_repeat"]),
             default: Default::Word("selective_repeat"),
-            doc: "how the sender repeats",
+            doc: "retransmission scheme",
         },
-        params::plain("a", 10.0, (0.0, 1e6), "one-way delay of the path over the time to send a frame; 2a is whole"),
+        params::plain("a", 10.0, (0.0, 1e6), "one-way delay of the path, in frame times; 2a must be whole"),
         params::whole("window", 7.0, (1.0, 1e6), "frames that may be unacknowledged; stop-and-wait has one"),
         Param {
             name: "span",
             kind: Kind::Word(&["outstanding", "sequence"]),
             default: Default::Word("outstanding"),
-            doc: "what the window of selective repeat limits: frames without acknowledgement, or how far numbers may be apart",
+            doc: "limit of the window in selective repeat: number of unacknowledged frames, or range of their sequence numbers",
         },
         params::whole("slots", 1e5, (1.0, 1e9), "slots of the run"),
     ],
@@ -61,58 +64,58 @@ pub static ENTRY: Model = Model {
 };
 
 const OUTPUTS: &[Quantity] = &[
-    quantity("efficiency", "", "share of slots whose frame the receiver took"),
-    quantity("taken", "frames", "frames that the receiver took"),
-    quantity("sent", "frames", "frames sent, repetitions included"),
+    quantity("efficiency", "", "share of slots with an accepted frame"),
+    quantity("taken", "frames", "frames accepted by the receiver"),
+    quantity("sent", "frames", "frames sent, including retransmissions"),
     quantity("lost", "frames", "frames lost by the channel"),
 ];
 
-/// A sender: asked in every slot, told a round trip later.
+/// A sender, which the model calls once per slot.
 trait Sender {
-    /// The number of the frame that it sends in this slot.
+    /// The number of the frame to send in this slot, if any.
     fn send(&mut self) -> Option<u64>;
 
-    /// What became of a frame that it sent a round trip ago.
-    fn learn(&mut self, frame: u64, taken: bool);
+    /// Handles the result of a frame sent a round trip ago.
+    fn on_result(&mut self, frame: u64, accepted: bool);
 }
 
-/// The receiver: takes what it can use.
+/// The receiver: accepts every frame, or only the next one in order.
 struct Receiver {
     next: u64,
     in_order: bool,
 }
 
 impl Receiver {
-    fn takes(&mut self, frame: u64) -> bool {
-        let takes = !self.in_order || frame == self.next;
-        self.next += u64::from(takes);
-        takes
+    fn accepts(&mut self, frame: u64) -> bool {
+        let accepts = !self.in_order || frame == self.next;
+        self.next += u64::from(accepts);
+        accepts
     }
 }
 
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
-    taken: u64,
+    accepted: u64,
     sent: u64,
     lost: u64,
 }
 
-/// Runs a sender for so many slots; `delay` is that from a frame to its acknowledgement.
+/// Runs a sender for `slots`; `delay` is the number of slots from a frame to its acknowledgement.
 fn run(sender: &mut dyn Sender, receiver: &mut Receiver, delay: usize, slots: u64, mut loses: impl FnMut() -> bool) -> Counts {
     let mut counts = Counts::default();
     let mut under_way: VecDeque<Option<(u64, bool)>> = vec![None; delay].into();
     for _ in 0..slots {
-        if let Some(Some((frame, taken))) = under_way.pop_front() {
-            sender.learn(frame, taken);
+        if let Some(Some((frame, accepted))) = under_way.pop_front() {
+            sender.on_result(frame, accepted);
         }
         let outcome = sender.send().map(|frame| {
             let lost = loses();
-            let taken = !lost && receiver.takes(frame);
+            let accepted = !lost && receiver.accepts(frame);
             counts.sent += 1;
             counts.lost += u64::from(lost);
-            counts.taken += u64::from(taken);
-            (frame, taken)
+            counts.accepted += u64::from(accepted);
+            (frame, accepted)
         });
         under_way.push_back(outcome);
     }
@@ -135,8 +138,8 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
     };
     let mut receiver = Receiver { next: 0, in_order: scheme != "selective_repeat" };
     let counts = run(&mut *sender, &mut receiver, delay as usize, slots as u64, || random.uniform() < loss);
-    let [taken, sent, lost] = [counts.taken, counts.sent, counts.lost].map(|count| count as f64);
-    Ok(vec![taken / slots, taken, sent, lost])
+    let [accepted, sent, lost] = [counts.accepted, counts.sent, counts.lost].map(|count| count as f64);
+    Ok(vec![accepted / slots, accepted, sent, lost])
 }
 
 #[cfg(test)]
@@ -147,7 +150,7 @@ mod tests {
 
     const SCHEMES: [&str; 3] = ["stop_and_wait", "go_back_n", "selective_repeat"];
 
-    /// Frames sent in each slot, when the n-th one sent is lost for every n in `lost`.
+    /// The frame sent in each slot if the n-th transmission is lost for every n in `lost`.
     fn frames(sender: &mut dyn Sender, in_order: bool, delay: usize, slots: u64, lost: &[usize]) -> (Vec<Option<u64>>, Counts) {
         struct Watched<'a>(&'a mut dyn Sender, Vec<Option<u64>>);
         impl Sender for Watched<'_> {
@@ -156,8 +159,8 @@ mod tests {
                 self.1.push(frame);
                 frame
             }
-            fn learn(&mut self, frame: u64, taken: bool) {
-                self.0.learn(frame, taken);
+            fn on_result(&mut self, frame: u64, accepted: bool) {
+                self.0.on_result(frame, accepted);
             }
         }
         let (mut watched, mut count) = (Watched(sender, Vec::new()), 0);
@@ -171,17 +174,17 @@ mod tests {
     #[test]
     fn sequences_by_hand() {
         let some = |frames: &[i64]| frames.iter().map(|&frame| u64::try_from(frame).ok()).collect::<Vec<_>>();
-        // A round trip of 3 slots; the second frame sent is lost.
+        // A round trip takes 3 slots; the second frame sent is lost.
         let (sent, counts) = frames(&mut StopAndWait::default(), true, 3, 10, &[1]);
-        assert_eq!((sent, counts.taken), (some(&[0, -1, -1, 1, -1, -1, 1, -1, -1, 2]), 3));
+        assert_eq!((sent, counts.accepted), (some(&[0, -1, -1, 1, -1, -1, 1, -1, -1, 2]), 3));
         let (sent, counts) = frames(&mut GoBackN::new(4), true, 3, 10, &[1]);
-        assert_eq!((sent, counts.taken), (some(&[0, 1, 2, 3, 1, 2, 3, 4, 5, 6]), 7));
+        assert_eq!((sent, counts.accepted), (some(&[0, 1, 2, 3, 1, 2, 3, 4, 5, 6]), 7));
         let (sent, counts) = frames(&mut GoBackN::new(2), true, 3, 10, &[1]);
-        assert_eq!((sent, counts.taken), (some(&[0, 1, -1, 2, 1, 2, -1, 3, 4, -1]), 5));
+        assert_eq!((sent, counts.accepted), (some(&[0, 1, -1, 2, 1, 2, -1, 3, 4, -1]), 5));
         let (sent, counts) = frames(&mut SelectiveRepeat::new(4, false), false, 3, 10, &[1]);
-        assert_eq!((sent, counts.taken), (some(&[0, 1, 2, 3, 1, 4, 5, 6, 7, 8]), 9));
+        assert_eq!((sent, counts.accepted), (some(&[0, 1, 2, 3, 1, 4, 5, 6, 7, 8]), 9));
         let (sent, counts) = frames(&mut SelectiveRepeat::new(3, true), false, 3, 10, &[1]);
-        assert_eq!((sent, counts.taken), (some(&[0, 1, 2, 3, 1, -1, -1, 4, 5, 6]), 7));
+        assert_eq!((sent, counts.accepted), (some(&[0, 1, 2, 3, 1, -1, -1, 4, 5, 6]), 7));
     }
 
     fn sample(scheme: &str, settings: &[(&str, f64)], span: &str) -> (f64, f64) {
@@ -208,7 +211,7 @@ mod tests {
             for scheme in SCHEMES {
                 let (mean, error) = sample(scheme, &[&settings[..], &[("slots", slots)]].concat(), "outstanding");
                 let exact = compute(&sliding_window::ENTRY, &settings, if scheme == "go_back_n" { "go_back_n_exact" } else { scheme });
-                // The last cycle may be cut off.
+                // The end of the run may cut off the last cycle.
                 let bound = 4.5 * error + (1.0 + 2.0 * a) / slots;
                 assert!((mean - exact).abs() < bound, "{scheme}, p = {loss}, a = {a}, W = {window}: {mean} ± {error}, not {exact}");
                 assert!(bound < 0.01, "{bound}");

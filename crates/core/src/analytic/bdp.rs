@@ -1,16 +1,17 @@
-//! Buffers: the bandwidth-delay product, how large a buffer should be, and what a smaller one costs.
+//! Buffers: the bandwidth-delay product, recommended buffer sizes, and the cost of smaller buffers.
 //! ## What it does
-//! Gives the bandwidth-delay product; the buffer by the rule of thumb, C·RTT, and divided by √n for n flows that are not in step; and the
-//! share of the link that one AIMD flow uses with a buffer of any size, from the areas of its sawtooth.
+//! Computes the bandwidth-delay product (BDP), the rule-of-thumb buffer C·RTT, and C·RTT/√n for n desynchronised flows. It also computes
+//! the share of the link that one AIMD flow uses with a given buffer, from the areas of the window's sawtooth.
 //! ## References
 //! Villamizar & Song, *High performance TCP in ANSNET*, 1994 (rule of thumb); Appenzeller, Keslassy & `McKeown`, *Sizing router buffers*,
 //! 2004, §2 (one flow: C·RTT keeps the link busy) and §3 (C·RTT/√n).
 //! ## Differs from the document
-//! Utilisation is ours, for a fluid: the window grows by one packet a round trip between beta·(BDP + B) and BDP + B. Below the BDP a round
-//! trip takes RTT and the link idles; above it the queue makes it longer and the link is busy. With halving, B = 0 gives 3/4, B = BDP 1.
+//! The utilisation is our own fluid model: the window grows by one packet per round trip from beta·(BDP + B) to BDP + B. Below the BDP, a
+//! round trip takes RTT and the link is partly idle. Above it, queueing extends the round trip and the link is busy. With halving, B = 0
+//! gives 3/4 and B = BDP gives 1.
 //! ## Parameters
-//! `buffer`: one BDP, by the rule of thumb. `rate`: 10 Mbit/s and `rtt`: 100 ms, without queueing, are examples. `packet_size`: 1040 B, on
-//! the wire: the scenario's packets with their headers. `flows`: 1. `beta`: 0.5, the share of the window that is kept at a loss.
+//! `buffer`: one BDP, the rule of thumb. `rate`: 10 Mbit/s and `rtt`: 100 ms, without queueing, are examples. `packet_size`: 1040 B, the
+//! scenario's packets with headers. `flows`: 1. `beta`: 0.5, the share of the window that remains after a loss.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};
@@ -30,9 +31,9 @@ pub static ENTRY: Model = Model {
         },
         Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1e7), doc: "rate of the bottleneck" },
         Param { doc: "round-trip time without queueing", ..params::RTT },
-        Param { default: Default::Number(1040.0), doc: "a packet on the wire, headers included", ..params::PACKET_SIZE },
-        params::whole("flows", 1.0, (1.0, 1e9), "flows that share the buffer, not in step"),
-        params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that the flow keeps at a loss"),
+        Param { default: Default::Number(1040.0), doc: "packet size, headers included", ..params::PACKET_SIZE },
+        params::whole("flows", 1.0, (1.0, 1e9), "number of desynchronised flows that share the buffer"),
+        params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that remains after a loss"),
     ],
     outputs: OUTPUTS,
     axis: "buffer",
@@ -45,9 +46,9 @@ pub static ENTRY: Model = Model {
 
 const OUTPUTS: &[Quantity] = &[
     quantity("bdp", "B", "bandwidth-delay product"),
-    quantity("bdp_packets", "packets", "bandwidth-delay product"),
-    quantity("rule_of_thumb", "packets", "buffer that keeps one flow that halves from idling the link"),
-    quantity("sqrt_n", "packets", "the rule of thumb divided by the square root of the number of flows"),
+    quantity("bdp_packets", "packets", "bandwidth-delay product in packets"),
+    quantity("rule_of_thumb", "packets", "buffer with which one flow that halves its window keeps the link busy"),
+    quantity("sqrt_n", "packets", "rule of thumb divided by the square root of the number of flows"),
     quantity("utilisation", "", "share of the link that one AIMD flow uses with this buffer"),
     quantity("full_buffer", "packets", "smallest buffer with which one AIMD flow uses all of the link"),
 ];
@@ -61,15 +62,15 @@ fn evaluate(params: &Params) -> Vec<f64> {
     vec![bytes, bdp, bdp, bdp / libm::sqrt(params.number("flows")), utilisation(buffer / bdp, beta), full]
 }
 
-/// Share of the link used with a buffer of so many bandwidth-delay products; windows and times are multiples of the BDP and of RTT.
+/// Share of the link used with a `buffer` in bandwidth-delay products. Windows are in units of the BDP, times in units of RTT.
 fn utilisation(buffer: f64, beta: f64) -> f64 {
     let (top, bottom) = (1.0 + buffer, beta * (1.0 + buffer));
     if bottom >= 1.0 {
         return 1.0;
     }
-    // One round trip brings one packet: W packets are sent while the window grows from W to W + 1.
+    // The window grows by one packet per round trip: W packets are sent while it grows from W to W + 1.
     let sent = (top * top - bottom * bottom) / 2.0;
-    // Below the BDP every round trip takes RTT; above it W/C, in which the link sends W packets.
+    // Below the BDP each round trip takes RTT; above it W/C, the time in which the link sends W packets.
     let time = (1.0 - bottom) + (top * top - 1.0) / 2.0;
     sent / time
 }
@@ -92,13 +93,13 @@ mod tests {
         assert_eq!(at("utilisation"), 1.0);
         let without = compute(&ENTRY, &[("buffer", 0.0)], "utilisation");
         assert_close(without, 0.75, 1e-12);
-        // Appenzeller §1: a line of 10 Gb/s and 250 ms need 2.5 Gbit.
+        // Appenzeller §1: a 10 Gb/s link with an RTT of 250 ms needs 2.5 Gbit.
         assert_close(compute(&ENTRY, &[("rate", 1e10), ("rtt", 0.25)], "bdp") * 8.0, 2.5e9, 1e-3);
     }
 
     #[test]
     fn utilisation_by_counting_rounds() {
-        // BDP 1000 packets, buffer 200, beta 0.5: 600 to 1200 in steps of one packet a round trip.
+        // BDP 1000 packets, buffer 200, beta 0.5: the window grows from 600 to 1200 by one packet per round trip.
         let (bdp, mut sent, mut time) = (1000.0_f64, 0.0, 0.0);
         for window in 600..1200 {
             let window = f64::from(window) + 0.5;

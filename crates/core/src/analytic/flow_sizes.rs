@@ -1,4 +1,4 @@
-//! Sizes of flows in segments, exponential and cut off, and what of them arrives before the first loss.
+//! Flow sizes in segments with a truncated exponential distribution, and the part of each flow that arrives before its first loss.
 //!
 //! ## References
 //! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3:
@@ -10,32 +10,32 @@ use crate::params::Param;
 /// Scale of the sizes, μ.
 pub(crate) const MU: Param = params::plain("mu", 10.0, (1e-3, 1e6), "scale of the flow sizes in segments, μ");
 
-/// Beyond so many μ there is less of all flows than a double can tell from none.
+/// Beyond this many μ, the remaining share of flows is below the precision of a double.
 const NEGLIGIBLE: f64 = 40.0;
 
-/// The distribution p(s) ∝ e^(−s/μ) for s = 1…θ, with sum 1.
+/// The distribution p(s) ∝ e^(−s/μ) for s = 1…θ, normalised to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowSizes {
     shares: Vec<f64>,
-    /// Share of the flows that are longer than each of 0, 1, 2, … segments.
+    /// Share of the flows longer than 0, 1, 2, … segments.
     tails: Vec<f64>,
 }
 
 /// The flows of one size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    /// How many of all flows they are, p(s).
+    /// Share of these flows among all flows, p(s).
     pub(crate) share: f64,
     /// Their size, s.
     pub(crate) size: f64,
-    /// How much of them arrives before the first loss, `E[S]ₛ`.
+    /// Mean number of segments delivered before the first loss, `E[S]ₛ`.
     pub(crate) delivered: f64,
-    /// Probability that nothing is lost.
+    /// Probability that no segment is lost.
     pub(crate) lossless: f64,
 }
 
 impl FlowSizes {
-    /// Sizes with scale `mu` up to `theta`.
+    /// Sizes up to `theta` with scale `mu`.
     pub(crate) fn new(mu: f64, theta: f64) -> Self {
         let count = theta.min(1.0 + libm::ceil(NEGLIGIBLE * mu)) as u64;
         let weights: Vec<f64> = (0..count).map(|above| libm::exp(-(above as f64) / mu)).collect();
@@ -48,36 +48,36 @@ impl FlowSizes {
         Self { shares, tails }
     }
 
-    /// The flows of every size when a packet is lost with probability `loss`.
+    /// The flows of every size, given the probability `loss` of a packet loss.
     pub(crate) fn flows(&self, loss: f64) -> impl Iterator<Item = Flow> + '_ {
         let (mut size, mut delivered, mut lossless) = (0.0, 0.0, 1.0);
         self.shares.iter().map(move |&share| {
             size += 1.0;
             lossless *= 1.0 - loss;
-            // Equation 3, (1−(1−q)^s)·(1−q)/q, is this geometric sum, which also is right where q = 0.
+            // Equation 3, (1−(1−q)^s)·(1−q)/q, equals this geometric sum, which also holds for q = 0.
             delivered += lossless;
             Flow { share, size, delivered, lossless }
         })
     }
 
-    /// Mean of some quantity over all flows.
+    /// Mean of a quantity over all flows.
     pub(crate) fn mean(&self, loss: f64, of: impl Fn(&Flow) -> f64) -> f64 {
         self.flows(loss).map(|flow| flow.share * of(&flow)).sum()
     }
 
-    /// Mean of what arrives before the first loss.
+    /// Mean number of segments delivered before the first loss.
     pub(crate) fn delivered(&self, loss: f64) -> f64 {
-        // A segment arrives so if the flow has it, and neither it nor one before it is lost.
+        // A segment counts if the flow has it and neither it nor an earlier segment is lost.
         self.tails.iter().rev().fold(0.0, |later, tail| (1.0 - loss) * (tail + later))
     }
 
-    /// Share of the flows that are longer than each of 0, 1, 2, … segments.
+    /// Share of the flows longer than 0, 1, 2, … segments.
     pub(crate) fn tails(&self) -> &[f64] {
         &self.tails
     }
 }
 
-/// What the printed equation 1 sums to: (1/μ)·e^(−s/μ)/(e^(−1/μ) − e^(−θ/μ)) over s = 1…θ.
+/// The sum of the printed equation 1: (1/μ)·e^(−s/μ)/(e^(−1/μ) − e^(−θ/μ)) over s = 1…θ.
 pub(crate) fn printed_sum(mu: f64, theta: f64) -> f64 {
     // With r = e^(−1/μ): (r − r^(θ+1))/((1 − r)·(r − r^θ))/μ.
     let short_of_one = |exponent: f64| -libm::expm1(-exponent / mu);
@@ -92,20 +92,20 @@ mod tests {
 
     #[test]
     fn sizes_by_hand() {
-        // μ = 1/ln 2 halves the share at every segment: 4/7, 2/7, 1/7.
+        // μ = 1/ln 2 halves the share with each segment: 4/7, 2/7, 1/7.
         let sizes = FlowSizes::new(1.0 / std::f64::consts::LN_2, 3.0);
         for (share, expected) in sizes.shares.iter().zip([4.0, 2.0, 1.0]) {
             assert_close(*share, expected / 7.0, 1e-15);
         }
         assert_close(sizes.mean(0.0, |flow| flow.size), 11.0 / 7.0, 1e-15);
         assert_close(sizes.tails()[1], 3.0 / 7.0, 1e-15);
-        // Half of the packets lost: 1/2, 3/4, 7/8 arrive before.
+        // With half of the packets lost, 1/2, 3/4 and 7/8 of a segment arrive before the first loss.
         assert_close(sizes.mean(0.5, |flow| flow.delivered), (4.0 * 0.5 + 2.0 * 0.75 + 0.875) / 7.0, 1e-15);
     }
 
     #[test]
     fn the_printed_formula_does_not_sum_to_one() {
-        // A density on [1, θ] whose integral is 1, summed at whole numbers: 1/(μ(1−e^(−1/μ))) without a limit, 1 + 1/(2μ) nearly.
+        // The density on [1, θ] integrates to 1, but is summed at whole numbers: 1/(μ(1−e^(−1/μ))) without a limit, about 1 + 1/(2μ).
         for (mu, theta, sum) in
             [(10.0_f64, 100.0_f64, 1.050_838), (5.0, 100.0, 1.103_331), (100.0, 1000.0, 1.005_009), (1.0, 100.0, 1.581_977)]
         {

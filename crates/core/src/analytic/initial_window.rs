@@ -1,22 +1,22 @@
-//! Initial window: the rounds that short flows take in slow start, and the window that they reach.
+//! Initial window: rounds and windows of short flows in slow start.
 //! ## What it does
-//! Sizes of flows are p(s) ∝ e^(−s/μ), s = 1…θ segments. Of a flow of size s, `E[S]ₛ` = (1−(1−q)^s)·(1−q)/q segments arrive before its first
-//! loss. From a window of V that doubles every round, they take `E[T]ₛ` = log₂(`E[S]ₛ`/V + 1) rounds, and the last of these has a window of
-//! `E[W]ₛ` = (`E[S]ₛ` + V)/2. The means over sizes are d, `rounds`, and l, `loss_window`. Beside them stand the means of what these describe:
-//! whole rounds of V, 2V, 4V, … until a flow's end or its first loss.
+//! Flow sizes are distributed as p(s) ∝ e^(−s/μ), s = 1…θ segments. In a flow of size s, `E[S]ₛ` = (1−(1−q)^s)·(1−q)/q segments arrive
+//! before the first loss. A window that starts at V and doubles every round delivers them in `E[T]ₛ` = log₂(`E[S]ₛ`/V + 1) rounds, the last
+//! with a window of `E[W]ₛ` = (`E[S]ₛ` + V)/2. The outputs d (`rounds`) and l (`loss_window`) are the means over all sizes. `whole_rounds`
+//! and `whole_window` are the exact counterparts, with whole rounds of V, 2V, 4V, … until a flow's end or first loss.
 //! ## References
 //! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3, equations 1
 //! to 7, after Barik & Divakaran, *Evolution of TCP's initial window size*, 2013.
 //! ## Differs from the document
-//! Equation 1, (1/μ)·e^(−s/μ)/(e^(−1/μ) − e^(−θ/μ)), does not sum to 1 as the paper says: it is a density on [1, θ], taken at whole numbers, and
-//! sums to `printed_sum`, 1.0508 for μ = 10, nearly 1 + 1/(2μ). It is divided by that here; times that, all means are as printed.
-//! Equation 4 has lost its fraction in print, "log 2 (`E[S]ₛ` ^V + 1)": V·(2ⁿ − 1) segments fit into n rounds. Equation 6 has 1 instead of V,
-//! which is right for V = 1 only: `start = "one"` is the printed one.
+//! Equation 1, (1/μ)·e^(−s/μ)/(e^(−1/μ) − e^(−θ/μ)), does not sum to 1, as the paper claims: it is a density on [1, θ], evaluated at whole
+//! numbers. Its sum is `printed_sum`, 1.0508 for μ = 10, about 1 + 1/(2μ). Here the shares are divided by that sum; the printed means are
+//! larger by this factor. Equation 4 has lost its fraction in print, "log 2 (`E[S]ₛ` ^V + 1)": n rounds carry V·(2ⁿ − 1) segments. Equation
+//! 6 has 1 instead of V, which holds for V = 1 only; `start = "one"` selects the printed form.
 //!
-//! A logarithm of a mean is no mean of whole rounds: a flow that fits into its first window takes a round, but log₂(s/V + 1) < 1; d goes to
-//! 0 as V grows, and the rounds to 1. The window, too, is that of a round that is just full. And the lost segment is sent as well. Exactly,
-//! with m = ⌊V·(2ⁿ − 1)⌋, `whole_rounds` is the sum over n ≥ 0 of P(s > m)·(1−q)^m, and `whole_window` that of 2^(n−1)·V times the same,
-//! with V for n = 0. With the defaults:
+//! The logarithmic means are not means of whole rounds. A flow that fits into its first window takes one round, but log₂(s/V + 1) < 1: as V
+//! grows, d approaches 0 and the true number of rounds 1. `E[W]ₛ` likewise assumes a full last round, and the lost segment itself is also
+//! sent. The exact means follow with m = ⌊V·(2ⁿ − 1)⌋. `whole_rounds` is the sum over n ≥ 0 of P(s > m)·(1−q)^m. `whole_window` is the sum
+//! of the same terms times 2^(n−1)·V, with V for n = 0. With the defaults:
 //!
 //! | V | d | whole rounds | l | whole window |
 //! |---|---|---|---|---|
@@ -26,8 +26,8 @@
 //! | 10 | 0.857 | 1.370 | 9.749 | 14.080 |
 //! | 32 | 0.350 | 1.030 | 20.749 | 32.945 |
 //! ## Parameters
-//! `window`: 2 segments, where the paper's steps begin. `loss`: 1 %, `mu`: 10 segments and `theta`: 100 segments are examples: the paper gives
-//! none. `rtt`: 100 ms. `start`: `initial`, so that the window of equation 6 starts from V.
+//! `window`: 2 segments, the first of the paper's steps. `loss`: 1 %, `mu`: 10 segments and `theta`: 100 segments are examples, since the
+//! paper gives no values. `rtt`: 100 ms. `start`: `initial`, so equation 6 starts from V.
 
 use crate::analytic::flow_sizes::{FlowSizes, MU, printed_sum};
 use crate::analytic::{Model, params};
@@ -37,7 +37,7 @@ use crate::params::{Default, Kind, Param, Params};
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "initial_window",
-    summary: "how many rounds short flows take in slow start, and which windows they reach, by the initial window",
+    summary: "rounds and final windows of short flows in slow start, by the initial window",
     reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1 to 7",
     params: &[
         Param { name: "window", kind: Kind::Segments { min: 1.0, max: 1e6 }, default: Default::Number(2.0), doc: "initial window, V" },
@@ -49,7 +49,7 @@ pub static ENTRY: Model = Model {
             name: "start",
             kind: Kind::Word(&["initial", "one"]),
             default: Default::Word("initial"),
-            doc: "from which window equation 6 starts: the initial one, or one segment, as it is printed",
+            doc: "starting window of equation 6: the initial window, or one segment, as printed",
         },
     ],
     outputs: OUTPUTS,
@@ -63,15 +63,15 @@ pub static ENTRY: Model = Model {
 
 const OUTPUTS: &[Quantity] = &[
     quantity("rounds", "rounds", "d: mean rounds in slow start (equation 5)"),
-    quantity("time", "s", "the same as time"),
-    quantity("loss_window", "segments", "l: mean window at the loss (equation 7)"),
+    quantity("time", "s", "mean time in slow start"),
+    quantity("loss_window", "segments", "l: mean window at the first loss (equation 7)"),
     quantity("whole_rounds", "rounds", "mean of whole rounds until a flow's end or first loss"),
-    quantity("whole_time", "s", "the same as time"),
+    quantity("whole_time", "s", "mean time of these rounds"),
     quantity("whole_window", "segments", "mean window of the last of these rounds"),
     quantity("size", "segments", "mean size of a flow"),
-    quantity("delivered", "segments", "mean of E[S]ₛ: what arrives before the first loss"),
-    quantity("lossless", "", "share of the flows that lose nothing"),
-    quantity("printed_sum", "", "what the printed equation 1 sums to"),
+    quantity("delivered", "segments", "mean of E[S]ₛ: segments delivered before the first loss"),
+    quantity("lossless", "", "share of flows without loss"),
+    quantity("printed_sum", "", "sum of the printed equation 1"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {
@@ -102,12 +102,12 @@ fn rounds(sizes: &FlowSizes, v: f64, q: f64) -> f64 {
     sizes.mean(q, |flow| libm::log2(flow.delivered / v + 1.0))
 }
 
-/// Means of whole rounds, and of the window of the last.
+/// Mean number of whole rounds, and mean window of the last round.
 fn whole(sizes: &FlowSizes, v: f64, q: f64) -> (f64, f64) {
     let tails = sizes.tails();
     let (mut rounds, mut window, mut scale) = (0.0, 0.0, 1.0);
     loop {
-        // A round follows on n others if more than V·(2ⁿ − 1) segments are to be sent, and none of those was lost.
+        // A further round follows after n rounds if the flow is longer than V·(2ⁿ − 1) segments and none of them was lost.
         let sent = libm::floor(v * (scale - 1.0));
         let Some(longer) = tails.get(sent as usize) else { return (rounds, window) };
         let another = longer * libm::pow(1.0 - q, sent);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn numbers_computed_elsewhere() {
-        // By a program of its own, from the equations as they stand in the paper: V, d, l.
+        // V, d and l from an independent program, which evaluates the equations of the paper.
         for (v, d, l) in [
             (1.0, 2.969_647_327_696, 5.248_692_350_703),
             (2.0, 2.190_091_348_284, 5.748_692_350_703),
@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn one_size_by_hand() {
-        // μ so small that all flows have one segment: E[S] = 1 − q.
+        // With such a small μ, all flows have one segment: E[S] = 1 − q.
         let one = [("mu", 0.01), ("loss", 0.25), ("window", 3.0)];
         let at = |name| compute(&ENTRY, &one, name);
         assert_close(at("rounds"), 1.25_f64.log2(), 1e-15);
         assert_close(at("loss_window"), 1.875, 1e-15);
         assert_eq!((at("whole_rounds"), at("whole_window"), at("size"), at("lossless")), (1.0, 3.0, 1.0, 0.75));
-        // Sizes 1, 2, 3 with shares 4/7, 2/7, 1/7 and V = 1: rounds of 1 and 2, so that the last two take two of them.
+        // Sizes 1, 2, 3 have the shares 4/7, 2/7, 1/7. With V = 1, sizes 2 and 3 take a second round, of two segments.
         let halves = [("mu", 1.0 / std::f64::consts::LN_2), ("theta", 3.0), ("loss", 0.0), ("window", 1.0)];
         assert_close(compute(&ENTRY, &halves, "whole_rounds"), 10.0 / 7.0, 1e-15);
         assert_close(compute(&ENTRY, &halves, "whole_window"), 10.0 / 7.0, 1e-15);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn as_it_is_printed_the_window_does_not_know_the_initial_one() {
+    fn the_printed_window_does_not_depend_on_the_initial_one() {
         let printed = |v| {
             let mut params = with(&ENTRY, &[("window", v)]);
             params.set("start", Value::Word("one".to_owned()));
@@ -172,24 +172,24 @@ mod tests {
 
     #[test]
     fn limits() {
-        // No loss: all of a flow arrives, and loss goes there continuously.
+        // Without loss, all segments of a flow arrive; the limit of small losses is continuous.
         let none = [("loss", 0.0)];
         assert_close(compute(&ENTRY, &none, "delivered"), compute(&ENTRY, &none, "size"), 1e-13);
         assert_close(compute(&ENTRY, &none, "lossless"), 1.0, 1e-14);
         assert_close(compute(&ENTRY, &[("loss", 1e-12)], "rounds"), compute(&ENTRY, &none, "rounds"), 1e-10);
-        // A window for all flows: a fraction of a round by the formula, and one round in truth.
+        // One window holds every flow: the formula gives a fraction of a round, the exact count one round.
         assert!(compute(&ENTRY, &[("window", 1e6)], "rounds") < 1.5e-5);
         assert_close(compute(&ENTRY, &[("window", 100.0)], "whole_rounds"), 1.0, 1e-15);
-        // All lost: nothing arrives, in a round.
+        // With all packets lost, one round delivers nothing.
         assert_eq!(["rounds", "delivered", "whole_rounds"].map(|name| compute(&ENTRY, &[("loss", 1.0)], name)), [0.0, 0.0, 1.0]);
     }
 
-    /// Mean and standard error of rounds and of the last window of `count` flows that are drawn, sent and lost segment by segment.
+    /// Means and standard errors of rounds and last window of `count` random flows, simulated segment by segment.
     fn drawn(v: f64, q: f64, count: u32) -> [(f64, f64); 2] {
         let mut random = Generator::derived(1, "initial window");
         let (mut sums, mut squares) = ([0.0; 2], [0.0; 2]);
         for _ in 0..count {
-            // A size by inversion of the distribution function: uniform in what e^(−s/μ) covers.
+            // A size by inversion of the distribution function, limited to the range up to θ.
             let span = 1.0 - (-100.0_f64 / 10.0).exp();
             let size = (-10.0 * (1.0 - span * random.uniform()).ln()).ceil().max(1.0);
             let (mut window, mut rounds, mut left) = (v, 1.0, size);
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn whole_rounds_are_those_of_drawn_flows_and_the_formula_is_below() {
-        // V and q, and by how much d and l fall short of what they describe.
+        // V, q, and the relative shortfall of d and l.
         for (v, q, rounds, window) in
             [(1.0, 0.01, 0.10, 0.28), (4.0, 0.01, 0.22, 0.29), (10.0, 0.01, 0.37, 0.31), (32.0, 0.01, 0.66, 0.37), (4.0, 0.1, 0.29, 0.32)]
         {
             let at = |name| compute(&ENTRY, &[("window", v), ("loss", q)], name);
             for (name, (mean, error)) in ["whole_rounds", "whole_window"].into_iter().zip(drawn(v, q, 200_000)) {
-                assert!((at(name) - mean).abs() < 4.5 * error, "V = {v}, {name}: {} and drawn {mean} ± {error}", at(name));
+                assert!((at(name) - mean).abs() < 4.5 * error, "V = {v}, {name}: {}, simulated {mean} ± {error}", at(name));
                 assert!(error < 0.01 * mean, "{error}");
             }
             assert_close(1.0 - at("rounds") / at("whole_rounds"), rounds, 0.01);
@@ -242,7 +242,7 @@ mod tests {
             prop_assert!(at(v + more, q, "rounds") < at(v, q, "rounds"));
             prop_assert!(at(v + more, q, "whole_rounds") <= at(v, q, "whole_rounds"));
             prop_assert!((at(v + more, q, "loss_window") - at(v, q, "loss_window") - more / 2.0).abs() < 1e-12 * (v + more + 100.0));
-            prop_assert!(at(v, q, "rounds") < at(v, q, "whole_rounds"), "a mean is below what it approximates");
+            prop_assert!(at(v, q, "rounds") < at(v, q, "whole_rounds"), "d is below the exact mean");
             let worse = q + 0.1 * (1.0 - q);
             prop_assert!(at(v, worse, "rounds") < at(v, q, "rounds"));
             prop_assert!(at(v, worse, "delivered") < at(v, q, "delivered"));

@@ -1,15 +1,16 @@
 //! Mathis: throughput of congestion avoidance by the square root of the loss rate.
 //! ## What it does
-//! Windows form a sawtooth between W/2 and W that loses one packet each cycle. Hence a mean window of C/√p packets, and a throughput of
-//! packet size · C/(RTT·√p), as long as nothing but losses limits the window and no timeout occurs.
+//! The window forms a sawtooth between W/2 and W with one lost packet per cycle. The mean window is therefore C/√p packets, and the
+//! throughput is packet size · C/(RTT·√p). The model assumes that only losses limit the window and that no timeout occurs.
 //! ## References
-//! Mathis, Semke, Mahdavi & Ott, *The macroscopic behavior of the TCP congestion avoidance algorithm*, 1997, equation 3 and §2: C = √(3/2)
-//! when every packet is acknowledged, √(3/4) with delayed ACKs, for periodic loss; with random loss the paper's table has 1.31 and 0.93.
+//! Mathis, Semke, Mahdavi & Ott, *The macroscopic behavior of the TCP congestion avoidance algorithm*, 1997, equation 3 and §2. For
+//! periodic loss, C is √(3/2) if every packet is acknowledged and √(3/4) with delayed ACKs. For random loss the paper's table has 1.31 and
+//! 0.93.
 //! ## Differs from the document
-//! C for any number b of packets per ACK is √(3/(2b)), which gives the paper's two values.
+//! For b packets per ACK, C is √(3/(2b)), which includes the paper's two values.
 //! ## Parameters
-//! `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B, the scenario's, are examples. `b`: 1, every packet is acknowledged. `constant`: by
-//! `b`; 1 gives the formula as some papers print it, among them the one that proposes returning to the threshold (`rbt`).
+//! `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B, the scenario's default, are examples. `b`: 1, so every packet is acknowledged.
+//! `constant`: from `b`. A value of 1 gives the formula that some papers print, among them the paper behind `rbt`.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};

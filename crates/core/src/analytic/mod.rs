@@ -1,6 +1,6 @@
-//! Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
+//! Analytic models: throughput, window and efficiency by formula, or by a Markov chain without a network.
 //!
-//! A [`Model`] is a pure function from parameters to named numbers; a simulated one has its seed among the parameters.
+//! A [`Model`] is a pure function from parameters to named numbers; a simulated model has its seed among the parameters.
 
 pub(crate) mod flow_sizes;
 mod model;
@@ -33,7 +33,7 @@ pub fn find(name: &str) -> Option<&'static Model> {
     ENTRIES.iter().copied().find(|model| model.name == name)
 }
 
-/// The parameters of `model` with their defaults, and some of them set.
+/// The defaults of `model`'s parameters with some values replaced.
 #[cfg(test)]
 pub(crate) fn with(model: &Model, settings: &[(&str, f64)]) -> Params {
     let mut params = Params::defaults(model.params);
@@ -43,7 +43,7 @@ pub(crate) fn with(model: &Model, settings: &[(&str, f64)]) -> Params {
     params
 }
 
-/// The output `name` of `model` for such parameters.
+/// The output `name` of `model` with these parameters.
 #[cfg(test)]
 pub(crate) fn compute(model: &Model, settings: &[(&str, f64)], name: &str) -> f64 {
     pick(model, &with(model, settings), name)
@@ -53,5 +53,5 @@ pub(crate) fn compute(model: &Model, settings: &[(&str, f64)], name: &str) -> f6
 #[cfg(test)]
 pub(crate) fn pick(model: &Model, params: &Params, name: &str) -> f64 {
     let place = model.outputs.iter().position(|output| output.name == name);
-    (model.evaluate)(params).unwrap()[place.unwrap_or_else(|| panic!("there is no output {name}"))]
+    (model.evaluate)(params).unwrap()[place.unwrap_or_else(|| panic!("no output named {name}"))]
 }

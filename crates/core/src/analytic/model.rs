@@ -1,17 +1,17 @@
-//! A model: parameters in, named numbers out.
+//! A model: a function from parameters to named numbers.
 
 use crate::entry::{Description, Quantity, header, quantity};
 use crate::params::{Param, Params};
 
-/// Every step of one run of a model.
+/// A record of every step of a model's run.
 #[derive(Debug)]
 pub struct Trace {
-    /// What it is, in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Its columns.
+    /// The declared columns.
     pub columns: &'static [TraceColumn],
-    /// Checks what bounds of single parameters cannot say, and computes the columns in their order; a column for each number of a list
-    /// stands once for each of them.
+    /// Checks constraints between parameters and computes the columns in order. A column declared for a list parameter yields one column
+    /// per number of the list.
     pub evaluate: fn(&Params) -> Result<Vec<Vec<f64>>, String>,
 }
 
@@ -20,20 +20,20 @@ pub struct Trace {
 pub struct TraceColumn {
     /// Name, unit and meaning.
     pub quantity: Quantity,
-    /// What its numbers are.
+    /// The kind of its numbers.
     pub kind: Numbers,
-    /// The parameter, a list, for each number of which there is such a column; its name is followed by `_` and the number.
+    /// A list parameter: the column exists once for each of its numbers, which follows the name after `_`.
     pub each: Option<&'static str>,
 }
 
-/// What the numbers of a column are.
+/// The kind of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Any.
+    /// Real numbers.
     Real,
-    /// Whole ones.
+    /// Whole numbers.
     Whole,
-    /// 0 and 1: whether.
+    /// Booleans, as 0 and 1.
     Bool,
 }
 
@@ -43,19 +43,19 @@ pub(crate) const fn column(name: &'static str, unit: &'static str, doc: &'static
 }
 
 impl TraceColumn {
-    /// The same with numbers of another kind.
+    /// The column with another kind of numbers.
     #[must_use]
     pub(crate) const fn of(self, kind: Numbers) -> Self {
         Self { kind, ..self }
     }
 
-    /// The same once for each number of a parameter.
+    /// The column once for each number of the parameter `list`.
     #[must_use]
     pub(crate) const fn for_each(self, list: &'static str) -> Self {
         Self { each: Some(list), ..self }
     }
 
-    /// The names of its columns in a trace with such parameters.
+    /// The column names in a trace with these parameters.
     pub fn names(&self, params: &Params) -> Vec<String> {
         let name = self.quantity.name;
         match self.each {
@@ -68,32 +68,31 @@ impl TraceColumn {
 /// A model in the registry.
 #[derive(Debug)]
 pub struct Model {
-    /// Its name, that of its file.
+    /// Name of the model and of its file.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Where it is described: paper or RFC.
+    /// The paper or RFC that describes it.
     pub reference: &'static str,
-    /// Its parameters.
+    /// The parameters.
     pub params: &'static [Param],
-    /// What it gives.
+    /// The outputs.
     pub outputs: &'static [Quantity],
-    /// The parameter over which it is usually drawn.
+    /// The parameter on the horizontal axis of its usual plot.
     pub axis: &'static str,
-    /// Whether it draws random numbers, so that an output is one of a sample.
+    /// Whether the model draws random numbers, so an output is one sample.
     pub simulated: bool,
-    /// Whether one evaluation takes longer than a thread does to start.
+    /// Whether an evaluation takes longer than the start of a thread.
     pub slow: bool,
-    /// Name of the paper that proposes it, if that is one of the laboratory's: its folder in `papers`.
+    /// The folder in `papers` of the paper that proposes the model, if the laboratory reproduces that paper.
     pub paper: Option<&'static str>,
-    /// Checks what bounds of single parameters cannot say, and computes the outputs in their order. An output that is not defined for
-    /// these parameters is NaN; one without limit is infinite.
+    /// Checks constraints between parameters and computes the outputs in order. An undefined output is NaN; an unbounded one is infinite.
     pub evaluate: fn(&Params) -> Result<Vec<f64>, String>,
-    /// Every step of one run, if the model has a trace.
+    /// The trace of a run, if the model has one.
     pub trace: Option<Trace>,
 }
 
-/// Rows of numbers as columns.
+/// Transposes rows of numbers into columns.
 pub(crate) fn columns<const N: usize>(rows: impl Iterator<Item = [f64; N]>) -> Vec<Vec<f64>> {
     let mut columns = vec![Vec::with_capacity(rows.size_hint().0); N];
     for row in rows {
@@ -103,7 +102,7 @@ pub(crate) fn columns<const N: usize>(rows: impl Iterator<Item = [f64; N]>) -> V
 }
 
 impl Model {
-    /// Describes this model, whose file has the text `source`.
+    /// Describes this model from its file's text, `source`.
     pub fn describe(&self, source: &'static str) -> Description {
         let Self { name, summary, reference, params, outputs: quantities, .. } = *self;
         Description { name, summary, reference, params, quantities, header: header(source) }

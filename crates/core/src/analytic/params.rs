@@ -1,4 +1,4 @@
-//! Parameters that several models have.
+//! Parameters that several models share.
 
 use crate::params::{Default, Kind, Param};
 
@@ -23,7 +23,7 @@ pub(crate) const PACKET_SIZE: Param = Param {
     name: "packet_size",
     kind: Kind::Size { min: 1.0, max: 1e9 },
     default: Default::Number(1000.0),
-    doc: "what a packet carries; the scenario's default",
+    doc: "payload of a packet; the scenario's default",
 };
 
 /// Packets that one ACK acknowledges.

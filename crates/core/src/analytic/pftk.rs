@@ -1,21 +1,21 @@
 //! PFTK: throughput of TCP Reno with timeouts and a limited window.
 //! ## What it does
-//! Takes rounds of one round-trip time in which a window of packets is sent; losses in one round are correlated, those in different rounds
-//! independent. Counts the cycles that end in triple duplicate ACKs and those that end in timeouts, whose length doubles up to 64 · T0, and
-//! so has the rate at which packets are sent for any loss rate. The approximation is the short formula that many use instead.
+//! Models TCP Reno in rounds of one round-trip time. Losses within a round are correlated; losses in different rounds are independent. The
+//! full model combines cycles that end in triple duplicate ACKs with cycles that end in timeouts, which double up to 64 · T0. The
+//! approximation is the widely used short formula.
 //! ## References
 //! Padhye, Firoiu, Towsley & Kurose, *Modeling TCP throughput: a simple model and its empirical validation*, 1998, equations 30 to 33: §2.1
-//! (mean window), §2.2 (probability of a timeout, and how long they last), §2.3 (limited window; full model and approximation).
+//! (mean window), §2.2 (probability and duration of timeouts), §2.3 (limited window; full model and approximation).
 //! ## Differs from the document
-//! Numerator and denominator are multiplied by 1 − p, so that p = 1 has its limit, one packet in G(1) = 64 T0. Windows below 1 packet
-//! count as 1. With windows of up to 3 packets every loss leads to a timeout; the closed form of its probability, used above, has the same
-//! value at 3.
+//! Numerator and denominator are multiplied by 1 − p, so p = 1 gives the limit: one packet in G(1) = 64 T0. Windows below 1 packet count as
+//! one. With windows of up to 3 packets every loss leads to a timeout; the closed form of the timeout probability, used for larger windows,
+//! has the same value at 3.
 //!
-//! As the paper has it, the full model is continuous where the receiver's window begins to limit only for b = 2; for b = 1 it is lower on
-//! the side of the limit, by a quarter of a round trip in b/2·W + 1.
+//! As in the paper, the full model is continuous at the receiver's window limit only for b = 2. For b = 1 it is lower on the limited side,
+//! by a quarter of a round trip in b/2·W + 1.
 //! ## Parameters
-//! `loss`: 1 %; `rtt`: 100 ms; `packet_size`: 1000 B; `b`: 1, as the hosts here; the paper has 2, delayed ACKs. `rto`: 1 s, the paper's T0
-//! and the least that RFC 6298 allows. `rwnd`: no limit unless given, the paper's `W_max`.
+//! `loss`: 1 %. `rtt`: 100 ms. `packet_size`: 1000 B. `b`: 1, as with the hosts here; the paper uses 2, delayed ACKs. `rto`: 1 s, the
+//! paper's T0 and the minimum of RFC 6298. `rwnd`: no limit by default, the paper's `W_max`.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};
@@ -54,13 +54,13 @@ pub static ENTRY: Model = Model {
 };
 
 const OUTPUTS: &[Quantity] = &[
-    quantity("throughput", "bit/s", "rate of sending by the full model"),
-    quantity("approximation", "bit/s", "rate of sending by the short formula"),
-    quantity("window", "packets", "mean window at the end of a cycle without limit, E[W]"),
+    quantity("throughput", "bit/s", "send rate of the full model"),
+    quantity("approximation", "bit/s", "send rate of the short formula"),
+    quantity("window", "packets", "mean unlimited window at the end of a cycle, E[W]"),
     quantity("timeout_probability", "", "probability that a loss leads to a timeout, Q"),
 ];
 
-/// What the formulas need, in packets and seconds.
+/// The inputs of the formulas, in packets and seconds.
 struct Path {
     p: f64,
     rtt: f64,
@@ -78,7 +78,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
 }
 
 impl Path {
-    /// Mean window at the end of a cycle without limit.
+    /// Mean unlimited window at the end of a cycle.
     fn window(&self) -> f64 {
         // Padhye §2.1.
         let offset = (2.0 + self.b) / (3.0 * self.b);
@@ -94,12 +94,12 @@ impl Path {
         if self.p == 0.0 {
             return 3.0 / w; // the limit
         }
-        // Padhye §2.2. 1 − q^n keeps its digits for small p as −expm1(n·ln q).
+        // Padhye §2.2. −expm1(n·ln q) preserves the precision of 1 − q^n for small p.
         let lost = |n: f64| -libm::expm1(n * libm::log1p(-self.p));
         (lost(3.0) * (1.0 + q * q * q * lost(w - 3.0)) / lost(w)).min(1.0)
     }
 
-    /// Packets per second by the full model.
+    /// Send rate of the full model in packets per second.
     fn full(&self) -> f64 {
         if self.p == 0.0 {
             return self.rwnd / self.rtt;
@@ -111,13 +111,13 @@ impl Path {
         // Padhye §2.2: 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
         let backoff = [32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 1.0].into_iter().fold(0.0, |sum, factor| sum * p + factor);
         let timeout = self.timeout_probability(w);
-        // Padhye §2.3: rounds of a cycle, with and without the limit.
+        // Padhye §2.3: rounds of a cycle, with and without the window limit.
         let rounds = if limited { self.b / 8.0 * w + q / (p * w) + 2.0 } else { self.b / 2.0 * w + 1.0 };
         let packets = q / p + w;
         (packets * q + timeout) / (self.rtt * rounds * q + timeout * backoff * self.rto)
     }
 
-    /// Packets per second by the short formula.
+    /// Send rate of the short formula in packets per second.
     fn approximation(&self) -> f64 {
         let Self { p, rtt, b, rto, rwnd } = *self;
         // Padhye §2.3, the approximation.
@@ -133,7 +133,7 @@ mod tests {
     use crate::testing::assert_close;
     use proptest::prelude::*;
 
-    /// One packet of one bit, so that outputs are packets per second.
+    /// The output for packets of one bit, so rates are in packets per second.
     fn at(settings: &[(&str, f64)], name: &str) -> f64 {
         compute(&ENTRY, &[&[("packet_size", 0.125)], settings].concat(), name)
     }
@@ -166,7 +166,7 @@ mod tests {
     fn the_extremes_have_their_limits() {
         assert_close(at(&[("loss", 1.0), ("rto", 1.0)], "throughput"), 1.0 / 64.0, 1e-12);
         assert_close(at(&[("loss", 1.0 - 1e-9), ("rto", 1.0)], "throughput"), 1.0 / 64.0, 1e-6);
-        // Without timeouts it is the formula of Mathis: √(3/2)/(RTT·√p).
+        // Without timeouts the model approaches Mathis' formula: √(3/2)/(RTT·√p).
         let (p, rtt) = (1e-9_f64, 0.1);
         assert_close(at(&[("loss", p), ("rtt", rtt)], "throughput") * rtt * p.sqrt(), 1.5_f64.sqrt(), 1e-3);
         assert_close(at(&[("loss", p), ("rtt", rtt)], "approximation") * rtt * p.sqrt(), 1.5_f64.sqrt(), 1e-3);

@@ -1,39 +1,39 @@
-//! Population: which initial window survives where flows choose one and share a bottleneck.
+//! Population: the initial windows that survive among flows at a shared bottleneck.
 //! ## What it does
-//! Each of a population of senders has one of N initial windows, its strategy; xᵢ is the share of the i-th. `flows` of them at a time
-//! share a bottleneck that can take K = rate·RTT + buffer segments in a round trip. A flow with the window Vᵢ among n − 1 others puts
-//! lᵢ(q) + (n − 1)·Σⱼ xⱼ·lⱼ(q) segments there, with l of the model `initial_window`, and q is such that those which are not lost are no more
-//! than K. More loss makes l smaller, so there is exactly one q, and it is the larger the larger the flow's own window is.
+//! Each sender of a population has one of N initial windows, its strategy; xᵢ is the share of strategy i. `flows` senders at a time share a
+//! bottleneck that carries and buffers K = rate·RTT + buffer segments per round trip. A flow with window Vᵢ among n − 1 others loads it
+//! with lᵢ(q) + (n − 1)·Σⱼ xⱼ·lⱼ(q) segments; l is the mean window of the model `initial_window`. The loss q reduces the delivered segments
+//! to K. More loss makes l smaller, so exactly one q solves this, and a larger window of the flow gives a larger q.
 //!
-//! A flow of s segments that meets the loss q takes dᵢ(q) rounds until its first loss. In all it loses M = s·q/(1−q) segments, as in
-//! any sequence of trials until the s-th success. Each costs a timeout of τ round trips; and slow start from one segment brings the rest,
-//! s − `E[S]ₛ` segments in M parts, of which each takes log₂((s − `E[S]ₛ`)/M + 1) rounds. That mean time is the cost, and the payoff is minus
-//! the cost.
+//! A flow of s segments at loss q takes dᵢ(q) rounds until its first loss. It loses M = s·q/(1−q) segments on average, as in trials until
+//! the s-th success. Each loss costs a timeout of τ round trips. Slow start from one segment then delivers the remaining s − `E[S]ₛ`
+//! segments in M parts, each in log₂((s − `E[S]ₛ`)/M + 1) rounds. The mean completion time is the cost, and the payoff is its negative.
 //!
-//! Shares follow the replicator equation ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)): a cost of one round less than the mean makes a share e times as large
-//! in a unit of time. Outputs are those of the state in which they end. It is evolutionarily stable if, after every strategy that not all have
-//! came in with the share `invasion`, those who were there have lower costs than who came.
+//! The shares follow the replicator equation ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)). A cost of one round below the mean multiplies a share by e per
+//! unit of time. The outputs describe the final state. The state is evolutionarily stable if invaders with the share `invasion` have higher
+//! costs than the residents, for every strategy that not all residents play.
 //! ## References
-//! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3: the strategies,
-//! the state x(t), d and l (equations 5 and 7). Taylor & Jonker, *Evolutionary stable strategies and game dynamics*, 1978 (dynamics). RFC 6298
+//! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, 2018, §3: strategies,
+//! state x(t), d and l (equations 5 and 7). Taylor & Jonker, *Evolutionary stable strategies and game dynamics*, 1978 (dynamics). RFC 6298
 //! (timeout of 1 s).
 //! ## Differs from the document
-//! The paper names strategies and states and stops there: payoffs, dynamics and everything that is computed are ours. A flow meets the mean of
-//! the others, not a draw of them. A flow's own window counts in the load: without that, a loss would be the same for all, the largest window
-//! always best for whoever has it, and the game over; that is the limit of many flows at a bottleneck that grows with them. All flows lose
-//! alike, as the paper assumes, and timeouts do not back off. l is a mean window for every V, even above what a flow has to send;
-//! `load = "first_window"` counts the segments of the first window, min(s, V), instead. As equation 6 is printed, l does not depend on V and
-//! nothing limits it; the sum with V is taken. d is the paper's, whose logarithm credits a large window with fractions of a round that no flow can
-//! save: see `whole_rounds` of `initial_window`.
+//! The paper defines strategies and states only: payoffs, dynamics and all results are ours. A flow meets the mean of the others, not a
+//! random sample. A flow's own window counts in the load. Otherwise the loss would be equal for all, and the largest window always best for
+//! its sender; that is the limit of many flows at a bottleneck that grows with them. As the paper assumes, all flows have the same loss
+//! rate, and timeouts do not back off. l is a mean window for every V, even above the flow's size; `load = "first_window"` instead counts
+//! the segments of the first window, min(s, V). As printed, equation 6 does not depend on V and nothing limits it, so the form with V is
+//! used. d is the paper's; its logarithm credits large windows with fractions of a round that no flow can save (see `whole_rounds` of
+//! `initial_window`).
 //!
-//! Costs depend on x by one number, the mean load. So an equilibrium mixes at most two windows, but by coincidence, and no state costs less than
-//! the best mixture of two: `optimum_rounds`.
+//! Costs depend on x only through the mean load. An equilibrium therefore mixes at most two windows, except by coincidence. No state costs
+//! less than the best mixture of two: `optimum_rounds`.
 //! ## Parameters
-//! `windows`: 2 to 48 segments, table 1. `flows`: 6, the connections of the paper's browsers. `loss`: 0 % besides what the load causes.
-//! `mu`: 10 and `theta`: 100 segments, as in `initial_window`. `rtt`: 100 ms. `rate`: 1.5 Mbit/s, a DSL line; "1.5MB/sec" in the paper would be
-//! 12 Mbit/s. `packet_size`: 1500 B, its MTU. `buffer`: 50 packets, ns-2's. `timeout`: 1 s, the paper's and RFC 6298's. `load`: `loss_window`, l.
-//! `start`: `uniform`; the others let 1 − `invasion` of all begin with one window. `invasion`: 0.01. `step`: 0.1 and `horizon`: 1000, in units
-//! of time; what comes to rest before is not followed further.
+//! `windows`: 2 to 48 segments, table 1. `flows`: 6, the connections of the paper's browsers. `loss`: 0 %, besides the loss from the load.
+//! `mu`: 10 and `theta`: 100 segments, as in `initial_window`. `rtt`: 100 ms. `rate`: 1.5 Mbit/s, a DSL line; the paper's "1.5MB/sec" would
+//! be 12 Mbit/s. `packet_size`: 1500 B, the paper's MTU. `buffer`: 50 packets, ns-2's default. `timeout`: 1 s, as in the paper and RFC
+//! 6298.
+//! `load`: `loss_window`, l. `start`: `uniform`; with the others, a share of 1 − `invasion` begins with one window. `invasion`: 0.01.
+//! `step`: 0.1 and `horizon`: 1000, in units of time; the computation ends earlier if the shares come to rest.
 
 mod bottleneck;
 
@@ -47,7 +47,7 @@ use bottleneck::Bottleneck;
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "population",
-    summary: "which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost",
+    summary: "initial windows that survive at a shared bottleneck by replicator dynamics, and their costs",
     reference: "Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor & Jonker 1978",
     params: PARAMS,
     outputs: OUTPUTS,
@@ -64,65 +64,70 @@ const PARAMS: &[Param] = &[
         name: "windows",
         kind: Kind::Numbers { min: 1.0, max: 1e6 },
         default: Default::Numbers(&[2.0, 4.0, 8.0, 16.0, 32.0, 40.0, 48.0]),
-        doc: "initial windows in segments, rising: the strategies",
+        doc: "the strategies: initial windows in segments, in ascending order",
     },
-    params::whole("flows", 6.0, (1.0, 1e6), "flows that share the bottleneck, n"),
+    params::whole("flows", 6.0, (1.0, 1e6), "number of flows that share the bottleneck, n"),
     Param {
         name: "loss",
         kind: Kind::Probability { min: 0.0, max: 0.9 },
         default: Default::Number(0.0),
-        doc: "probability that a packet is lost for other reasons than the load",
+        doc: "probability of a packet loss from causes other than the load",
     },
     MU,
     params::whole("theta", 100.0, (1.0, 1e4), "size of the largest flow in segments, θ"),
     params::RTT,
     Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1.5e6), doc: "rate of the bottleneck" },
-    params::size("packet_size", 1500.0, "a segment on the wire"),
+    params::size("packet_size", 1500.0, "segment size, headers included"),
     Param {
         name: "buffer",
         kind: Kind::Segments { min: 0.0, max: 1e12 },
         default: Default::Number(50.0),
         doc: "buffer of the bottleneck in packets",
     },
-    Param { name: "timeout", kind: Kind::Duration { min: 0.0, max: 1e6 }, default: Default::Number(1.0), doc: "what a loss costs, τ" },
+    Param {
+        name: "timeout",
+        kind: Kind::Duration { min: 0.0, max: 1e6 },
+        default: Default::Number(1.0),
+        doc: "duration of a timeout after a loss, τ",
+    },
     Param {
         name: "load",
         kind: Kind::Word(&["loss_window", "first_window"]),
         default: Default::Word("loss_window"),
-        doc: "what a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window",
+        doc: "load of a flow per round trip: its mean window at the first loss, l, or its first window",
     },
     Param {
         name: "start",
         kind: Kind::Word(&["uniform", "smallest", "largest"]),
         default: Default::Word("uniform"),
-        doc: "first shares: all the same, or nearly all with the smallest or largest window",
+        doc: "initial shares: all equal, or nearly all with the smallest or largest window",
     },
-    params::plain("invasion", 0.01, (1e-6, 0.5), "share of those who invade, against whom stability is tested"),
-    params::plain("step", 0.1, (0.01, 1.0), "step of time"),
-    params::plain("horizon", 1000.0, (1.0, 1e5), "time for which shares are followed"),
+    params::plain("invasion", 0.01, (1e-6, 0.5), "share of the invaders in the test of stability"),
+    params::plain("step", 0.1, (0.01, 1.0), "time step"),
+    params::plain("horizon", 1000.0, (1.0, 1e5), "longest time for which the shares evolve"),
 ];
 
 const OUTPUTS: &[Quantity] = &[
     quantity("mean_window", "segments", "mean initial window"),
     quantity("commonest", "segments", "initial window with the largest share"),
-    quantity("largest_share", "", "that share"),
+    quantity("largest_share", "", "share of that window"),
     quantity("played", "", "number of windows with a share of at least a millionth"),
     quantity("stable", "", "1 if evolutionarily stable, 0 if not"),
-    quantity("margin", "rounds", "by how much invaders are worse, at least; negative if some are better"),
-    quantity("drift", "", "largest rate at which a share still changes"),
+    quantity("margin", "rounds", "smallest cost disadvantage of an invader; negative if an invader does better"),
+    quantity("drift", "", "largest remaining rate of change of a share"),
     quantity("mean_loss", "", "mean probability that a packet is lost"),
     quantity("rounds", "rounds", "mean cost: round trips until a flow is complete"),
-    quantity("time", "s", "the same as time"),
-    quantity("optimum_rounds", "rounds", "least mean cost that any shares have"),
-    quantity("optimum_window", "segments", "mean initial window there"),
-    quantity("price_of_anarchy", "", "mean cost over the least one"),
+    quantity("time", "s", "mean cost as time"),
+    quantity("optimum_rounds", "rounds", "lowest mean cost of any shares"),
+    quantity("optimum_window", "segments", "mean initial window at the lowest mean cost"),
+    quantity("price_of_anarchy", "", "mean cost over the lowest mean cost"),
 ];
 
-/// Strategies at most.
+/// Largest number of strategies.
 const MOST_WINDOWS: usize = 32;
-/// Shares below this are none.
+/// Shares below this value count as zero.
 const VANISHED: f64 = 1e-6;
-/// Shares that change less than this have come to rest.
+/// Shares are at rest if their rates of change are below this value.
 const AT_REST: f64 = 1e-11;
 
 fn checked(params: &Params) -> Result<Bottleneck, String> {
@@ -134,7 +139,7 @@ fn checked(params: &Params) -> Result<Bottleneck, String> {
     Ok(Bottleneck::new(params))
 }
 
-/// The first shares of `count` strategies.
+/// The initial shares of `count` strategies.
 fn first(params: &Params, count: usize) -> Vec<f64> {
     let invaders = params.number("invasion");
     let most = match params.word("start") {
@@ -150,7 +155,7 @@ fn payoffs(bottleneck: &Bottleneck) -> impl Fn(&[f64]) -> Vec<f64> {
     |shares: &[f64]| bottleneck.costs(shares).into_iter().map(|cost| -cost).collect()
 }
 
-/// Steps of a run.
+/// Number of time steps in a run.
 fn steps(params: &Params) -> u64 {
     libm::ceil(params.number("horizon") / params.number("step")) as u64
 }
@@ -189,18 +194,18 @@ fn evaluate(params: &Params) -> Result<Vec<f64>, String> {
     ])
 }
 
-/// `shares` without those that have vanished.
+/// `shares` without the vanished ones.
 fn remaining(shares: &[f64]) -> Vec<f64> {
     let kept = |share: &f64| if *share < VANISHED { 0.0 } else { *share };
     let sum: f64 = shares.iter().map(kept).sum();
     shares.iter().map(|share| kept(share) / sum).collect()
 }
 
-/// The shares from the first to the horizon, after every step.
+/// The shares after every step, from the start to the horizon.
 const TRACE: Trace = Trace {
-    summary: "shares of `population` from the first to the horizon, after every step",
+    summary: "shares of `population` after every step, from the start to the horizon",
     columns: &[
-        column("time", "", "when it is, in units of time"),
+        column("time", "", "time, in the model's units"),
         column("mean_window", "segments", "mean initial window"),
         column("mean_loss", "", "mean probability that a packet is lost"),
         column("rounds", "rounds", "mean cost: round trips until a flow is complete"),
@@ -216,7 +221,7 @@ const TRACE: Trace = Trace {
     },
 };
 
-/// A moment of a trace: its columns.
+/// One row of a trace.
 #[derive(Debug)]
 struct Moment {
     time: f64,
@@ -248,7 +253,7 @@ mod tests {
     use crate::params::Value;
     use crate::testing::assert_close;
 
-    /// The defaults and some of them set.
+    /// The defaults with some values replaced.
     pub(super) fn params(settings: &[(&str, f64)]) -> Params {
         with(&ENTRY, settings)
     }
@@ -272,7 +277,7 @@ mod tests {
     fn the_defaults_mix_two_windows() {
         let found = at(&params(&[]), &["commonest", "largest_share", "played", "stable", "rounds"]);
         assert_eq!((found[0], found[2], found[3]), (8.0, 2.0, 1.0));
-        // By a program of its own, from the share at which both cost the same, and by a grid over all mixtures of two.
+        // From an independent program: the share at which both windows cost the same, and a grid over all mixtures of two.
         assert_close(found[1], 0.793_943_611_8, 1e-8);
         assert_close(found[4], 1.047_116_887_0, 1e-8);
         let found = at(&params(&[]), &["drift", "margin", "mean_loss", "optimum_rounds", "optimum_window"]);
@@ -284,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn at_rest_who_is_played_costs_the_same_and_the_rest_more() {
+    fn at_rest_played_windows_cost_the_same_and_the_others_more() {
         for settings in [[("flows", 6.0), ("loss", 0.0)], [("flows", 8.0), ("loss", 0.01)], [("flows", 12.0), ("loss", 0.0)]] {
             let params = params(&[&settings[..], &[("horizon", 200.0), ("step", 0.2)]].concat());
             let bottleneck = checked(&params).unwrap();
@@ -314,7 +319,8 @@ mod tests {
 
     #[test]
     fn the_rate_at_which_a_mixture_is_restored_is_that_of_the_jacobian() {
-        // Costs depend on shares by the mean of V alone: its one eigenvalue is the covariance of V with the slope of payoffs.
+        // Costs depend on the shares only through the mean of V. The Jacobian's eigenvalue is the covariance of V with the slope of the
+        // payoffs.
         let usual = windows(&[("horizon", 100.0)], &[8.0, 16.0]);
         let bottleneck = checked(&usual).unwrap();
         let moments = trace(&usual).unwrap();
@@ -341,8 +347,8 @@ mod tests {
     }
 
     #[test]
-    fn where_a_flow_hardly_counts_all_take_the_largest_window_and_all_suffer() {
-        // The share of a flow in the load falls, what each has of the bottleneck does not.
+    fn if_a_flow_hardly_counts_all_take_the_largest_window_and_all_suffer() {
+        // A flow's share of the load falls, while its share of the bottleneck stays constant.
         let crowd = |flows: f64| {
             let settings = [("flows", flows), ("rate", 1.5e6 * flows / 6.0), ("buffer", 50.0 * flows / 6.0)];
             let params = windows(&[&settings[..], &[("horizon", 2e3), ("step", 0.5)]].concat(), &[8.0, 24.0, 48.0]);
@@ -360,7 +366,7 @@ mod tests {
         let one = windows(&[], &[10.0]);
         let names = ["mean_window", "largest_share", "played", "stable", "drift", "price_of_anarchy"];
         assert_eq!(at(&one, &names), [10.0, 1.0, 1.0, 1.0, 0.0, 1.0]);
-        assert_eq!(at(&one, &["margin"]), [f64::INFINITY], "nobody to invade");
+        assert_eq!(at(&one, &["margin"]), [f64::INFINITY], "no strategy left to invade");
     }
 
     #[test]

@@ -1,35 +1,35 @@
-//! Return Back to Threshold (RBT): the closed forms of its paper, and what the change promises.
+//! Return Back to Threshold (RBT): the closed forms of its paper and their predicted gain.
 //! ## What it does
-//! Takes the period between two losses as 1/p round trips. In "SSCCM" the window rises in a straight line from one segment to `ssthresh`,
-//! by M a round trip, then by M²/S a round trip up to P; with RBT the first line starts just below `ssthresh` instead. The gain is the
-//! ratio of the mean windows, areas over times. It also gives the delay, the buffer and the throughputs of equations 3 to 6.
+//! The period between two losses lasts 1/p round trips. In the paper's SSCCM (slow start congestion control method), the window rises
+//! linearly from one segment to `ssthresh` by M per round trip, then by M²/S per round trip to P. With RBT the first line starts just below
+//! `ssthresh`. The gain is the ratio of the mean windows (areas over times). The model also computes delay, buffer and throughputs of
+//! equations 3 to 6.
 //! ## References
 //! Preveze, *A novel method for performance improvement of slow start congestion control method in packet switched networks*, 2019,
 //! equations 3 to 11, tables 1 and 2.
 //! ## Differs from the document
-//! Equation 3 says 0.02 s per mile; table 2 divides by 1609 m a mile and so has 0.02 s per mile, not "1000 km = 1000 miles". Table 2 uses
-//! the MTU of 1540 B as the segment. Equation 6 is lost in the copy we have: the window over RTT.
+//! Equation 3 says 0.02 s per mile. Table 2 divides by 1609 m per mile, which agrees with 0.02 s per mile and not with "1000 km = 1000
+//! miles". Table 2 uses the MTU of 1540 B as the segment. Equation 6 is missing from our copy; the model uses the window over RTT.
 //!
-//! Equation 9 prints SSCCM over RBT, 0.794 with the numbers of table 2, under the heading of an improvement that is its inverse, 1.260:
-//! it is upside down. Equation 10 prints the integrands with the factor t behind the sum instead of in it: the window functions of
-//! equations 7 and 8 have it at their first term only. The readings, inverted:
+//! Equation 9 prints SSCCM over RBT, 0.794 with the numbers of table 2, as the improvement; the improvement is its inverse, 1.260. Equation
+//! 10 prints the factor t after the sum. In the window functions of equations 7 and 8, t multiplies only one term. The readings, inverted:
 //!
 //! | output | integrands | table 2's numbers |
 //! |---|---|---|
-//! | `gain` | equations 7 and 8, the windows: the right one | 1.260 |
-//! | `gain_printed` | equation 10 to the letter, (…)·t in both | 1.423 |
+//! | `gain` | equations 7 and 8, the windows: the correct reading | 1.260 |
+//! | `gain_printed` | equation 10 exactly as printed, (…)·t in both | 1.423 |
 //! | `gain_weighted` | the windows times t | 1.503 |
 //! | `gain_first_printed` | (…)·t in the first line, the window in the second | 1.267 |
 //!
-//! Equation 11 says 1.264. None of them gives it, nor does a segment of 1500 B (1.269 with all else right), a mixture of both, or rounding
-//! to the digits that are printed. The right one is nearest, and 0.4 percentage points below.
+//! Equation 11 says 1.264. No reading gives this value, nor does a segment of 1500 B (1.269 with the correct reading), a mixture of both,
+//! or rounding to the printed digits. The correct reading is nearest, 0.4 percentage points below.
 //!
-//! The lines need a loss after `ssthresh` is reached, p < 1/(S/M − 1), 2.4 % with table 1: above that the paper's P is below S and
-//! nothing in the period is what the figure shows. There the gains are not defined. Besides, S is where the first
-//! period begins: later ones have ssthresh at half of P, which the formulas do not know. The model `rounds` does.
+//! The lines require a loss after the window has reached `ssthresh`: p < 1/(S/M − 1), 2.4 % with table 1. At higher loss the paper's P is
+//! below S, and the gains are undefined. In addition, only the first period begins with S. In later periods ssthresh is half of P, which
+//! the formulas ignore but the model `rounds` includes.
 //! ## Parameters
-//! `loss`: 1 %, where the paper computes its gain. `distance_km`: 1000, `segment`: 1540 B, `mss`: 1500 B (equation 5), `ssthresh`: 65536 B,
-//! `rwnd`: 65536 B, `rate`: 45 Mbit/s, all from table 1.
+//! `loss`: 1 %, as in the paper's gain. `distance_km`: 1000, `segment`: 1540 B, `mss`: 1500 B (equation 5), `ssthresh`: 65536 B, `rwnd`:
+//! 65536 B, `rate`: 45 Mbit/s, all from table 1.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};
@@ -38,12 +38,12 @@ use crate::params::{Default, Kind, Param, Params};
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "rbt",
-    summary: "Return Back to Threshold by its closed forms: table 2, and the gain in every reading",
+    summary: "closed forms of Return Back to Threshold: table 2, and the gain in every reading",
     reference: "Preveze, A novel method for performance improvement of slow start congestion control method, 2019, equations 3 to 11",
     params: &[
         params::LOSS,
-        params::plain("distance_km", 1000.0, (1e-3, 1e9), "length of the path in kilometres"),
-        params::size("segment", 1540.0, "M of table 2: what the window grows by"),
+        params::plain("distance_km", 1000.0, (1e-3, 1e9), "path length in kilometres"),
+        params::size("segment", 1540.0, "M of table 2: growth of the window per round trip in slow start"),
         params::size("mss", 1500.0, "MSS of equation 5"),
         params::size("ssthresh", 65_536.0, "S: threshold at which slow start ends"),
         params::size("rwnd", 65_536.0, "receiver's window"),
@@ -51,7 +51,7 @@ pub static ENTRY: Model = Model {
             name: "rate",
             kind: Kind::Rate { min: 1.0, max: 1e15 },
             default: Default::Number(45e6),
-            doc: "rate of the line, for the required buffer",
+            doc: "link rate, for the required buffer",
         },
     ],
     outputs: OUTPUTS,
@@ -68,22 +68,22 @@ const OUTPUTS: &[Quantity] = &[
     quantity("required_buffer", "B", "RBS (equation 4)"),
     quantity("throughput_loss", "bit/s", "THR with losses (equation 5)"),
     quantity("throughput_window", "bit/s", "THR without losses (equation 6)"),
-    quantity("throughput", "bit/s", "the smaller of both"),
-    quantity("st", "s", "when the window reaches ssthresh"),
-    quantity("pt", "s", "when the loss comes"),
+    quantity("throughput", "bit/s", "the smaller of throughput_loss and throughput_window"),
+    quantity("st", "s", "time at which the window reaches ssthresh"),
+    quantity("pt", "s", "time of the loss"),
     quantity("peak", "B", "window at the loss, P"),
-    quantity("ste", "s", "where RBT starts on the line of slow start"),
-    quantity("window_standard", "B", "mean window of SSCCM in a period"),
-    quantity("window_rbt", "B", "mean window of RBT in a period"),
-    quantity("gain", "", "RBT over SSCCM, windows integrated"),
-    quantity("gain_printed", "", "RBT over SSCCM, equation 10 to the letter"),
-    quantity("gain_weighted", "", "RBT over SSCCM, windows times t integrated"),
+    quantity("ste", "s", "time at which RBT starts on the slow start line"),
+    quantity("window_standard", "B", "mean window of SSCCM over a period"),
+    quantity("window_rbt", "B", "mean window of RBT over a period"),
+    quantity("gain", "", "RBT over SSCCM, integrals of the windows"),
+    quantity("gain_printed", "", "RBT over SSCCM, equation 10 exactly as printed"),
+    quantity("gain_weighted", "", "RBT over SSCCM, integrals of the windows times t"),
     quantity("gain_first_printed", "", "RBT over SSCCM, only the first integrand as printed"),
 ];
 
-/// Metres in a mile, as table 2 has it.
+/// Metres per mile, from table 2.
 const MILE: f64 = 1609.0;
-/// Delay of a mile, of table 1.
+/// Delay per mile in seconds, from table 1.
 const DELAY_PER_MILE: f64 = 0.02;
 
 fn evaluate(params: &Params) -> Vec<f64> {
@@ -103,7 +103,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
     outputs
 }
 
-/// A window on its way: `offset` + `slope` · t.
+/// A linear window function: `offset` + `slope` · t.
 #[derive(Clone, Copy)]
 struct Line {
     offset: f64,
@@ -116,7 +116,7 @@ impl Line {
         self.offset * (to - from) + self.slope * (to * to - from * from) / 2.0
     }
 
-    /// ∫ (offset + slope)·t dt: the factor t printed behind the sum.
+    /// ∫ (offset + slope)·t dt, with the factor t after the sum, as printed.
     fn printed(self, from: f64, to: f64) -> f64 {
         (self.offset + self.slope) * (to * to - from * from) / 2.0
     }
@@ -127,7 +127,7 @@ impl Line {
     }
 }
 
-/// The period of figure 7, with table 2.
+/// The period of figure 7, with the numbers of table 2.
 struct Period {
     st: f64,
     pt: f64,
@@ -150,7 +150,7 @@ impl Period {
         Self { st, pt, peak, ste, slow_start, avoidance }
     }
 
-    /// Preveze eq. 9: SSCCM's and RBT's integrals over their times; NaN where the loss comes before `st`.
+    /// Preveze eq. 9: the integrals of SSCCM and RBT over their durations; NaN if the loss precedes `st`.
     fn means(&self, integral: fn(Line, f64, f64) -> f64) -> [f64; 2] {
         self.over(integral, integral)
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gain_knows_no_units() {
+    fn the_gain_does_not_depend_on_units() {
         let far = compute(&ENTRY, &[("distance_km", 7000.0)], "gain");
         assert_close(far, at("gain"), 1e-12);
         let large = [("segment", 15_400.0), ("ssthresh", 655_360.0)];

@@ -1,7 +1,7 @@
-//! Replicator dynamics: shares of strategies in a population, of which those that pay better than the mean grow.
+//! Replicator dynamics: strategies with payoffs above the population's mean increase their shares.
 //!
-//! ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)), in the logarithms of the shares up to a constant, (ln xᵢ)˙ = fᵢ(x): so no share becomes negative, and to
-//! divide by the sum is all it takes to stay on the simplex.
+//! ẋᵢ = xᵢ·(fᵢ(x) − Σⱼ xⱼ·fⱼ(x)), computed in the logarithms of the shares up to a constant: (ln xᵢ)˙ = fᵢ(x). No share becomes negative,
+//! and division by the sum keeps the state on the simplex.
 //!
 //! ## References
 //! Taylor & Jonker, *Evolutionary stable strategies and game dynamics*, 1978; Maynard Smith & Price, *The logic of animal conflict*, 1973
@@ -16,13 +16,13 @@ pub(crate) struct Population<F> {
 }
 
 impl<F: Fn(&[f64]) -> Vec<f64>> Population<F> {
-    /// A population with `shares`, which are positive or zero; strategies have what `payoffs` says for given shares.
+    /// A population with nonnegative `shares`; `payoffs` returns the payoffs of the strategies for given shares.
     pub(crate) fn new(shares: &[f64], payoffs: F) -> Self {
         let logs: Vec<f64> = shares.iter().map(|share| libm::log(*share)).collect();
         Self { shares: normalised(&logs), logs, payoffs }
     }
 
-    /// Fractions of the population, of sum 1.
+    /// Fractions of the population, which sum to 1.
     pub(crate) fn shares(&self) -> &[f64] {
         &self.shares
     }
@@ -32,7 +32,7 @@ impl<F: Fn(&[f64]) -> Vec<f64>> Population<F> {
         drift(&self.shares, &(self.payoffs)(&self.shares))
     }
 
-    /// Goes on by `time`, by the classical Runge-Kutta method of fourth order; gives the drift before that.
+    /// Advances by `time` with the classical fourth-order Runge-Kutta method; returns the drift before the step.
     pub(crate) fn step(&mut self, time: f64) -> f64 {
         let first = (self.payoffs)(&self.shares);
         let ahead = |by: f64, growth: &[f64]| (self.payoffs)(&normalised(&added(&self.logs, by, growth)));
@@ -64,7 +64,7 @@ fn normalised(logs: &[f64]) -> Vec<f64> {
 
 /// The mean of `values` over a population.
 pub(crate) fn mean(shares: &[f64], values: &[f64]) -> f64 {
-    // Those whom nobody plays may have any payoff, even none that is finite.
+    // A strategy without a share may have any payoff, even an infinite one.
     shares.iter().zip(values).filter(|(share, _)| **share > 0.0).map(|(share, value)| share * value).sum()
 }
 
@@ -73,8 +73,8 @@ fn drift(shares: &[f64], payoffs: &[f64]) -> f64 {
     shares.iter().zip(payoffs).map(|(share, payoff)| share * (payoff - mean).abs()).fold(0.0, f64::max)
 }
 
-/// By how much the population `shares` pays better than an invader, when a part `invaders` of all plays one strategy and the rest are as
-/// before: the least over all strategies. It is evolutionarily stable against them if this is positive.
+/// The population's smallest payoff advantage over an invader: a fraction `invaders` plays one strategy, and the rest keep their `shares`.
+/// The population is evolutionarily stable against such invaders if the advantage is positive.
 pub(crate) fn advantage(shares: &[f64], invaders: f64, payoffs: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
     let against = |invader: usize| {
         let mixed: Vec<f64> = shares
@@ -85,7 +85,7 @@ pub(crate) fn advantage(shares: &[f64], invaders: f64, payoffs: impl Fn(&[f64]) 
         let payoffs = payoffs(&mixed);
         mean(shares, &payoffs) - payoffs[invader]
     };
-    // Who plays what all play does not invade.
+    // The only strategy of a population cannot invade it.
     (0..shares.len()).filter(|invader| shares[*invader] < 1.0).map(against).fold(f64::INFINITY, f64::min)
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use crate::testing::assert_close;
     use proptest::prelude::*;
 
-    /// Payoffs of a game of two players: rows are what one plays, columns what the other does.
+    /// Payoffs of a two-player game: rows are the player's strategies, columns the opponent's.
     fn matrix<const N: usize>(game: [[f64; N]; N]) -> impl Fn(&[f64]) -> Vec<f64> + Copy {
         move |shares: &[f64]| game.iter().map(|row| mean(shares, row)).collect()
     }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn hawks_and_doves_mix() {
-        // A good of V, a fight that costs C: V/C of all are hawks.
+        // With a prize V and a fighting cost C, the share of hawks is V/C.
         for (good, cost) in [(2.0, 4.0), (1.0, 3.0), (1.0, 10.0)] {
             let game = matrix([[(good - cost) / 2.0, good], [0.0, good / 2.0]]);
             for start in [0.01, 0.5, 0.99] {
@@ -119,7 +119,7 @@ mod tests {
             }
             let mixed = [good / cost, 1.0 - good / cost];
             assert!(advantage(&mixed, 0.01, game) > 0.0);
-            // Invaded by hawks, who make up ε(1 − V/C) too many: C/2·ε·(1 − V/C)²; by doves, C/2·ε·(V/C)².
+            // Invading hawks exceed their share by ε(1 − V/C): a disadvantage of C/2·ε·(1 − V/C)². That of doves is C/2·ε·(V/C)².
             let least = (cost / 2.0 * 0.01) * mixed[0].min(mixed[1]).powi(2);
             assert_close(advantage(&mixed, 0.01, game), least, 1e-12);
             assert!(advantage(&[1.0, 0.0], 0.01, game) < 0.0 && advantage(&[0.0, 1.0], 0.01, game) < 0.0);
@@ -127,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn who_coordinates_ends_where_most_were() {
-        // Both gain 2 by the first and 1 by the second: the border is at 1/3, an equilibrium that is not stable.
+    fn a_coordination_game_ends_with_the_initial_majority() {
+        // Both players gain 2 by the first strategy and 1 by the second. The border at 1/3 is an unstable equilibrium.
         let game = matrix([[2.0, 0.0], [0.0, 1.0]]);
         assert_close(after(&[0.34, 0.66], game, 100.0, 0.1)[0], 1.0, 1e-12);
         assert_close(after(&[0.33, 0.67], game, 100.0, 0.1)[0], 0.0, 1e-12);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn rock_paper_scissors_turns() {
-        // x·y·z is conserved, and the middle is no ESS: a zero-sum game gives nobody an advantage.
+        // x·y·z is conserved, and the centre is not an ESS: in a zero-sum game no population has an advantage.
         let game = matrix([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]]);
         let product = |shares: &[f64]| shares.iter().product::<f64>();
         let start = [0.5, 0.3, 0.2];
@@ -154,7 +154,7 @@ mod tests {
     fn constant_payoffs_give_the_logistic_function() {
         let found = |time| after(&[0.1, 0.9], |_: &[f64]| vec![0.7, 0.2], time, 0.25)[0];
         for time in [1.0, 5.0, 10.0, 20.0] {
-            // x/(1 − x) grows by e to the difference of payoffs times the time.
+            // x/(1 − x) grows by the factor e^(difference of payoffs · time).
             assert_close(found(time), 1.0 / (1.0 + 9.0 * (-0.5 * time).exp()), 1e-13);
         }
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_there_does_not_come() {
+    fn an_absent_strategy_does_not_appear() {
         let found = after(&[0.0, 0.5, 0.5], |_: &[f64]| vec![9.0, 1.0, 0.0], 10.0, 0.1);
         assert_eq!(found[0], 0.0);
         assert_close(found[1], 1.0 / (1.0 + (-10.0_f64).exp()), 1e-12);

@@ -1,16 +1,16 @@
 //! Response functions: the mean window of a congestion control by the loss rate.
 //! ## What it does
-//! Gives the mean window that a rule of growth and reduction reaches when every 1/p-th packet is lost, and the throughput that
-//! follows: AIMD in general, of which Reno is one, CUBIC with its Reno-friendly region, and `HighSpeed` TCP.
+//! Computes the mean window of a congestion control at loss rate p, one loss per 1/p packets, and the resulting throughput. The laws are
+//! AIMD, with Reno as a special case, CUBIC with its Reno-friendly region, and `HighSpeed` TCP.
 //! ## References
-//! RFC 9438 §4.3 (mean window of AIMD) and §5 (that of CUBIC, tables 1 and 2); RFC 3649 §5 (`HighSpeed`: 0.12/p^0.835 above 38 packets);
-//! RFC 5681 (Reno).
+//! RFC 9438 §4.3 (mean window of AIMD) and §5 (mean window of CUBIC, tables 1 and 2); RFC 3649 §5 (`HighSpeed`: 0.12/p^0.835 above 38
+//! packets); RFC 5681 (Reno).
 //! ## Differs from the document
-//! RFC 9438 tabulates 1.2/√p for Reno, a rounded √(3/2) = 1.2247, and so does RFC 3649; here it is not rounded. CUBIC is the larger of its
-//! cubic function and Reno's window, as the tables have it: RFC 9438 §4.3 chooses alpha such that both AIMD windows are the same.
+//! For Reno, RFC 9438 and RFC 3649 tabulate 1.2/√p; the model uses √(3/2) = 1.2247 unrounded. As in the tables, the CUBIC window is the
+//! larger of its cubic function and Reno's window, since RFC 9438 §4.3 chooses alpha such that both AIMD windows are equal.
 //! ## Parameters
-//! `law`: reno. `loss`: 1 %, `rtt`: 100 ms, `packet_size`: 1000 B: examples; only CUBIC's window depends on `rtt`. `alpha`: 1 packet a
-//! round trip, `beta`: 0.5, Reno's, for `aimd`. `c`: 0.4 and `cubic_beta`: 0.7, RFC 9438 §5 and §4.6.
+//! `law`: reno. `loss`: 1 %, `rtt`: 100 ms and `packet_size`: 1000 B are examples; only CUBIC's window depends on `rtt`. `alpha`: 1 packet
+//! per round trip and `beta`: 0.5, Reno's values, for `aimd`. `c`: 0.4 and `cubic_beta`: 0.7, from RFC 9438 §5 and §4.6.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};
@@ -27,14 +27,14 @@ pub static ENTRY: Model = Model {
             name: "law",
             kind: Kind::Word(&["reno", "aimd", "cubic", "highspeed"]),
             default: Default::Word("reno"),
-            doc: "whose window",
+            doc: "congestion control",
         },
         params::RTT,
         params::PACKET_SIZE,
-        params::plain("alpha", 1.0, (1e-6, 1e6), "packets that aimd adds in a round trip"),
-        params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that aimd keeps at a loss"),
-        params::plain("c", 0.4, (1e-6, 1e6), "how fast cubic grows, C, in packets per second cubed"),
-        params::plain("cubic_beta", 0.7, (0.0, 0.999_999), "share of the window that cubic keeps at a loss"),
+        params::plain("alpha", 1.0, (1e-6, 1e6), "packets that aimd adds per round trip"),
+        params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that remains after a loss with aimd"),
+        params::plain("c", 0.4, (1e-6, 1e6), "growth constant of cubic, C, in packets per second cubed"),
+        params::plain("cubic_beta", 0.7, (0.0, 0.999_999), "share of the window that remains after a loss with cubic"),
     ],
     outputs: OUTPUTS,
     axis: "loss",
@@ -48,7 +48,7 @@ pub static ENTRY: Model = Model {
 const OUTPUTS: &[Quantity] = &[
     quantity("window", "packets", "mean window"),
     quantity("throughput", "bit/s", "mean window times packet size per round-trip time"),
-    quantity("reno_ratio", "", "mean window over that of Reno at the same loss rate"),
+    quantity("reno_ratio", "", "mean window relative to Reno at the same loss rate"),
 ];
 
 fn evaluate(params: &Params) -> Vec<f64> {
@@ -57,7 +57,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
     let window = match params.word("law") {
         "aimd" => aimd(p, params.number("alpha"), params.number("beta")),
         "cubic" => cubic(p, rtt, params.number("c"), params.number("cubic_beta")).max(reno),
-        // RFC 3649 §5: below 38 packets, where p is above 10^−3, HighSpeed is Reno, which is larger there.
+        // RFC 3649 §5: below 38 packets, where p exceeds 10^−3, HighSpeed equals Reno, whose window is larger there.
         "highspeed" => highspeed(p).max(reno),
         _ => reno,
     };
@@ -65,7 +65,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
     vec![window, 8.0 * params.number("packet_size") * window / rtt, ratio]
 }
 
-/// Mean window of AIMD that adds `alpha` packets a round trip and keeps `beta` of the window at a loss.
+/// Mean window of AIMD that adds `alpha` packets per round trip and retains `beta` of the window after a loss.
 fn aimd(p: f64, alpha: f64, beta: f64) -> f64 {
     // RFC 9438 §4.3, AVG_AIMD.
     libm::sqrt(alpha * (1.0 + beta) / (2.0 * (1.0 - beta) * p))
@@ -98,10 +98,10 @@ mod tests {
         pick(&ENTRY, &params, "window")
     }
 
-    /// A row: p as a power of ten, and windows.
+    /// A table row: p as a power of ten, and the mean windows.
     type Row = (i32, [f64; 5]);
 
-    /// RFC 9438 tables 1 (RTT 0.1 s) and 2 (0.01 s): p as a power of ten; Reno, `HighSpeed`, CUBIC with C = 0.04, 0.4 and 4.
+    /// RFC 9438 tables 1 (RTT 0.1 s) and 2 (0.01 s): p as a power of ten; windows of Reno, `HighSpeed`, and CUBIC with C = 0.04, 0.4 and 4.
     const TABLES: [(f64, &[Row]); 2] = [
         (
             0.1,
@@ -138,9 +138,9 @@ mod tests {
                 let columns = [("highspeed", 0.4), ("cubic", 0.04), ("cubic", 0.4), ("cubic", 4.0)];
                 let computed = columns.map(|(law, c)| window(law, &[&path[..], &[("c", c)]].concat()));
                 for (ours, theirs) in std::iter::once(reno).chain(computed).zip(expected) {
-                    // Where Reno's window rules, the RFC has 1.2/√p instead of 1.2247/√p.
+                    // If Reno's window is the larger one, the RFC has 1.2/√p instead of 1.2247/√p.
                     let rounded = if ours <= reno { ours * 1.2 / 1.5_f64.sqrt() } else { ours };
-                    // The RFC's last digit is rounded or cut off.
+                    // The RFC rounds or truncates the last digit.
                     assert!((rounded - theirs).abs() <= 1.0_f64.max(2e-5 * theirs), "RTT {rtt}, p 10^{power}: {rounded}, not {theirs}");
                 }
             }

@@ -1,30 +1,31 @@
 //! Rounds: a window that grows and shrinks packet by packet, one packet per round trip.
 //! ## What it does
-//! In every round one packet succeeds with probability 1 − p, and then the window grows by MSS below `ssthresh` and by MSS²/cwnd from it
-//! on. At a loss `ssthresh` becomes half of the window, and the window MSS ("SSCCM"), or `ssthresh` − MSS²/cwnd (RBT). A run is one draw;
-//! its numbers are means over its rounds, in several readings of what "throughput" may mean.
+//! Simulates one packet per round, which succeeds with probability 1 − p. After a success the window grows by MSS below `ssthresh`,
+//! otherwise by MSS²/cwnd. A loss sets `ssthresh` to half of the window, and the window to MSS (the paper's "SSCCM") or to `ssthresh` −
+//! MSS²/cwnd (RBT). A run is one random sample; its outputs are means over its rounds, with several readings of "throughput".
 //! ## References
 //! Preveze, *A novel method for performance improvement of slow start congestion control method in packet switched networks*, 2019, §3 and
 //! §4, figures 3 to 10, table 1, equations 1 and 2.
 //! ## Differs from the document
-//! The flow chart of figure 3 is lost; the text says what is above. It names no floor: the window is at least MSS here, or a small one would
-//! turn negative under RBT. It is not capped by `rwnd` unless `capped` says so: table 2 has a window of 67651 B above the `rwnd` of 65536 B.
-//! The caption of figure 7 has the window after a loss as cwnd − MSS²/cwnd, as good as no reduction: choose `response = "window"`. That chain
-//! drifts upwards without end unless it is capped.
+//! The flow chart of figure 3 is lost; the model follows the text. The text states no floor; here the window is at least MSS, since RBT
+//! would make a small window negative. `rwnd` limits the window only with `capped`: table 2 has a window of 67651 B above the `rwnd` of
+//! 65536 B. The caption of figure 7 gives the window after a loss as cwnd − MSS²/cwnd, almost no reduction: `response = "window"`. Without
+//! a cap, that window grows without bound.
 //!
-//! What "THR" is the paper does not say exactly. "Number of bytes successfully transmitted in a second" and one packet for each round trip
-//! would be `packet_rate`, on which the window has no influence at all; the difference between SSCCM and RBT can only be one of windows,
-//! `window_rate` (a window of bytes per round trip) or `acked_window_rate` (the same where only windows of successful rounds count).
-//! Equation 1's capacity is that of the line over the time of the run; it has the units of a rate and not of an amount in the paper.
+//! The paper does not define "THR" exactly. "Number of bytes successfully transmitted in a second" with one packet per round trip would be
+//! `packet_rate`, which does not depend on the window. The difference between SSCCM and RBT can only lie in the windows: `window_rate` is
+//! the window in bytes per round trip, and `acked_window_rate` counts only the windows of successful rounds. Equation 1's capacity is the
+//! link's over the duration of the run; in the paper it has the units of a rate instead of an amount.
 //!
-//! The text halves `ssthresh` at each loss; equation 10 has the same S in every period. `halves = false` leaves `ssthresh` as it is, for both
-//! rules. With `losses = "periodic"` too, every 1/p-th round is lost and nothing is random: the two sawteeth of figure 7.
+//! The text halves `ssthresh` at each loss, but equation 10 has the same S in every period: `halves = false` leaves `ssthresh` unchanged
+//! for both rules. With `losses = "periodic"` too, every 1/p-th round is lost without randomness, which gives the two sawteeth of figure 7.
 //!
-//! The generator is derived from `seed` and `loss` alone, so that all responses see the same losses.
+//! The generator is derived from `seed` and `loss` alone, so all responses have the same losses.
 //! ## Parameters
-//! `loss`: 1 %; the paper has 1 % to 10 %. `seed`: 1. `rounds`: 1000, figures 5, 6, 9 and 10. `response`: `restart`. `packet_size`: the
-//! MSS, 1500 B, `ssthresh` and `rwnd`: 65536 B, `rate`: 45 Mbit/s and `ack_size`: 40 B, table 1. `rtt`: 24.9 ms, table 2. `capped`: false.
-//! `warmup`: 0 rounds, as in the paper; some hundreds leave out the first slow start. `halves`: true, the text's. `losses`: `random`.
+//! `loss`: 1 %; the paper has 1 % to 10 %. `seed`: 1. `rounds`: 1000, as in figures 5, 6, 9 and 10. `response`: `restart`. `packet_size`:
+//! 1500 B, the MSS, `ssthresh` and `rwnd`: 65536 B, `rate`: 45 Mbit/s and `ack_size`: 40 B, from table 1. `rtt`: 24.9 ms, from table 2.
+//! `capped`: false. `warmup`: 0 rounds, as in the paper; a few hundred exclude the first slow start. `halves`: true, as in the text.
+//! `losses`: `random`.
 
 use crate::analytic::{Model, Numbers, Trace, column, columns, params};
 use crate::entry::{Quantity, quantity};
@@ -34,7 +35,7 @@ use crate::rng::Generator;
 /// This model in the registry.
 pub static ENTRY: Model = Model {
     name: "rounds",
-    summary: "one packet per round trip: SSCCM and Return Back to Threshold as a chain, by simulation",
+    summary: "one packet per round trip: SSCCM and Return Back to Threshold as a Markov chain, by simulation",
     reference: "Preveze, A novel method for performance improvement of slow start congestion control method, 2019, §3 and §4",
     params: PARAMS,
     outputs: OUTPUTS,
@@ -49,8 +50,8 @@ pub static ENTRY: Model = Model {
 const PARAMS: &[Param] = &[
     params::LOSS,
     params::whole("seed", 1.0, (0.0, 9_007_199_254_740_992.0), "seed of the run"),
-    params::whole("rounds", 1000.0, (1.0, 1e9), "rounds of the run that count"),
-    params::whole("warmup", 0.0, (0.0, 1e9), "rounds before them"),
+    params::whole("rounds", 1000.0, (1.0, 1e9), "rounds that count, after the warm-up"),
+    params::whole("warmup", 0.0, (0.0, 1e9), "rounds of the warm-up"),
     Param {
         name: "response",
         kind: Kind::Word(&["restart", "threshold", "window"]),
@@ -58,39 +59,39 @@ const PARAMS: &[Param] = &[
         doc: "window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7)",
     },
     params::size("packet_size", 1500.0, "MSS"),
-    params::size("ssthresh", 65_536.0, "first threshold"),
+    params::size("ssthresh", 65_536.0, "initial ssthresh"),
     params::size("rwnd", 65_536.0, "receiver's window"),
-    Param { name: "capped", kind: Kind::Bool, default: Default::Bool(false), doc: "whether the window is at most rwnd" },
-    Param { default: Default::Number(0.0249), doc: "round-trip time: the length of a round", ..params::RTT },
-    Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(45e6), doc: "rate of the line" },
+    Param { name: "capped", kind: Kind::Bool, default: Default::Bool(false), doc: "limits the window to rwnd" },
+    Param { default: Default::Number(0.0249), doc: "round-trip time, the duration of a round", ..params::RTT },
+    Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(45e6), doc: "link rate" },
     params::size("ack_size", 40.0, "size of an ACK"),
     Param {
         name: "halves",
         kind: Kind::Bool,
         default: Default::Bool(true),
-        doc: "whether a loss halves ssthresh (§4), or leaves it as it is (equation 10)",
+        doc: "halves ssthresh at a loss (§4) instead of leaving it unchanged (equation 10)",
     },
     Param {
         name: "losses",
         kind: Kind::Word(&["random", "periodic"]),
         default: Default::Word("random"),
-        doc: "each round is lost with probability loss, or every 1/loss-th (figure 7)",
+        doc: "losses: each round with probability loss, or every 1/loss-th round (figure 7)",
     },
 ];
 
 const OUTPUTS: &[Quantity] = &[
     quantity("window", "B", "mean of cwnd over rounds"),
     quantity("window_rate", "bit/s", "mean of cwnd per round-trip time"),
-    quantity("acked_window_rate", "bit/s", "the same, cwnd of lost rounds counted as nothing"),
+    quantity("acked_window_rate", "bit/s", "mean of cwnd per round-trip time, with zero for lost rounds"),
     quantity("packet_rate", "bit/s", "packets acknowledged times MSS per second"),
-    quantity("net_rate", "bit/s", "numerator of equation 1 per second: packets that arrived less their ACKs"),
-    quantity("utilisation", "", "equation 1, of what the line can carry in that time"),
+    quantity("net_rate", "bit/s", "numerator of equation 1 per second: delivered packets minus their ACKs"),
+    quantity("utilisation", "", "equation 1, relative to the link's capacity over the run"),
     quantity("equation_2", "bit/s", "equation 2"),
     quantity("acked", "packets", "rounds without loss"),
     quantity("lost", "packets", "rounds with loss"),
 ];
 
-/// What a loss makes of the window.
+/// The window after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Response {
     Restart,
@@ -121,7 +122,7 @@ impl Chain {
         Self { response, halves: params.flag("halves"), mss, cap, cwnd: mss, ssthresh: params.number("ssthresh") }
     }
 
-    /// The next round's window.
+    /// Advances to the next round's window.
     fn step(&mut self, acked: bool) {
         let per_packet = self.mss * self.mss / self.cwnd;
         if acked {
@@ -134,7 +135,7 @@ impl Chain {
         }
         self.cwnd = match self.response {
             Response::Restart => self.mss,
-            // Below a threshold that is not halved the window does not jump up to it.
+            // The window never jumps up to a threshold that is not halved.
             Response::Threshold => (self.ssthresh.min(self.cwnd) - per_packet).max(self.mss),
             Response::Window => (self.cwnd - per_packet).max(self.mss),
         };
@@ -145,7 +146,7 @@ impl Chain {
 struct Losses {
     rate: f64,
     random: Generator,
-    /// Losses due so far, where they are periodic.
+    /// Accumulated losses that are due, if losses are periodic.
     due: Option<f64>,
 }
 
@@ -160,7 +161,7 @@ impl Losses {
     fn acked(&mut self) -> bool {
         let Some(due) = &mut self.due else { return self.random.uniform() >= self.rate };
         *due += self.rate;
-        // Sums of a rate such as 1 % come out just below whole numbers.
+        // Sums of a rate such as 1 % end just below whole numbers.
         let acked = *due < 1.0 - 1e-9;
         if !acked {
             *due -= 1.0;
@@ -192,7 +193,7 @@ impl Totals {
         let [mss, rtt, rate, ack] = ["packet_size", "rtt", "rate", "ack_size"].map(|name| params.number(name));
         let time = self.rounds * rtt;
         let lost = self.rounds - self.acked;
-        // Preveze eq. 1: every round sends one packet, and none arrives twice.
+        // Preveze eq. 1: each round sends one packet, and no packet arrives twice.
         let net = (self.rounds - lost) * mss - self.acked * ack;
         let utilisation = net / (rate / 8.0 * time);
         let per_second = |bytes: f64| 8.0 * bytes / time;
@@ -224,15 +225,15 @@ fn evaluate(params: &Params) -> Vec<f64> {
     totals.outputs(params)
 }
 
-/// Every round of the run for which [`ENTRY`] gives means; the warm-up is left out.
+/// The rounds of a run, without the warm-up; [`ENTRY`] gives their means.
 const TRACE: Trace = Trace {
-    summary: "every round of one run of `rounds`, whose means it has in its last row",
+    summary: "every round of one run of `rounds`; the last row has the run's means",
     columns: &[
         column("round", "", "number of the round, from 1").of(Numbers::Whole),
-        column("time", "s", "its end"),
-        column("cwnd", "B", "window with which it began"),
-        column("ssthresh", "B", "threshold with which it began"),
-        column("acked", "", "whether its packet was acknowledged").of(Numbers::Bool),
+        column("time", "s", "end of the round"),
+        column("cwnd", "B", "window at the start of the round"),
+        column("ssthresh", "B", "threshold at the start of the round"),
+        column("acked", "", "whether the round's packet was acknowledged").of(Numbers::Bool),
         column("window_rate", "bit/s", "output `window_rate` if the run ended here"),
         column("acked_window_rate", "bit/s", "output `acked_window_rate` if the run ended here"),
         column("packet_rate", "bit/s", "output `packet_rate` if the run ended here"),
@@ -240,7 +241,7 @@ const TRACE: Trace = Trace {
     evaluate: |params| {
         let rounds = params.number("rounds");
         if rounds > LONGEST_TRACE {
-            return Err(format!("rounds: a trace has at most {LONGEST_TRACE} of them, not {rounds}"));
+            return Err(format!("rounds: a trace has at most {LONGEST_TRACE} rounds, not {rounds}"));
         }
         Ok(columns(trace(params).zip(1_u32..).map(|(round, number)| {
             let Round { time, cwnd, ssthresh, acked, window_rate, acked_window_rate, packet_rate } = round;
@@ -249,10 +250,10 @@ const TRACE: Trace = Trace {
     },
 };
 
-/// Most rounds of a trace: two thirds of a gigabyte.
+/// Most rounds of a trace, about two thirds of a gigabyte.
 const LONGEST_TRACE: f64 = 1e7;
 
-/// A round of a trace: its columns.
+/// One row of a trace.
 #[derive(Debug)]
 struct Round {
     time: f64,
@@ -289,7 +290,7 @@ mod tests {
     use crate::testing::assert_close;
     use proptest::prelude::*;
 
-    /// Windows in segments, so that numbers are small.
+    /// A chain in segments, for small numbers.
     fn chain(response: &str, ssthresh: f64) -> Chain {
         Chain::new(&params(response, &[("ssthresh", ssthresh)]))
     }
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // 1, 2, 3 in slow start, 3 + 1/3 from the threshold on; a loss there leaves 5/3, and then each rule its own.
+        // Slow start: 1, 2, 3; then 3 + 1/3 above the threshold. A loss makes ssthresh 5/3, and each rule sets its own window.
         for (response, expected) in [("restart", 1.0), ("threshold", 5.0 / 3.0 - 0.3), ("window", 10.0 / 3.0 - 0.3)] {
             let mut chain = chain(response, 3.0);
             for window in [1.0, 2.0, 3.0, 10.0 / 3.0] {
@@ -337,7 +338,7 @@ mod tests {
         let rounds: Vec<Round> = trace(&params).collect();
         let lost: Vec<usize> = (0..1000).filter(|at| !rounds[*at].acked).collect();
         assert_eq!(lost, (0..10).map(|period| 100 * period + 99).collect::<Vec<_>>());
-        // Every later period begins just below the threshold and ends at the same window.
+        // Each later period begins just below the threshold and ends at the same window.
         for at in &lost[1..9] {
             let peak = rounds[*at].cwnd;
             assert_close(rounds[at + 1].cwnd, 40.0 - 1.0 / peak, 1e-12);
@@ -350,7 +351,7 @@ mod tests {
         let mut chain = chain("threshold", 100.0);
         chain.cwnd = 10.0;
         chain.step(false);
-        // 5 − 0.1, below 5: one whole segment more, then avoidance.
+        // 5 − 0.1 is below 5: one more whole segment, then avoidance.
         assert_close(chain.cwnd, 4.9, 1e-12);
         chain.step(true);
         assert_close(chain.cwnd, 5.9, 1e-12);
@@ -369,14 +370,14 @@ mod tests {
 
     #[test]
     fn means_of_the_certain_runs() {
-        // No loss: 1, 2, 3, 4 and then 4 + 1/4; all lost: 1 forever.
+        // Without loss: 1, 2, 3, 4 and then 4 + 1/4. With every round lost: always 1.
         let none = params("restart", &[("loss", 0.0), ("rounds", 5.0), ("ssthresh", 4.0), ("rtt", 0.5), ("ack_size", 0.25)]);
         let at = |name| pick(&ENTRY, &none, name);
         assert_close(at("window"), 14.25 / 5.0, 1e-12);
         assert_close(at("window_rate"), 8.0 * 14.25 / 2.5, 1e-12);
         assert_close(at("packet_rate"), 16.0, 1e-12);
         assert_close(at("net_rate"), 12.0, 1e-12);
-        // 45 Mbit/s for 2.5 s; 5 bytes times that, per second.
+        // 45 Mbit/s for 2.5 s; 5 bytes times the utilisation, per second.
         assert_close(at("utilisation"), 30.0 / (45e6 * 2.5), 1e-18);
         assert_close(at("equation_2"), 16.0 * 30.0 / (45e6 * 2.5), 1e-15);
         let all = params("threshold", &[("loss", 1.0), ("rounds", 5.0)]);
@@ -400,10 +401,10 @@ mod tests {
         (mean, (variance / count).sqrt())
     }
 
-    /// The stationary mean of the window by the chain of windows at losses, on a grid of `cells` per segment up to `top` segments.
+    /// The stationary mean of the window, from the chain of windows at losses on a grid of `cells` per segment up to `top` segments.
     ///
-    /// Between losses all is determined by the window L at the last one; the next comes in the k-th round after with probability q^k·p, at
-    /// the window of that round. A window between two points of the grid counts at both, in proportion, so that means are kept.
+    /// The window L at the last loss determines the rounds until the next. That loss occurs in round k with probability q^k·p, at the
+    /// window of that round. A window between two grid points counts at both in proportion, which preserves means.
     fn stationary(response: &str, loss: f64, top: u32, cells: u32) -> f64 {
         let (keep, count) = (1.0 - loss, (top - 1) * cells);
         let rounds = (-32.0 / keep.ln()) as usize;
@@ -418,7 +419,7 @@ mod tests {
                 let (low, share) = (place.floor(), place.fract());
                 row[low as usize] += weight * (1.0 - share);
                 row[low as usize + 1] += weight * share;
-                sum += weight * chain.cwnd; // p·q^k·c: its mean over a cycle of 1/p rounds
+                sum += weight * chain.cwnd; // p·q^k·c, the mean over a cycle of 1/p rounds
                 weight *= keep;
                 chain.step(true);
             }
@@ -440,7 +441,7 @@ mod tests {
         for (response, loss, top) in [("restart", 0.1, 25), ("restart", 0.03, 40), ("threshold", 0.1, 25), ("threshold", 0.03, 40)] {
             let exact = stationary(response, loss, top, 12);
             let coarse = stationary(response, loss, top, 6);
-            assert!((exact / coarse - 1.0).abs() < 2e-3, "the grid matters: {coarse}, then {exact}");
+            assert!((exact / coarse - 1.0).abs() < 2e-3, "the grid is too coarse: {coarse}, then {exact}");
             let settings = [("loss", loss), ("rounds", 100_000.0), ("warmup", 1000.0)];
             let (mean, error) = sample(response, &settings, "window", 20);
             assert!(error < 3e-3 * mean, "{error}");
@@ -450,10 +451,10 @@ mod tests {
 
     #[test]
     fn without_slow_start_it_is_the_square_root_law() {
-        // For small p, W²/2 grows by 1 a packet and falls to a quarter at a loss: it is Σ 4^−k·E_k/p with exponential E_k of mean 1. Their
-        // rates are 4^k, so E[(Σ 4^−k·E_k)^s] = Γ(1+s)·Σ c_k·4^(−ks) with c_k = Π 1/(1 − 4^(k−j)) over j ≠ k, and the mean of W over
-        // packets is 1.5269/√p. (Over time, where large windows last no longer than small ones, it is the 1.3098/√p of Ott, Kemperman &
-        // Mathis 1996; here all rounds take one round trip.)
+        // For small p, W²/2 grows by 1 per packet and a loss divides it by four. It is Σ 4^−k·E_k/p with exponential E_k of mean 1. The terms
+        // have rates 4^k, so E[(Σ 4^−k·E_k)^s] = Γ(1+s)·Σ c_k·4^(−ks) with c_k = Π 1/(1 − 4^(k−j)) over j ≠ k. The mean of W over packets is
+        // 1.5269/√p. (Over time, in which large windows last no longer than small ones, the mean is the 1.3098/√p of Ott, Kemperman & Mathis
+        // 1996. Here each packet takes a round trip.)
         let c = |k: i32| (0..60).filter(|j| *j != k).map(|j| 1.0 / (1.0 - 4.0_f64.powi(k - j))).product::<f64>();
         let gamma = std::f64::consts::PI.sqrt() / 2.0;
         let constant = 2.0_f64.sqrt() * gamma * (0..20).map(|k| c(k) * 0.5_f64.powi(k)).sum::<f64>();
@@ -461,18 +462,18 @@ mod tests {
         let loss = 1e-4_f64;
         let settings = [("loss", loss), ("rounds", 4e6), ("warmup", 1e5)];
         let (mean, error) = sample("threshold", &settings, "window", 24);
-        // The whole segment after a loss, and steps that are not small, are worth about one segment.
+        // The whole segment added after a loss and the finite steps account for about one segment.
         assert!((mean - constant / loss.sqrt()).abs() < 4.5 * error + 1.0, "{mean} ± {error}");
         assert!(4.5 * error + 1.0 < 0.04 * mean, "{error}");
     }
 
     #[test]
-    fn seeds_and_loss_rates_have_numbers_of_their_own() {
+    fn each_seed_and_loss_rate_has_its_own_random_numbers() {
         let acks = |seed: f64, loss: f64, response: &str| -> Vec<bool> {
             let rounds: Vec<Round> = trace(&params(response, &[("seed", seed), ("loss", loss), ("rounds", 200.0)])).collect();
             rounds.iter().map(|round| round.acked).collect()
         };
-        assert_eq!(acks(1.0, 0.5, "restart"), acks(1.0, 0.5, "threshold"), "the same losses for all responses");
+        assert_eq!(acks(1.0, 0.5, "restart"), acks(1.0, 0.5, "threshold"), "all responses have the same losses");
         assert_ne!(acks(1.0, 0.5, "restart"), acks(2.0, 0.5, "restart"));
         let (half, nearly) = (acks(1.0, 0.5, "restart"), acks(1.0, 0.500_001, "restart"));
         assert!(half.iter().zip(&nearly).filter(|(a, b)| a != b).count() > 50, "independent");

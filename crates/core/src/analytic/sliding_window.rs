@@ -1,19 +1,21 @@
-//! Sliding windows: efficiency of stop-and-wait, Go-Back-N and selective repeat by the textbook.
+//! Sliding windows: textbook efficiencies of stop-and-wait, Go-Back-N and selective repeat.
 //! ## What it does
-//! Gives the share of time in which a link carries frames that count, when each frame is lost with probability p and its acknowledgement,
-//! which is never lost, comes 1 + 2a frame times after its transmission began; a is the delay of the path in frame times.
+//! Computes the share of time in which a link carries useful frames. Each frame is lost with probability p. Its acknowledgement is never
+//! lost and arrives 1 + 2a frame times after the start of transmission; a is the one-way delay of the path in frame times.
 //! ## References
 //! Tanenbaum & Wetherall, *Computer networks*, 5th edition, §3.4; Stallings, *Data and computer communications*, appendix on performance:
 //! stop-and-wait (1−p)/(1+2a); Go-Back-N (1−p)/(1+2ap) for W ≥ 1+2a, else W(1−p)/((1+2a)(1−p+Wp)); selective repeat 1−p, or
 //! W(1−p)/(1+2a). Preveze 2019, §1, names the three.
 //! ## Differs from the document
-//! The textbook's Go-Back-N counts W frames as wasted at a loss where W < 1+2a. But a sender that goes back may fill its window anew, and so
-//! uses slots in which it would have waited: exactly, with q = 1−p and g = (1−q^W)/p, the efficiency is q·g/(1+2a + q·g − W·q^W).
-//! `go_back_n_exact` is that; both are the same for W = 1 and W = 1+2a, and for W > 1+2a, where W = 1+2a is what counts. With
-//! p = 10 %, a = 2 and W = 3 it is 0.464 instead of 0.450. Selective repeat is counted as the textbooks do, with W frames under way; a sender whose W frames follow one another in number
-//! waits for the oldest and is slower: the model `arq` has both.
+//! At a loss with W < 1+2a, the textbook's Go-Back-N counts W frames as wasted. However, a sender that goes back may refill its window at
+//! once, and so uses slots in which it would have waited. With q = 1−p and g = (1−q^W)/p, the exact efficiency is q·g/(1+2a + q·g − W·q^W):
+//! `go_back_n_exact`. Both forms agree for W = 1, W = 1+2a, and W > 1+2a, where 1+2a replaces W. With p = 10 %, a = 2 and W = 3, the exact
+//! efficiency is 0.464 instead of 0.450.
+//!
+//! As in the textbooks, selective repeat may have W frames unacknowledged. A sender whose W frames must be consecutive waits for the oldest
+//! one and is slower; the model `arq` covers both.
 //! ## Parameters
-//! `loss`: 1 %. `a`: 10 and `window`: 7, the largest of Go-Back-N with numbers of 3 bits, are examples.
+//! `loss`: 1 %. `a`: 10 and `window`: 7, the largest of Go-Back-N with sequence numbers of 3 bits, are examples.
 
 use crate::analytic::{Model, params};
 use crate::entry::{Quantity, quantity};
@@ -26,7 +28,7 @@ pub static ENTRY: Model = Model {
     reference: "Tanenbaum & Wetherall, Computer networks, §3.4; Stallings, Data and computer communications",
     params: &[
         params::LOSS,
-        params::plain("a", 10.0, (0.0, 1e9), "one-way delay of the path over the time to send a frame"),
+        params::plain("a", 10.0, (0.0, 1e9), "one-way delay of the path, in frame times"),
         params::whole("window", 7.0, (1.0, 1e9), "frames that may be unacknowledged"),
     ],
     outputs: OUTPUTS,
@@ -41,7 +43,7 @@ pub static ENTRY: Model = Model {
 const OUTPUTS: &[Quantity] = &[
     quantity("stop_and_wait", "", "efficiency of stop-and-wait"),
     quantity("go_back_n", "", "efficiency of Go-Back-N"),
-    quantity("go_back_n_exact", "", "efficiency of Go-Back-N, slots after a loss used"),
+    quantity("go_back_n_exact", "", "exact efficiency of Go-Back-N, which uses slots after a loss"),
     quantity("selective_repeat", "", "efficiency of selective repeat"),
 ];
 
@@ -50,7 +52,7 @@ fn evaluate(params: &Params) -> Vec<f64> {
     let (q, cycle) = (1.0 - p, 1.0 + 2.0 * a);
     let enough = window >= cycle;
     let go_back_n = if enough { q / (1.0 + 2.0 * a * p) } else { window * q / (cycle * (q + window * p)) };
-    // Good frames until a loss are geometric; n of them take ⌊n/W⌋ cycles and the rest, and another cycle until the loss is known.
+    // Good frames until a loss are geometric. n frames take ⌊n/W⌋ cycles and the rest, and one more cycle until the loss is known.
     let effective = window.min(cycle);
     let kept = libm::pow(q, effective);
     let good = q * if p == 0.0 { effective } else { -libm::expm1(effective * libm::log1p(-p)) / p };
@@ -72,7 +74,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // a = 2: a cycle of 5. W = 7: 0.9/5; 0.9/1.4, twice; 0.9. W = 3: 0.9/5; 2.7/(5·1.2); q·g = 0.9·2.71, 2.439/(5 + 2.439 − 3·0.729); 2.7/5.
+        // a = 2 gives a cycle of 5. W = 7: 0.9/5; 0.9/1.4, twice; 0.9. W = 3: 0.9/5; 2.7/(5·1.2); q·g = 0.9·2.71, 2.439/(5 + 2.439 −
+        // 3·0.729); 2.7/5.
         for (window, expected) in [(7.0, [0.18, 0.642_857_142_857, 0.642_857_142_857, 0.9]), (3.0, [0.18, 0.45, 0.464_394_516_375, 0.54])] {
             for (computed, expected) in efficiencies(0.1, 2.0, window).into_iter().zip(expected) {
                 assert_close(computed, expected, 1e-12);

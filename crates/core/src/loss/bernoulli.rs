@@ -1,13 +1,13 @@
 //! Bernoulli loss: every packet is lost with the same probability.
 //! ## What it does
-//! Draws one number for each packet, the SYN included, and loses the packet if the number is below the rate. Packets are lost
-//! independently of one another and of their size.
+//! Draws one random number for each packet, including SYNs, and drops the packet if the number is below `rate`. Losses are independent of
+//! one another and of packet size.
 //! ## References
 //! ns-2.35, `ErrorModel` with unit `pkt` and a uniform random variable.
 //! ## Differs from the document
 //! Nothing.
 //! ## Parameters
-//! `rate`: probability of loss; no default, since a loss model without a rate means nothing: 0 %.
+//! `rate`: probability of loss; 0 %. A loss model without a rate has no effect.
 
 use crate::entry::Entry;
 use crate::loss::LossModel;

@@ -1,4 +1,4 @@
-//! Loss models: packets that a link loses for reasons other than its queue.
+//! Loss models: random packet losses of a link, apart from queue drops.
 
 mod model;
 

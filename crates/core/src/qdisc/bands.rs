@@ -1,25 +1,25 @@
-//! Queues side by side, of which a scheduler serves one after the other.
+//! Parallel queues that a scheduler serves in turn.
 
 use std::collections::VecDeque;
 
 use super::{Backlog, Packet};
 
-/// One of several queues.
+/// One of the queues.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Band {
     packets: VecDeque<Packet>,
     pub(crate) backlog: Backlog,
-    /// Size of the packet that is next, in bytes, if there is one; kept here because a round of many turns asks for it often.
+    /// Size of the first packet in bytes, 0 if the queue is empty. Stored here because every turn of a round reads it.
     pub(crate) head: u64,
-    /// Whether it takes turns.
+    /// Whether the queue takes turns.
     in_round: bool,
 }
 
-/// Queues, and in which order those take turns that are not empty, or were not when they were last looked at.
+/// Parallel queues and the order of their turns. A queue that becomes empty keeps its turn until the scheduler removes it.
 #[derive(Debug)]
 pub(crate) struct Bands {
     queues: Vec<Band>,
-    /// The queues that take turns, the one whose turn it is first.
+    /// The queues that take turns; the current one comes first.
     round: VecDeque<usize>,
     total: Backlog,
 }
@@ -30,7 +30,7 @@ impl Bands {
         Self { queues: vec![Band::default(); count], round: VecDeque::new(), total: Backlog::default() }
     }
 
-    /// Queue number `index`, which is made if there are not so many yet.
+    /// Queue `index`, which is created if it does not exist.
     pub(crate) fn band(&mut self, index: usize) -> &Band {
         if index >= self.queues.len() {
             self.queues.resize_with(index + 1, Band::default);
@@ -38,12 +38,12 @@ impl Bands {
         &self.queues[index]
     }
 
-    /// How many queues there are.
+    /// Number of queues.
     pub(crate) fn count(&self) -> usize {
         self.queues.len()
     }
 
-    /// What waits in all.
+    /// Backlog of all queues together.
     pub(crate) fn total(&self) -> Backlog {
         self.total
     }
@@ -53,12 +53,12 @@ impl Bands {
         self.round.front().copied()
     }
 
-    /// The queues that take turns, in their order.
+    /// The queues that take turns, in order.
     pub(crate) fn round(&self) -> impl Iterator<Item = (usize, &Band)> {
         self.round.iter().map(|&index| (index, &self.queues[index]))
     }
 
-    /// Adds a packet at the end of queue `index`. If the queue took no turns, it takes the last one of the round from now on; gives whether.
+    /// Appends a packet to queue `index`. A queue without a turn joins at the end of the round; returns whether it joined.
     pub(crate) fn push(&mut self, index: usize, packet: Packet) -> bool {
         self.band(index);
         let band = &mut self.queues[index];
@@ -75,7 +75,7 @@ impl Bands {
         joins
     }
 
-    /// Takes the first packet of queue `index`, which keeps its turn.
+    /// Removes the first packet of queue `index`, which keeps its turn.
     pub(crate) fn pop(&mut self, index: usize) -> Option<Packet> {
         let band = &mut self.queues[index];
         let packet = band.packets.pop_front()?;
@@ -85,7 +85,7 @@ impl Bands {
         Some(packet)
     }
 
-    /// Lets queue `index` take no turns any more, if it is empty; gives whether it left.
+    /// Removes queue `index` from the round if the queue is empty; returns whether it was removed.
     pub(crate) fn leave_if_empty(&mut self, index: usize) -> bool {
         let band = &mut self.queues[index];
         if !band.packets.is_empty() || !std::mem::take(&mut band.in_round) {
@@ -99,7 +99,7 @@ impl Bands {
         true
     }
 
-    /// Ends the turn of the current queue: it takes the last one.
+    /// Ends the turn of the current queue, which moves to the end of the round.
     pub(crate) fn rotate(&mut self) {
         if let Some(current) = self.round.pop_front() {
             self.round.push_back(current);
@@ -107,8 +107,8 @@ impl Bands {
     }
 }
 
-/// The queue, of `count`, into which ns-2's hash puts an address, or a sum of addresses: a number modulo a large one, and that, with an
-/// offset, modulo the queues.
+/// The queue, out of `count`, to which ns-2's hash assigns an address or a sum of addresses. `modulus` reduces the hash before `offset`
+/// is added.
 pub(crate) const fn ns2_bucket(address: u32, (modulus, offset): (i64, i64), count: usize) -> usize {
     let address = address as i64;
     let hash = (address + (address >> 8) + !(address >> 4)) % modulus;
@@ -140,13 +140,13 @@ mod tests {
         for index in 0..3 {
             bands.push(index, packet(index as u32, 0, 100));
         }
-        assert!(!bands.leave_if_empty(1), "it is not empty");
+        assert!(!bands.leave_if_empty(1), "the queue is not empty");
         bands.pop(1);
         assert_eq!(order(&bands), [0, 1, 2]);
-        assert!(!bands.push(1, packet(3, 0, 100)), "it still takes turns");
+        assert!(!bands.push(1, packet(3, 0, 100)), "the queue still takes turns");
         bands.pop(1);
         assert!(bands.leave_if_empty(1));
-        assert!(!bands.leave_if_empty(1), "it has left");
+        assert!(!bands.leave_if_empty(1), "the queue has already left the round");
         assert_eq!((order(&bands), bands.pop(1)), (vec![0, 2], None));
         assert!(bands.push(1, packet(4, 0, 100)));
         assert_eq!(order(&bands), [0, 2, 1]);
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn the_hash_by_hand() {
-        // a + (a >> 8) + ~(a >> 4): −1, 0, 14, 14, 239, 240; the remainder of −1 is 15.
+        // a + (a >> 8) + ~(a >> 4) gives −1, 0, 14, 14, 239, 240; −1 modulo 16 is 15.
         let addresses = [0, 1, 15, 16, 255, 256];
         assert_eq!(addresses.map(|address| ns2_bucket(address, (1_048_575, 0), 16)), [15, 0, 14, 14, 15, 0]);
         assert_eq!(addresses.map(|address| ns2_bucket(address, (16_777_215, 1), 10)), [0, 1, 5, 5, 0, 1]);
-        // 1118481 + 4369 + ~69905 = 1052944, of which the modulus leaves 4369 = 273·16 + 1.
+        // 1118481 + 4369 + ~69905 = 1052944; modulo 1048575 this is 4369 = 273·16 + 1.
         assert_eq!(ns2_bucket(0x11_1111, (1_048_575, 0), 16), 1);
     }
 }

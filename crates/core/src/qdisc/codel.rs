@@ -1,20 +1,19 @@
 //! `CoDel`: controlled delay.
 //! ## What it does
-//! Looks at how long a packet has waited when it is about to leave. Once no packet of a whole `interval` has waited less than `target`, it
-//! drops one, or marks it, and goes on to do so at times that come closer as 1/√`count`. It stops at the first packet that has waited less
-//! than `target`, and whenever at most `maxpacket` bytes would remain; if it soon has to drop again, it starts near the frequency at which
-//! it had stopped.
+//! `CoDel` measures each packet's waiting time at departure. When the waiting time has not been below `target` for a whole `interval`,
+//! `CoDel` drops (or marks) a packet. Further drops follow at intervals of `interval`/√`count`, until a packet has waited less than
+//! `target` or at most `maxpacket` bytes would remain. If `CoDel` soon has to drop again, it starts near its last drop frequency.
 //! ## References
 //! RFC 8289 (Nichols, Jacobson, `McGregor` & Iyengar, *Controlled delay active queue management*, 2018), §5; RFC 3168 §7.
 //! ## Differs from the document
-//! The pseudo-code only drops. Marking follows Linux: a packet that can be marked is marked where it would have been dropped, `count` and
-//! the time of the next drop move on, and the packet leaves, so that at most one packet is marked each time the link is free.
+//! The RFC's pseudo-code only drops. Marking follows Linux: a packet that supports ECN is marked instead of dropped, and then leaves.
+//! `count` and the time of the next drop advance as for a drop. Each departure therefore carries at most one mark.
 //! ## Parameters
-//! `limit`: capacity, the arriving packet not included; 1000 packets, Linux's default. The RFC leaves it open.
+//! `limit`: capacity without the arriving packet; 1000 packets, Linux's default. The RFC leaves it open.
 //! `target`: acceptable standing delay (RFC 8289); 5 ms.
-//! `interval`: time in which the delay has to come down, about the longest usual round-trip time (RFC 8289); 100 ms.
-//! `maxpacket`: nothing is dropped if no more than these bytes would remain; the RFC wants the MTU: 1500 B.
-//! `ecn`: whether packets that can be are marked instead of dropped; true.
+//! `interval`: time within which the delay must fall below `target`, about the longest usual round-trip time (RFC 8289); 100 ms.
+//! `maxpacket`: nothing is dropped if at most this many bytes would remain; 1500 B. The RFC recommends the MTU.
+//! `ecn`: marks packets that support ECN instead of dropping them; true.
 
 use std::collections::VecDeque;
 
@@ -28,14 +27,14 @@ use crate::units::{Duration, Instant, Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "codel",
-    summary: "controlled delay: drops at departure, ever faster, while packets wait too long",
+    summary: "controlled delay: drops at departure, at shrinking intervals, while packets wait too long",
     reference: "RFC 8289",
-    params: &[limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"), TARGET, INTERVAL, MAXPACKET, ECN],
+    params: &[limit("limit", 1000, "capacity without the arriving packet; Linux's default"), TARGET, INTERVAL, MAXPACKET, ECN],
     quantities: &[
-        quantity("count", "", "RFC 8289's `count`: drops since it began to drop"),
-        quantity("dropping", "", "1 while it drops, else 0"),
-        quantity("sojourn", "s", "how long the last packet waited"),
-        quantity("drop_interval", "s", "time between two drops now"),
+        quantity("count", "", "RFC 8289's `count`, which sets the drop interval"),
+        quantity("dropping", "", "1 in the dropping state, else 0"),
+        quantity("sojourn", "s", "waiting time of the last packet dequeued"),
+        quantity("drop_interval", "s", "current time between two drops"),
     ],
     build: |params| {
         let limit = params.limit("limit");
@@ -54,17 +53,17 @@ pub(super) const INTERVAL: Param = Param {
     name: "interval",
     kind: Kind::Duration { min: 1e-6, max: 1e3 },
     default: Default::Number(0.1),
-    doc: "time in which the delay has to come down; RFC 8289",
+    doc: "time within which the delay must fall below target; RFC 8289",
 };
 
 pub(super) const MAXPACKET: Param = Param {
     name: "maxpacket",
     kind: Kind::Size { min: 0.0, max: 65_535.0 },
     default: Default::Number(1500.0),
-    doc: "nothing is dropped if no more than these bytes would remain; the MTU",
+    doc: "nothing is dropped if at most this many bytes would remain; the MTU",
 };
 
-/// What a [`CodelQueue`] is told.
+/// The parameters of a [`CodelQueue`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     target: Duration,
@@ -83,12 +82,12 @@ impl Settings {
         }
     }
 
-    /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to the square root of their number.
+    /// RFC 8289 §5.6, `control_law`: the time between two drops is inversely proportional to √`count`.
     fn spacing(&self, count: u32) -> Duration {
         self.interval / libm::sqrt(f64::from(count.max(1)))
     }
 
-    /// RFC 3168 §7: only packets of a transport that understands marks are marked.
+    /// RFC 3168 §7: only packets of an ECN-capable transport are marked.
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn && packet.ecn != Ecn::Incapable
     }
@@ -98,18 +97,18 @@ impl Settings {
     }
 }
 
-/// A first-in, first-out queue whose delay is controlled, without limit.
+/// An unlimited first-in, first-out queue with controlled delay.
 #[derive(Debug, Default)]
 pub(super) struct CodelQueue {
     waiting: VecDeque<Packet>,
     backlog: Backlog,
-    /// When the delay will have been above the target for an interval; `None` while it is below.
+    /// Time at which the delay will have been above the target for an interval; `None` while it is below.
     first_above_time: Option<Instant>,
     drop_next: Instant,
     count: u32,
     lastcount: u32,
     dropping: bool,
-    /// Of the packet that left last.
+    /// Waiting time of the last packet dequeued.
     sojourn: Duration,
 }
 
@@ -123,7 +122,7 @@ impl CodelQueue {
         self.waiting.push_back(packet);
     }
 
-    /// Takes the first packet, whatever its delay.
+    /// Removes the first packet, whatever its delay.
     pub(super) fn pop(&mut self) -> Option<Packet> {
         let packet = self.waiting.pop_front()?;
         self.backlog = self.backlog.without(packet.size);
@@ -137,7 +136,7 @@ impl CodelQueue {
             return None;
         };
         self.sojourn = now.since(packet.arrived);
-        // To the nanosecond: the sojourn is the difference of two sums.
+        // One nanosecond of tolerance: the sojourn time is the difference of two rounded sums.
         if self.sojourn + Duration::NANOSECOND < settings.target || self.backlog.bytes <= settings.maxpacket {
             self.first_above_time = None;
             return Some((packet, false));
@@ -156,7 +155,7 @@ impl CodelQueue {
         } else if ok_to_drop {
             self.dropping = true;
             let next = self.signal(settings, now, head?, outcomes)?;
-            // Close to the last dropping state, the frequency at which that one ended is a good one to start with.
+            // Soon after the last dropping state, its final drop frequency is a good start.
             let delta = self.count - self.lastcount;
             let recently = now.since(self.drop_next) < settings.interval * 16.0;
             self.count = if delta > 1 && recently { delta } else { 1 };
@@ -169,7 +168,7 @@ impl CodelQueue {
         Some(packet)
     }
 
-    /// Drops as long as a drop is due; a large backlog may need more than one.
+    /// Drops packets while a drop is due; a large backlog may need several.
     fn drop_due(
         &mut self,
         settings: &Settings,
@@ -192,7 +191,7 @@ impl CodelQueue {
         head
     }
 
-    /// Marks the packet and gives it back, or drops it and gives the next.
+    /// Marks the packet and returns it, or drops it and returns the next one.
     fn signal(
         &mut self,
         settings: &Settings,
@@ -250,15 +249,15 @@ mod tests {
 
     const MICROSECOND: u64 = 1000;
     const MILLISECOND: u64 = 1000 * MICROSECOND;
-    /// Time that the link takes for a packet of [`SIZE`]; it divides target and interval.
+    /// Time that the link takes for a packet of [`SIZE`]; a divisor of target and interval.
     const SERVICE: u64 = MILLISECOND;
     const SIZE: u64 = 1000;
 
-    /// RFC 8289's constants.
+    /// Parameters from RFC 8289.
     const SETTINGS: Settings =
         Settings { target: Duration::from_millis(5), interval: Duration::from_millis(100), maxpacket: 1500, ecn: true };
 
-    /// A queue before a link that sends a packet every [`SERVICE`], with the times of what it did.
+    /// A queue before a link that sends a packet every [`SERVICE`], with the times of its drops and marks in nanoseconds.
     struct Bench {
         settings: Settings,
         queue: CodelQueue,
@@ -267,7 +266,7 @@ mod tests {
         capable: bool,
         drops: Vec<u64>,
         marks: Vec<u64>,
-        /// Sojourn times of the packets sent, with the times at which they left.
+        /// Departure time and sojourn time of each packet sent.
         sent: Vec<(u64, u64)>,
     }
 
@@ -283,7 +282,7 @@ mod tests {
             self.queue.push(Packet { handle: 0, flow: 0, ends: (0, 1), size: Bytes(SIZE), ecn, arrived });
         }
 
-        /// Lets packets arrive every `gap` for `time`, or none if `gap` is 0.
+        /// Lets packets arrive every `gap` for `time`; a `gap` of 0 means no arrivals.
         fn run(&mut self, time: u64, gap: u64) {
             let end = self.now + time;
             let mut next = if gap == 0 { u64::MAX } else { self.now };
@@ -316,7 +315,7 @@ mod tests {
         }
     }
 
-    /// When the control law wants the drops of a dropping state that begins at `start` with `count` 1.
+    /// Drop times of the control law in a dropping state that begins at `start` with `count` 1.
     fn schedule(start: u64) -> impl Iterator<Item = u64> {
         let spacings = (1..).scan(start as f64, |time, k| {
             *time += 100e6 / f64::sqrt(f64::from(k));
@@ -329,7 +328,7 @@ mod tests {
     fn the_first_drop_comes_an_interval_after_the_target_was_passed() {
         let mut bench = Bench::new(false);
         bench.run(300 * MILLISECOND, 500 * MICROSECOND);
-        // Packet n arrives at n/2 and would leave at n ms: the tenth waits 5 ms.
+        // Packet n arrives at n/2 ms and leaves at n ms: the tenth packet waits 5 ms.
         let (above, sojourn) = bench.sent[10];
         assert_eq!((above, sojourn), (10 * MILLISECOND, 5 * MILLISECOND));
         assert_eq!(bench.drops[0], above + 100 * MILLISECOND);
@@ -341,7 +340,7 @@ mod tests {
         bench.run(3000 * MILLISECOND, 500 * MICROSECOND);
         assert!(bench.drops.len() > 100 && bench.queue.dropping, "{}", bench.drops.len());
         for (number, (drop, due)) in bench.drops.iter().zip(schedule(bench.drops[0])).enumerate() {
-            // The next departure is at most a service time away; lateness does not add up, but rounding to nanoseconds does.
+            // The next departure follows within a service time. Lateness does not accumulate, but rounding to nanoseconds does.
             let late = drop - due.min(*drop);
             assert!(due <= drop + number as u64 && late < SERVICE + number as u64, "drop {number} at {drop}, due at {due}");
         }
@@ -350,15 +349,15 @@ mod tests {
     #[test]
     fn nothing_is_dropped_below_the_target() {
         let mut bench = Bench::new(false);
-        // A standing queue of four packets, and a fifth in service.
+        // A standing queue of four packets, and a fifth in transmission.
         (0..4).for_each(|_| bench.arrive(0));
         bench.run(5000 * MILLISECOND, SERVICE);
         assert!(bench.sent[10..].iter().all(|(_, sojourn)| *sojourn == 4 * MILLISECOND));
         assert_eq!(bench.drops, []);
-        // One packet more reaches the target.
+        // One more packet raises the delay to the target.
         bench.arrive(bench.now);
         bench.run(5000 * MILLISECOND, SERVICE);
-        assert_eq!(bench.drops.len(), 1, "and one drop ends it");
+        assert_eq!(bench.drops.len(), 1, "one drop ends the standing queue");
     }
 
     #[test]
@@ -372,7 +371,7 @@ mod tests {
     #[test]
     fn the_last_packets_are_never_dropped() {
         let mut bench = Bench::new(false);
-        // Packets so slow that two always wait far too long: behind the one that leaves one remains, less than `maxpacket`.
+        // With such slow packets, two always wait far too long, but only one remains behind the departing packet: less than `maxpacket`.
         bench.arrive(0);
         bench.now = 50 * MILLISECOND;
         for _ in 0..100 {
@@ -382,7 +381,7 @@ mod tests {
         }
         assert!(bench.sent[1..].iter().all(|(_, sojourn)| *sojourn == 100 * MILLISECOND));
         assert_eq!(bench.drops, []);
-        // With three there is a drop.
+        // A third packet causes a drop.
         bench.arrive(bench.now);
         for _ in 0..100 {
             bench.arrive(bench.now);
@@ -392,7 +391,7 @@ mod tests {
         assert_eq!(bench.drops.len(), 1);
     }
 
-    /// A queue that has left its first dropping state, with the count it had reached.
+    /// A queue after its first dropping state, and the count that it reached.
     fn after_an_overload() -> (Bench, u32) {
         let mut bench = Bench::new(false);
         bench.run(800 * MILLISECOND, 800 * MICROSECOND);
@@ -404,14 +403,14 @@ mod tests {
         let count = bench.queue.count;
         let drops = bench.drops.len();
         bench.run(200 * MILLISECOND, 0);
-        assert_eq!(bench.drops.len(), drops, "dropped after it had left");
-        assert_eq!(bench.drops.len(), count as usize, "counted something else than drops");
+        assert_eq!(bench.drops.len(), drops, "a drop after the dropping state");
+        assert_eq!(bench.drops.len(), count as usize, "count differs from the number of drops");
         (bench, count)
     }
 
-    /// Overloads `bench` until it drops again, `after` its next drop would have been due.
+    /// Overloads `bench` so that it drops again, `after` its next drop would have been due.
     fn drop_again(bench: &mut Bench, after: u64) {
-        // The seventh packet, which arrives after 0.6 ms, leaves after 6 ms: 106 ms to the first drop.
+        // The seventh packet arrives after 0.6 ms and leaves after 6 ms, so the first drop follows after 106 ms.
         bench.now = bench.queue.drop_next.as_nanos() + after - 106 * MILLISECOND;
         let (drops, due) = (bench.drops.len(), bench.queue.drop_next.as_nanos());
         bench.run(107 * MILLISECOND, 100 * MICROSECOND);
@@ -446,7 +445,7 @@ mod tests {
             (bench.drops.len() + bench.marks.len() - before, count)
         };
         let (drops, count) = caught_up(false);
-        // One drop now, and those due in the 300 ms since.
+        // The first drop, and those that became due in the 300 ms before it.
         let due = |number: u32| (1..=number).map(|k| 100.0 / f64::from(count + k).sqrt()).sum::<f64>() <= 300.0;
         assert_eq!(drops, 1 + (1..100).filter(|number| due(*number)).count());
         assert_eq!(caught_up(true).0, 1, "a marked packet leaves");

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use crate::rng::Generator;
 use crate::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 
-/// What waits in a queue; the packet in transmission does not.
+/// Packets and bytes that wait in a queue, without the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Packets waiting.
@@ -15,7 +15,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Whether it is at `limit` or above it.
+    /// Whether the backlog is at or above `limit`.
     pub const fn reaches(self, limit: Limit) -> bool {
         match limit {
             Limit::Packets(limit) => self.packets >= limit,
@@ -23,13 +23,13 @@ impl Backlog {
         }
     }
 
-    /// The backlog with one more packet of `size`.
+    /// The backlog plus one packet of `size`.
     #[must_use]
     pub const fn with(self, size: Bytes) -> Self {
         Self { packets: self.packets + 1, bytes: self.bytes + size.0 }
     }
 
-    /// The backlog with one packet of `size` less.
+    /// The backlog minus one packet of `size`.
     #[must_use]
     pub const fn without(self, size: Bytes) -> Self {
         Self { packets: self.packets - 1, bytes: self.bytes - size.0 }
@@ -39,16 +39,16 @@ impl Backlog {
 /// The ECN field of a packet (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ecn {
-    /// The transport does not understand marks: Not-ECT.
+    /// Not-ECT: the transport does not support ECN.
     #[default]
     Incapable,
-    /// The transport understands marks: ECT.
+    /// ECT: the transport supports ECN.
     Capable,
-    /// The packet has been marked: CE, congestion experienced.
+    /// CE, congestion experienced: the packet has been marked.
     Marked,
 }
 
-/// The link that a queue feeds, as far as disciplines need to know it.
+/// The link behind a queue, as disciplines see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlet {
     /// Its transmission rate.
@@ -57,59 +57,58 @@ pub struct Outlet {
     pub delay: Duration,
 }
 
-/// A packet at the entrance of a queue, as an [`Admission`] sees it.
+/// An arriving packet, as an [`Admission`] sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When it arrives.
+    /// Arrival time.
     pub now: Instant,
-    /// Its size, headers included.
+    /// Size, headers included.
     pub size: Bytes,
-    /// The flow it belongs to.
+    /// The packet's flow.
     pub flow: u32,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// Since when the link has had nothing to send; `None` while it transmits.
+    /// Start of the link's current idle period; `None` while it transmits.
     pub idle_since: Option<Instant>,
 }
 
 impl Arrival {
-    /// What a discipline does that wants the sender to slow down: marks the packet if `marking` is on and the packet can carry a mark
-    /// (RFC 3168 §7), else drops it.
+    /// Signals congestion: marks the packet if `marking` is on and the packet supports ECN (RFC 3168 §7), else drops it.
     pub fn signal(&self, marking: bool, reason: Reason) -> Verdict {
         if marking && self.ecn != Ecn::Incapable { Verdict::Mark(reason) } else { Verdict::Drop(reason) }
     }
 }
 
-/// What becomes of an arriving packet.
+/// An admission's decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It joins the end of the queue.
+    /// The packet joins the end of the queue.
     Accept,
-    /// It joins the end of the queue with a mark.
+    /// The packet is marked and joins the end of the queue.
     Mark(Reason),
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(Reason),
 }
 
 /// Why a packet was dropped or marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The queue was full.
+    /// Full queue.
     Overflow,
-    /// Drawn with a probability that depends on the queue.
+    /// Random decision with a probability that depends on the queue.
     Early,
-    /// The average queue was above the range in which chance decides (RED).
+    /// Average queue above the range of random decisions (RED).
     Forced,
-    /// A virtual queue was full (VQ, GK).
+    /// Full virtual queue (VQ, GK).
     Virtual,
-    /// It had waited too long (`CoDel`).
+    /// Waiting time too long (`CoDel`).
     Sojourn,
-    /// A loss model took it, not the queue.
+    /// Loss model of the link, not its queue.
     Random,
 }
 
 impl Reason {
-    /// Every reason, in the order of their numbers.
+    /// Every reason, in numeric order.
     pub const ALL: [Self; 6] = [Self::Overflow, Self::Early, Self::Forced, Self::Virtual, Self::Sojourn, Self::Random];
 
     /// Its name in traces.
@@ -125,40 +124,40 @@ impl Reason {
     }
 }
 
-/// What the sender of a dropped packet is told, if a discipline tells it: which retransmission timer is to expire at once.
+/// A notice to the sender of a dropped packet: the retransmission timer that expires at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The dropped segment's: that segment is sent again.
+    /// The timer of the dropped segment, which is retransmitted.
     Segment,
-    /// The connection's only one: the first unacknowledged segment is sent again (RFC 6298 §5.4).
+    /// The connection's single timer: the first unacknowledged segment is retransmitted (RFC 6298 §5.4).
     Connection,
 }
 
-/// A first-in, first-out discipline: it decides on arrival, from the backlog, and never reorders. The departure of an accepted packet is
-/// then known at once, which is what lets the engine run a link without an event for each departure.
+/// A first-in, first-out discipline: decides at each arrival, from the backlog, and never reorders. The departure time of an accepted
+/// packet is known at once, so the engine needs no departure events.
 pub trait Admission: Debug + Send + Sync {
-    /// Tells the discipline which link it feeds, before the first packet.
+    /// Receives the properties of the link before the first packet.
     fn attach(&mut self, _outlet: &Outlet) {}
 
-    /// Decides on `arrival` when `backlog` waits.
+    /// Decides on `arrival`, given the `backlog` in front of it.
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict;
 
-    /// When the discipline first wants to look at its queue between arrivals; `None`: never.
+    /// Time of the first update between arrivals; `None`: no updates.
     fn first_update(&self) -> Option<Instant> {
         None
     }
 
-    /// Looks at the queue at the time asked for; gives the next time.
+    /// Updates the discipline at the requested time and returns the time of the next update.
     fn update(&mut self, _now: Instant, _backlog: Backlog) -> Instant {
         Instant::MAX
     }
 
-    /// What the sender of a packet dropped for `reason` is told; `None`: nothing.
+    /// Notice to the sender of a packet dropped for `reason`; `None`: no notice.
     fn notice(&self, _reason: Reason) -> Option<Notice> {
         None
     }
 
-    /// The discipline's own quantities, for traces; the probability with which it drops or marks is called `probability`.
+    /// Reports the discipline's own quantities for traces. The probability of a drop or mark is called `probability`.
     fn internals(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
@@ -186,45 +185,45 @@ impl Admission for Box<dyn Admission> {
 /// A packet in a [`Scheduler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The caller's name for it.
+    /// The caller's identifier of the packet.
     pub handle: u32,
-    /// The flow it belongs to.
+    /// The packet's flow.
     pub flow: u32,
-    /// Its addresses: source and destination.
+    /// Source and destination address.
     pub ends: (u32, u32),
-    /// Its size, headers included.
+    /// Size, headers included.
     pub size: Bytes,
-    /// Its ECN field.
+    /// The ECN field.
     pub ecn: Ecn,
-    /// When it arrived.
+    /// Arrival time.
     pub arrived: Instant,
 }
 
-/// What a scheduler did to packets besides queueing them: the caller's list, which the caller empties.
+/// Packets that a scheduler dropped or marked. The caller owns the list and empties it.
 pub type Outcomes = Vec<(Packet, Outcome)>;
 
-/// What became of one packet.
+/// The fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was marked and stays.
+    /// Marked; the packet stays in the queue or leaves to the link.
     Marked(Reason),
-    /// It was dropped: it has left the queue, or never entered it.
+    /// Dropped, on arrival or from the queue.
     Dropped(Reason),
 }
 
-/// What a scheduler has for a link that is free.
+/// A scheduler's answer to an idle link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequeued {
     /// This packet leaves.
     Send(Packet),
-    /// Packets wait, but none may leave before this time, which lies ahead: the discipline shapes.
+    /// Packets wait, but the discipline shapes: none may leave before this future time.
     NotBefore(Instant),
     /// No packet waits.
     Empty,
 }
 
 impl Dequeued {
-    /// The packet that leaves, if one does.
+    /// The packet that leaves, if any.
     pub const fn packet(self) -> Option<Packet> {
         if let Self::Send(packet) = self { Some(packet) } else { None }
     }
@@ -237,19 +236,19 @@ impl From<Option<Packet>> for Dequeued {
     }
 }
 
-/// A discipline that chooses, whenever the link is free, which packet leaves.
+/// A discipline that selects a packet whenever the link is free.
 pub trait Scheduler: Debug + Send + Sync {
-    /// Tells the discipline which link it feeds, before the first packet.
+    /// Receives the properties of the link before the first packet.
     fn attach(&mut self, _outlet: &Outlet) {}
 
-    /// Takes `packet`, which arrives now. Packets dropped for it, itself perhaps, and marks are added to `outcomes`.
+    /// Enqueues the arriving `packet`. Adds every drop and mark to `outcomes`; the arriving packet may be among them.
     fn enqueue(&mut self, now: Moment, packet: Packet, random: &mut Generator, outcomes: &mut Outcomes);
 
-    /// Gives the packet to send at `now`, if there is one. To be called whenever the link becomes free, also in vain; and after
-    /// [`Dequeued::NotBefore`] at the time it names, and on every arrival before.
+    /// Removes and returns the packet to send at `now`, if any. The caller asks whenever the link becomes free, even if nothing waits.
+    /// After [`Dequeued::NotBefore`] it asks at the named time, and at every arrival before that.
     fn dequeue(&mut self, now: Moment, random: &mut Generator, outcomes: &mut Outcomes) -> Dequeued;
 
-    /// What waits.
+    /// The current backlog.
     fn backlog(&self) -> Backlog;
 
     /// As [`Admission::notice`].
@@ -272,13 +271,13 @@ pub enum Discipline {
 
 impl Discipline {
     /// A discipline that decides on arrival.
-    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxes of parts")]
+    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxed parts")]
     pub(crate) fn fifo(admission: impl Admission + 'static) -> Box<Self> {
         Box::new(Self::Fifo(Box::new(admission)))
     }
 
     /// A discipline that decides on departure.
-    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxes of parts")]
+    #[expect(clippy::unnecessary_box_returns, reason = "the registry builds boxed parts")]
     pub(crate) fn scheduled(scheduler: impl Scheduler + 'static) -> Box<Self> {
         Box::new(Self::Scheduled(Box::new(scheduler)))
     }

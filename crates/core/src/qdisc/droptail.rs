@@ -1,14 +1,14 @@
-//! `DropTail`: a first-in, first-out queue that drops what arrives when it is full.
+//! `DropTail`: a first-in, first-out queue that drops arriving packets when it is full.
 //! ## What it does
-//! Packets leave in the order in which they came. One that would make the queue reach its limit is dropped. The limit counts packets, or
+//! Packets leave in order of arrival. A packet that would make the queue reach its limit is dropped. The limit counts packets, or
 //! bytes with headers.
 //! ## References
 //! ns-2.35, `DropTail`.
 //! ## Differs from the document
-//! Nothing: as in ns-2 the arriving packet counts and the packet in transmission does not, so a limit of L packets holds L − 1 waiting
-//! packets, and a limit of 1 drops everything.
+//! Nothing. As in ns-2, the limit counts the arriving packet but not the packet in transmission. A limit of L packets therefore lets L − 1
+//! packets wait, and a limit of 1 drops everything.
 //! ## Parameters
-//! `limit`: packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
+//! `limit`: capacity in packets, bytes or multiples of the bandwidth-delay product; 50 packets, ns-2's default.
 
 use crate::entry::Entry;
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Reason, Verdict};
@@ -19,9 +19,9 @@ use crate::units::Limit;
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "droptail",
-    summary: "first in, first out; drops what arrives when full",
+    summary: "first in, first out; drops arriving packets when full",
     reference: "ns-2.35 DropTail",
-    params: &[limit("limit", 50, "capacity, the arriving packet included; ns-2's default")],
+    params: &[limit("limit", 50, "capacity, including the arriving packet; ns-2's default")],
     quantities: &[],
     build: |params| Ok(Discipline::fifo(DropTail { limit: params.limit("limit") })),
 };

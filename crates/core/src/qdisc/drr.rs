@@ -1,18 +1,18 @@
 //! DRR: deficit round robin.
 //! ## What it does
-//! Spreads flows over a number of queues by a hash of their sender's address. In its turn a queue may send as many bytes as its deficit
-//! counter allows, which grows by `quantum` each turn; what it does not use it keeps while it waits. When the room for all is full, the
-//! longest queue loses its first packet.
+//! A hash of the sender's address assigns flows to queues, which take turns. In its turn a queue sends at most as many bytes as its deficit
+//! counter allows. The counter grows by `quantum` each turn and keeps unused bytes while packets wait. If the total exceeds `limit`, the
+//! longest queue drops its first packet.
 //! ## References
-//! Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995; ns-2.35, `DRR`, whose defaults these are.
+//! Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995; ns-2.35, `DRR`, whose defaults are used.
 //! ## Differs from the document
-//! As in ns-2 the quantum is smaller than a packet, so that a queue may have to wait several turns. A queue that loses its last packet to a
-//! drop after it has had its quantum gets none in its next turn.
+//! As in ns-2, the quantum is smaller than a packet, so a queue may wait several turns. If a drop empties a queue that has had the quantum
+//! of its turn, the queue receives no quantum in its next turn.
 //! ## Parameters
-//! `limit`: bytes in all queues together; 25 000 B. Packets count 1000 B each here.
-//! `quantum`: bytes that a turn adds; 250 B.
-//! `buckets`: queues; 10.
-//! `classify`: what is hashed: the sender's `address`, as in ns-2, or the `flow`; address.
+//! `limit`: capacity of all queues together in bytes; 25 000 B. A limit in packets counts 1000 B per packet.
+//! `quantum`: bytes added per turn; 250 B.
+//! `buckets`: number of queues; 10.
+//! `classify`: the input of the hash: the sender's `address`, as in ns-2, or the `flow`; address.
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
@@ -23,34 +23,29 @@ use crate::units::{Limit, Moment};
 
 /// Modulus and offset of ns-2's hash for DRR.
 const HASH: (i64, i64) = ((2 << 23) - 1, 1);
-/// Bytes for which a packet counts where the limit is in packets.
+/// Bytes per packet of a limit in packets.
 const PACKET: u64 = 1000;
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "drr",
-    summary: "deficit round robin: a quantum of bytes of each hashed queue in turn",
+    summary: "deficit round robin: each hashed queue sends a quantum of bytes in turn",
     reference: "Shreedhar & Varghese 1995; ns-2.35 DRR",
     params: &[
         Param {
             name: "limit",
             kind: Kind::ByteLimit { min: 1.0, max: 1e15 },
             default: Default::Limit(Limit::Bytes(25_000)),
-            doc: "bytes in all queues together",
+            doc: "capacity of all queues together in bytes",
         },
         Param {
             name: "quantum",
             kind: Kind::Size { min: 1.0, max: 1e9 },
             default: Default::Number(250.0),
-            doc: "bytes that a turn adds to a queue's allowance",
+            doc: "bytes added to a queue's deficit counter per turn",
         },
-        Param {
-            name: "buckets",
-            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
-            default: Default::Number(10.0),
-            doc: "queues over which flows are spread",
-        },
-        Param { name: "classify", kind: Kind::Word(&["address", "flow"]), default: Default::Word("address"), doc: "what is hashed" },
+        Param { name: "buckets", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(10.0), doc: "number of queues" },
+        Param { name: "classify", kind: Kind::Word(&["address", "flow"]), default: Default::Word("address"), doc: "input of the hash" },
     ],
     quantities: &[],
     build: |params| {
@@ -68,18 +63,18 @@ pub static ENTRY: Entry<Discipline> = Entry {
     },
 };
 
-/// Queues that take turns by deficit counters.
+/// Queues served in turn by deficit counters.
 #[derive(Debug)]
 pub(crate) struct DeficitRounds {
     bands: Bands,
     quantum: u64,
     deficit: Vec<u64>,
-    /// Which queues have had the quantum of their turn.
+    /// Queues that have received the quantum of their turn.
     given: Vec<bool>,
 }
 
 impl DeficitRounds {
-    /// `count` empty queues, each with so many bytes a turn.
+    /// `count` empty queues with `quantum` bytes per turn.
     pub(crate) fn new(count: usize, quantum: u64) -> Self {
         Self { bands: Bands::new(count), quantum, deficit: vec![0; count], given: vec![false; count] }
     }
@@ -95,32 +90,32 @@ impl DeficitRounds {
         }
     }
 
-    /// Takes the first packet of queue `index` out of turn.
-    fn take(&mut self, index: usize) -> Option<Packet> {
+    /// Removes the first packet of queue `index` out of turn.
+    fn remove_first(&mut self, index: usize) -> Option<Packet> {
         let packet = self.bands.pop(index);
-        // As in ns-2: if the queue was served and is empty now, its next turn gives it nothing.
+        // As in ns-2: a queue that is emptied after its quantum receives none in its next turn.
         self.bands.leave_if_empty(index);
         packet
     }
 
-    /// Lets queue `index` take no turns any more, if it is empty.
+    /// Removes queue `index` from the round if the queue is empty.
     pub(crate) fn leave_if_empty(&mut self, index: usize) {
         if self.bands.leave_if_empty(index) {
             self.given[index] = false;
         }
     }
 
-    /// What waits in queue `index`.
+    /// Backlog of queue `index`.
     pub(crate) fn backlog(&mut self, index: usize) -> Backlog {
         self.bands.band(index).backlog
     }
 
-    /// What waits in all.
+    /// Backlog of all queues together.
     pub(crate) fn total(&self) -> Backlog {
         self.bands.total()
     }
 
-    /// The queue with most bytes, the earliest of the round among equals.
+    /// The queue with the most bytes; the earliest of the round among equals.
     fn longest(&self) -> Option<usize> {
         let longest = self.bands.round().fold(None, |longest: Option<(usize, u64)>, (index, band)| match longest {
             Some((_, bytes)) if bytes >= band.backlog.bytes => longest,
@@ -129,7 +124,7 @@ impl DeficitRounds {
         longest.map(|(index, _)| index)
     }
 
-    /// The packet whose turn it is. A queue that has given its last one keeps its turn.
+    /// Removes the next packet by turns. A queue that has sent its last packet keeps its turn.
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         loop {
             let index = self.bands.current()?;
@@ -166,16 +161,16 @@ impl Drr {
 impl Scheduler for Drr {
     fn enqueue(&mut self, _now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         self.rounds.push(self.bucket(&packet), packet);
-        // A packet alone stays, however small the limit.
+        // A lone packet stays, however small the limit.
         while self.rounds.total().bytes > self.limit && self.rounds.total().packets > 1 {
-            let dropped = self.rounds.longest().and_then(|index| self.rounds.take(index));
+            let dropped = self.rounds.longest().and_then(|index| self.rounds.remove_first(index));
             outcomes.extend(dropped.map(|packet| (packet, Outcome::Dropped(Reason::Overflow))));
         }
     }
 
     fn dequeue(&mut self, _now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
         let Some(packet) = self.rounds.pop() else { return Dequeued::Empty };
-        // The bucket of a packet of ours is that of its queue.
+        // The packet's bucket is the queue that held it.
         self.rounds.leave_if_empty(self.bucket(&packet));
         Dequeued::Send(packet)
     }
@@ -191,7 +186,7 @@ mod tests {
     use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, handles, packet, unfairness};
 
-    /// A queue in which flows 0 to 9 have one queue each.
+    /// A queue that hashes flows 0 to 9 to separate queues.
     fn bench(limit: Limit, quantum: f64) -> Bench {
         Bench::new(&ENTRY, &[("limit", Value::Limit(limit)), ("quantum", Value::Number(quantum))])
     }
@@ -207,7 +202,7 @@ mod tests {
 
     #[test]
     fn large_packets_give_no_advantage() {
-        // No number of turns is a whole packet.
+        // No number of turns adds up to a whole packet.
         let mut bench = bench(Limit::Bytes(1_000_000), 400.0);
         bench.arrive_all(0, (0..20).map(|handle| packet(handle, 1, 1500)));
         bench.arrive_all(0, (0..60).map(|handle| packet(handle, 2, 500)));
@@ -231,7 +226,7 @@ mod tests {
             for (handle, flow) in (0..).zip([1, 1, 1, 2, 2, 2, 3]) {
                 bench.arrive(0, packet(handle, flow, 1000));
             }
-            // Three against two; two against three; and two against two, where the first in the round loses.
+            // Three packets against two, two against three, and two against two: then the first queue of the round drops.
             assert_eq!(bench.outcomes(), [(0, OVERFLOW), (3, OVERFLOW), (1, OVERFLOW)]);
             assert_eq!(handles(&bench.drain(0)), [2, 4, 6, 5]);
         }
@@ -242,7 +237,7 @@ mod tests {
         let mut bench = bench(Limit::Bytes(4000), 1000.0);
         bench.arrive_all(0, [packet(0, 1, 500), packet(1, 1, 2000), packet(2, 2, 1000)]);
         assert_eq!(bench.depart(0), Some(packet(0, 1, 500)));
-        // Flow 1 has had its quantum of this turn when it leaves; flow 2 has not.
+        // Flow 1 has received the quantum of this turn when it leaves the round; flow 2 has not.
         bench.arrive_all(0, [packet(3, 3, 1000), packet(4, 2, 500)]);
         assert_eq!(bench.outcomes(), [(1, OVERFLOW)]);
         assert_eq!(handles(&bench.drain(500)), [2, 3, 4]);
@@ -256,7 +251,7 @@ mod tests {
         bench.arrive_all(0, [packet(3, 3, 1000), packet(4, 2, 500)]);
         assert_eq!(bench.outcomes(), [(1, OVERFLOW)]);
         bench.arrive(0, packet(5, 1, 500));
-        // Else flow 1 would go before flow 2's second turn.
+        // Otherwise flow 1 would send before flow 2's second turn.
         assert_eq!(handles(&bench.drain(500)), [2, 3, 4, 5]);
     }
 

@@ -1,4 +1,4 @@
-//! A first-in, first-out queue behind an [`Admission`], as a [`Scheduler`].
+//! A first-in, first-out queue that turns an [`Admission`] into a [`Scheduler`].
 
 use std::collections::VecDeque;
 
@@ -19,20 +19,20 @@ pub struct Fifo<A> {
 }
 
 impl<A: Admission> Fifo<A> {
-    /// An empty queue behind `admission`, before a link that is idle.
+    /// An empty queue with `admission` before an idle link.
     pub fn new(admission: A) -> Self {
         let updated = Updated::new(admission);
         Self { updated, waiting: VecDeque::new(), backlog: Backlog::default(), idle_since: Some(Instant::ZERO) }
     }
 
-    /// What decides on arrival.
+    /// The discipline that decides on arrival.
     pub(crate) const fn admission(&self) -> &A {
         &self.updated.admission
     }
 }
 
 impl Discipline {
-    /// The discipline as a scheduler, whichever kind it is.
+    /// The discipline as a scheduler.
     pub fn into_scheduler(self) -> Box<dyn Scheduler> {
         match self {
             Self::Fifo(admission) => Box::new(Fifo::new(admission)),
@@ -91,14 +91,14 @@ mod tests {
     use super::*;
     use crate::testing::{capable, packet};
 
-    /// What an admission was asked, with the time in milliseconds and the packets that waited.
+    /// A call to an admission: the time in milliseconds and the number of waiting packets.
     #[derive(Debug, PartialEq, Eq)]
     enum Call {
         Update(u64, u64),
         Admit(u64, u64),
     }
 
-    /// An admission that wants to look at its queue every 2 ms from 1 ms on, drops packets of 13 B and marks those of 5 B.
+    /// An admission that asks for updates every 2 ms from 1 ms on, drops packets of 13 B and marks packets of 5 B.
     #[derive(Debug, Default)]
     struct Witness {
         calls: Vec<Call>,
@@ -174,7 +174,7 @@ mod tests {
         bench.arrive(1, packet(0, 0, 13));
         bench.arrive(2, packet(1, 0, 100));
         assert_eq!(bench.depart(2), Some(1));
-        // In transmission until 4 ms.
+        // The link transmits until 4 ms.
         bench.arrive(3, packet(2, 0, 13));
         assert_eq!([4, 6].map(|now| bench.depart(now)), [None, None]);
         bench.arrive(7, packet(3, 0, 100));

@@ -1,15 +1,14 @@
 //! FQ: fair queueing by finish times.
 //! ## What it does
-//! Gives every flow a queue of its own. The first packet of each queue has a start time: when it became the first, but not before the last
-//! one of its flow was due to finish. Whenever the link is free, the packet is sent that would finish first if the link were shared evenly
-//! by the flows that wait.
+//! Gives every flow its own queue. The first packet of a queue starts when it becomes the first, but not before the finish time of its
+//! flow's previous packet. Whenever the link is free, FQ sends the packet that would finish first if all waiting flows shared the link equally.
 //! ## References
 //! Demers, Keshav & Shenker, *Analysis and simulation of a fair queueing algorithm*, SIGCOMM 1989; ns-2.35, `FQ`.
 //! ## Differs from the document
-//! As in ns-2: real time stands for the virtual time, finish times are computed anew with the number of flows that wait whenever a packet
-//! is chosen, and the first packet of a flow does not count for the flow's limit.
+//! As in ns-2, real time replaces the virtual time. Finish times are recomputed for the current number of waiting flows whenever a packet
+//! is selected. A flow's first packet does not count towards the flow's limit.
 //! ## Parameters
-//! `flow_limit`: capacity of each flow's queue, the arriving packet included; 50 packets.
+//! `flow_limit`: capacity of each flow's queue, including the arriving packet; 50 packets.
 
 use std::collections::VecDeque;
 
@@ -23,9 +22,9 @@ use crate::units::{Bytes, Instant, Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "fq",
-    summary: "fair queueing: a queue for each flow, the earliest finish time first",
+    summary: "fair queueing: a queue per flow, earliest finish time first",
     reference: "Demers, Keshav & Shenker 1989; ns-2.35 FQ",
-    params: &[limit("flow_limit", 50, "capacity of each flow's queue, the arriving packet included")],
+    params: &[limit("flow_limit", 50, "capacity of each flow's queue, including the arriving packet")],
     quantities: &[],
     build: |params| {
         Ok(Discipline::scheduled(Fq {
@@ -44,44 +43,45 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Fq {
     flow_limit: Limit,
     bands: Bands,
-    /// For each queue the finish time of the last packet sent, in seconds.
+    /// Finish time of the last packet sent by each queue, in seconds.
     finish: Vec<f64>,
-    /// The queues that wait, by the size of their first packets. Of equal sizes that finishes first which starts first, however many wait.
+    /// The waiting queues, grouped by the size of their first packets. Within a group the earliest start finishes first, for any number of
+    /// waiting queues.
     sizes: Vec<SameSize>,
-    /// How many queues wait.
+    /// Number of waiting queues.
     waiting: u64,
     seconds_per_byte: f64,
 }
 
-/// Queues whose first packets are of one size.
+/// Queues with first packets of equal size.
 #[derive(Debug)]
 struct SameSize {
     size: u64,
-    /// How long such a packet takes alone, in seconds.
+    /// Transmission time of such a packet on the whole link, in seconds.
     alone: f64,
-    /// The start times of the packets, in seconds, with their queues, in this order.
+    /// Start time of each first packet, in seconds, and its queue, sorted in this order.
     starts: VecDeque<(f64, usize)>,
 }
 
 impl SameSize {
     fn insert(&mut self, start: f64, index: usize) {
-        // A queue that has just been served is among the last to start.
+        // A queue that has just been served usually starts late, so the search begins at the end.
         let later = self.starts.iter().rev().take_while(|&&(other, queue)| (start, index) < (other, queue)).count();
         self.starts.insert(self.starts.len() - later, (start, index));
     }
 
-    /// The earliest finish time if the link were shared by so many queues, with the queue, the first of equal ones, and its place.
+    /// The earliest finish time if `shares` queues shared the link, the queue (the lowest index among equals), and its place in `starts`.
     fn first(&self, shares: f64) -> Option<(f64, usize, usize)> {
         let finish = |start: f64| start + self.alone * shares;
         let earliest = finish(self.starts.front()?.0);
-        // Starts that differ may have finish times that do not, by rounding.
+        // Rounding can give different starts equal finish times.
         let equal = self.starts.iter().take_while(|&&(start, _)| finish(start) <= earliest).enumerate();
         equal.map(|(place, &(_, index))| (earliest, index, place)).min_by_key(|&(_, index, _)| index)
     }
 }
 
 impl Fq {
-    /// A packet of `size` bytes has become the first of queue `index` at `now`.
+    /// Records that a packet of `size` bytes has become the first of queue `index` at `now`.
     fn start(&mut self, now: Instant, index: usize, size: u64) {
         let start = self.finish[index].max(now.as_secs_f64());
         let place = self.sizes.iter().position(|same| same.size == size).unwrap_or_else(|| {
@@ -113,7 +113,7 @@ impl Scheduler for Fq {
     }
 
     fn dequeue(&mut self, now: Moment, _random: &mut Generator, _outcomes: &mut Outcomes) -> Dequeued {
-        // When each first packet would be sent if the link were shared by all queues that wait now.
+        // Finish times if all waiting queues shared the link equally.
         let shares = self.waiting as f64;
         let firsts = self.sizes.iter_mut().filter_map(|same| same.first(shares).map(|first| (first, same)));
         let earliest = firsts.min_by(|((a, i, _), _), ((b, j, _), _)| a.total_cmp(b).then(i.cmp(j)));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_flow_gets_no_credit_for_its_silence() {
-        // Flow 1 alone finishes a packet each millisecond. From 3 ms on, with two flows, it would finish the next at 5 ms.
+        // Flow 1 alone finishes a packet each millisecond. With two flows from 3 ms on, its next packet would finish at 5 ms.
         let order = |size| {
             let mut bench = bench(50);
             bench.arrive_all(0, (0..5).map(|handle| packet(handle, 1, 1000)));
@@ -177,16 +177,16 @@ mod tests {
     fn a_flow_that_was_ahead_waits() {
         let mut bench = bench(50);
         bench.arrive_all(0, [1, 2, 3].map(|flow| packet(0, flow, 1000)));
-        // The packet of flow 1 was due at 3 ms: its next one starts then, and is due at 6 ms, that of flow 4, from 1 ms on, at 5 ms.
+        // Flow 1's first packet was due at 3 ms. Its next one starts then and is due at 6 ms; flow 4's starts at 1 ms and is due at 5 ms.
         assert_eq!(bench.depart(0).unwrap().flow, 1);
         bench.arrive_all(1000, [1, 4].map(|flow| packet(0, flow, 1000)));
         assert_eq!(flows(&bench.drain(1000)), [2, 3, 4, 1]);
     }
 
-    /// FQ as its rule is stated: the first packets of all flows are compared.
+    /// FQ as stated: compares the first packets of all flows.
     #[derive(Default)]
     struct Stated {
-        /// For each flow the sizes that wait, the start of the first, and the finish time of the last one sent.
+        /// For each flow the sizes of its waiting packets, the start time of the first, and the finish time of the last packet sent.
         flows: Vec<(VecDeque<u64>, f64, f64)>,
     }
 
@@ -203,7 +203,7 @@ mod tests {
         fn depart(&mut self, now: f64) -> Option<usize> {
             let waiting = self.flows.iter().enumerate().filter(|(_, (sizes, ..))| !sizes.is_empty());
             let shares = waiting.clone().count() as f64;
-            // As the bench's link of 8 Mbit/s: a byte each microsecond.
+            // The bench's link of 8 Mbit/s sends one byte per microsecond.
             let due = |&(flow, (sizes, start, _)): &(usize, &(VecDeque<u64>, f64, f64))| (start + sizes[0] as f64 * 1e-6 * shares, flow);
             let (finished, flow) = waiting.map(|flow| due(&flow)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
             let (sizes, start, finish) = &mut self.flows[flow];
@@ -221,7 +221,7 @@ mod tests {
             let mut bench = bench(1000);
             let (mut stated, mut now) = (Stated::default(), 0);
             for (span, flow, size) in steps {
-                // Often at the same time, so that starts are equal.
+                // Many steps happen at the same time, which gives equal start times.
                 now += span.saturating_sub(2000);
                 let seconds = Instant::from_nanos(now * 1000).as_secs_f64();
                 if size == 0 {
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!((bench.fill(1, 1000), bench.fill(2, 1000)), (3, 3));
         assert_eq!(bench.outcomes(), [(3, OVERFLOW), (3, OVERFLOW)]);
         assert_eq!(bench.queue.backlog(), Backlog { packets: 6, bytes: 6000 });
-        // The first packet does not count.
+        // A flow's first packet does not count towards its limit.
         let mut bytes = Bench::new(&ENTRY, &[("flow_limit", Value::Limit(Limit::Bytes(2001)))]);
         assert_eq!(bytes.fill(1, 1000), 3);
     }

@@ -1,26 +1,26 @@
-//! `FQ-CoDel`: a queue for each flow, served in turn, each with `CoDel`.
+//! `FQ-CoDel`: a `CoDel` queue for each flow, served in turn.
 //! ## What it does
-//! Puts every packet into one of `flows` queues by a hash, and lets the queues send `quantum` bytes each in turn. A queue that becomes
-//! active goes before those that have already sent their quantum, so that sparse flows do not wait behind bulk transfers. Every queue
-//! controls its own delay as `CoDel` does; when all together reach `limit`, the longest loses packets from its head.
+//! A hash assigns every packet to one of `flows` queues, which take turns and send `quantum` bytes each. A queue that becomes active is
+//! served before queues that have already sent a quantum, so sparse flows do not wait behind bulk transfers. Each queue controls its delay
+//! as `codel` does. If the total exceeds `limit`, the queue with the most bytes drops packets from its head.
 //! ## References
 //! RFC 8290 (Hoeiland-Joergensen, `McKenney`, Taht, Gettys & Dumazet, *The flow queue `CoDel` packet scheduler and active queue management
 //! algorithm*, 2018), §4; RFC 8289; Shreedhar & Varghese, *Efficient fair queuing using deficit round robin*, 1995.
 //! ## Differs from the document
-//! The hash has no random salt, so that a run repeats itself and does not depend on its seed: two flows that share a queue do so in every
-//! run. Of n flows n²/(2·`flows`) pairs do, roughly (RFC 8290 §5.3). The hash sees the flow's number in the scenario, not ports. There is no
-//! `ce_threshold` and no limit of memory besides `limit`. Each queue leaves `maxpacket` bytes of its own, as in RFC 8289; Linux counts
-//! those of all queues. Marks as in `codel`.
+//! The hash has no random salt, so runs do not depend on it: two flows that share a queue share it in every run. Of n flows, roughly
+//! n²/(2·`flows`) pairs share a queue (RFC 8290 §5.3). The hash reads the flow's number in the scenario, not ports. There is no
+//! `ce_threshold`, and no memory limit besides `limit`. As in RFC 8289, `maxpacket` applies to each queue; Linux applies it to the total of
+//! all queues. Marking follows Linux, as in `codel`.
 //! ## Parameters
 //! `limit`: capacity of all queues together (RFC 8290 §5.2); 10 240 packets.
 //! `flows`: number of queues (RFC 8290 §5.2); 1024.
-//! `quantum`: bytes that a queue may send in its turn (RFC 8290 §5.2); 1514 B.
-//! `drop_batch`: most packets dropped at once when the limit is passed, and never more than half of the queue; 64.
-//! `classify`: what is hashed: the `flow`, its `source`, its `destination`, or both `ends`; flow.
+//! `quantum`: bytes that a queue may send per turn (RFC 8290 §5.2); 1514 B.
+//! `drop_batch`: largest number of packets dropped at once when `limit` is exceeded, at most half of the queue; 64.
+//! `classify`: the input of the hash: the `flow`, its `source`, its `destination`, or both `ends`; flow.
 //! `target`: acceptable standing delay of a queue (RFC 8289); 5 ms.
-//! `interval`: time in which the delay has to come down (RFC 8289); 100 ms.
-//! `maxpacket`: nothing is dropped from a queue in which no more than these bytes would remain; 1500 B.
-//! `ecn`: whether packets that can be are marked instead of dropped; true.
+//! `interval`: time within which the delay must fall below `target` (RFC 8289); 100 ms.
+//! `maxpacket`: a queue drops nothing if at most this many bytes would remain in it; 1500 B.
+//! `ecn`: marks packets that support ECN instead of dropping them; true.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ use crate::units::{Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "fq_codel",
-    summary: "a CoDel queue for each flow, served in turn by bytes, sparse flows first",
+    summary: "a CoDel queue per flow, served in turn by bytes, sparse flows first",
     reference: "RFC 8290",
     params: &[
         limit("limit", 10_240, "capacity of all queues together"),
@@ -44,19 +44,19 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "quantum",
             kind: Kind::Size { min: 1.0, max: 1e6 },
             default: Default::Number(1514.0),
-            doc: "bytes that a queue may send in its turn",
+            doc: "bytes that a queue may send per turn",
         },
         Param {
             name: "drop_batch",
             kind: Kind::Integer { min: 1.0, max: 1e6 },
             default: Default::Number(64.0),
-            doc: "most packets dropped at once when the limit is passed",
+            doc: "largest number of packets dropped at once when limit is exceeded",
         },
         Param {
             name: "classify",
             kind: Kind::Word(&["flow", "source", "destination", "ends"]),
             default: Default::Word("flow"),
-            doc: "what decides which packets share a queue",
+            doc: "input of the hash; packets with equal input share a queue",
         },
         TARGET,
         INTERVAL,
@@ -70,7 +70,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     build: |params| Ok(Discipline::scheduled(FqCodel::new(params))),
 };
 
-/// What decides which packets share a queue.
+/// The input of the hash.
 #[derive(Clone, Copy, Debug)]
 enum Classify {
     Flow,
@@ -91,7 +91,7 @@ impl Classify {
     }
 }
 
-/// The finalizer of `MurmurHash3`: every bit of the key moves every bit of the hash.
+/// The finalizer of `MurmurHash3`: every bit of the key affects every bit of the hash.
 const fn hash(key: u64) -> u64 {
     let mut word = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -103,9 +103,9 @@ const fn hash(key: u64) -> u64 {
 #[derive(Debug, Default)]
 struct Flow {
     queue: CodelQueue,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that the queue may still send in its turn.
     deficit: i64,
-    /// Whether it is in one of the two lists.
+    /// Whether the queue is in one of the two lists.
     active: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct FqCodel {
     classify: Classify,
     settings: Settings,
     flows: Vec<Flow>,
-    /// Queues that have not yet sent their first quantum, and the others that are active, in the order of their turns.
+    /// Queues that have not yet sent their first quantum, in order of their turns; `old_flows` has the other active queues.
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
     backlog: Backlog,
@@ -145,7 +145,7 @@ impl FqCodel {
         }
     }
 
-    /// RFC 8290 §4.1: which queue a packet goes to.
+    /// RFC 8290 §4.1: the queue of a packet.
     fn queue_of(&self, packet: &Packet) -> usize {
         (hash(self.classify.key(packet)) % self.flows.len() as u64) as usize
     }
@@ -157,9 +157,9 @@ impl FqCodel {
         }
     }
 
-    /// RFC 8290 §4.1: drops half of the queue with most bytes, at most a batch, from its head.
+    /// RFC 8290 §4.1: drops half of the queue with the most bytes, at most a batch, from its head.
     fn drop_from_fattest(&mut self, outcomes: &mut Outcomes) {
-        // Of equally long ones the first, as in Linux.
+        // Among queues of equal length the first, as in Linux.
         let longer = |fattest: usize, index: usize| {
             let bytes = |index: usize| self.flows[index].queue.backlog().bytes;
             if bytes(index) > bytes(fattest) { index } else { fattest }
@@ -215,7 +215,7 @@ impl Scheduler for FqCodel {
             }
             list.pop_front();
             if is_new {
-                // It has to wait for its turn among the old ones before it may be new again, or it could starve them.
+                // The queue must take a turn among the old flows before it can be new again; otherwise it could starve them.
                 self.old_flows.push_back(index);
             } else {
                 flow.active = false;
@@ -270,7 +270,7 @@ mod tests {
             self.queue.dequeue(Moment::now(Instant::from_nanos(1000 * micros)), &mut self.random, &mut self.outcomes).packet()
         }
 
-        /// The flows of the next packets.
+        /// The flows of the next `packets` departures.
         fn order(&mut self, packets: usize) -> Vec<u32> {
             (0..packets).map(|_| self.dequeue(0).unwrap().flow).collect()
         }
@@ -291,7 +291,7 @@ mod tests {
         while sent[2] < 40 * 1900 {
             let packet = bench.dequeue(0).unwrap();
             sent[packet.flow as usize] += packet.size.0;
-            // Shreedhar & Varghese: while all are backlogged, no two differ by more than a quantum and a packet.
+            // Shreedhar & Varghese: while all flows are backlogged, their bytes differ by at most a quantum and a packet.
             let spread = sent.iter().max().unwrap() - sent.iter().min().unwrap();
             assert!(spread < QUANTUM + 1500, "{sent:?}");
         }
@@ -303,9 +303,9 @@ mod tests {
         for flow in [1, 2] {
             (0..20).for_each(|_| bench.enqueue(0, flow, 500));
         }
-        // 1514 B are spent with the fourth packet, which leaves 1028 B for the next turn: three packets.
+        // The fourth packet uses up 1514 B and leaves 1028 B for the next turn: three packets.
         assert_eq!(bench.order(14), [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
-        // Two halves are a whole.
+        // Two half quanta make a whole one.
         let mut bench = Bench::new(&[]);
         for flow in [1, 2] {
             (0..20).for_each(|_| bench.enqueue(0, flow, QUANTUM / 2));
@@ -319,11 +319,11 @@ mod tests {
         for flow in 0..10 {
             (0..50).for_each(|_| bench.enqueue(0, flow, 1514));
         }
-        // All have had their first quantum.
+        // All queues have sent their first quantum.
         bench.order(20);
         bench.enqueue(0, 77, 100);
         assert_eq!(bench.dequeue(0).unwrap().flow, 77);
-        // The next packet of the same flow finds it still among the old ones: it waits for one packet of each other, not of 500.
+        // The next packet of the flow arrives while its queue is still old: it waits for one packet of each other flow, not for 500.
         bench.dequeue(0);
         bench.enqueue(0, 77, 100);
         let wait = bench.order(12).iter().position(|flow| *flow == 77);
@@ -336,7 +336,7 @@ mod tests {
         (0..200).for_each(|_| bench.enqueue(0, 1, 1500));
         let mut sent = [0_u64; 2];
         for _ in 0..100 {
-            // It always comes back just when it has nothing left.
+            // The packet always arrives when its flow's queue has just become empty.
             bench.enqueue(0, 0, 1500);
             for _ in 0..2 {
                 let packet = bench.dequeue(0).unwrap();
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_flow_within_its_share_is_not_dropped() {
-        // A link of 1 B/µs with one flow at 80 % of its half, and one at four times the whole.
+        // A link of 1 B/µs: one flow at 80 % of its half, the other at four times the link rate.
         let mut bench = Bench::new(&[]);
         let (mut next, mut longest, mut polite) = ([0_u64; 2], 0, 0);
         let mut now = 0;
@@ -372,7 +372,7 @@ mod tests {
         let dropped = bench.dropped();
         assert!(dropped.len() > 10_000 && dropped.iter().all(|(flow, _)| *flow == 1), "{}", dropped.len());
         assert!(polite >= 20_000_000 / 1250 - 5, "{polite}");
-        // It waits for at most a quantum, begun or added to, of the other.
+        // The packet waits for at most one quantum of the other flow, complete or in progress.
         assert!(longest <= 1514 + 2 * 1000, "{longest} µs");
     }
 
@@ -381,7 +381,7 @@ mod tests {
         let hundred = Value::Limit(Limit::Packets(100));
         let mut bench = Bench::new(&[("limit", hundred)]);
         (0..60).for_each(|_| bench.enqueue(0, 1, 100));
-        // Fewer packets, but more bytes.
+        // Flow 2 has fewer packets but more bytes.
         (0..40).for_each(|_| bench.enqueue(0, 2, 1500));
         assert_eq!(bench.dropped(), []);
         bench.enqueue(0, 1, 100);
@@ -404,12 +404,12 @@ mod tests {
         for flow in [1, 2, 2, 1] {
             bench.enqueue(0, flow, 1000);
         }
-        assert_eq!(bench.order(4), [1, 2, 2, 1], "one queue is first in, first out");
+        assert_eq!(bench.order(4), [1, 2, 2, 1], "a shared queue is first in, first out");
     }
 
     #[test]
     fn packets_are_classified_as_asked() {
-        // Flows 0 and 1 come from one source; all go to one destination.
+        // Flows 0 and 1 share a source; all flows share a destination.
         let queues = |word: &str| {
             let mut bench = Bench::new(&[("classify", Value::Word(word.to_owned()))]);
             (0..4).for_each(|flow| bench.enqueue(0, flow, 1000));
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn the_hash_spreads_flow_numbers() {
-        // Of 1024 flows in 1024 queues, 1 − 1/e of the queues are expected to be taken: 647, with a standard deviation of 10.
+        // Of 1024 queues, 1024 flows are expected to fill 1 − 1/e: 647, with a standard deviation of 10.
         let mut bench = Bench::new(&[]);
         (0..1024).for_each(|flow| bench.enqueue(0, flow, 100));
         let taken = bench.queue.new_flows.len();

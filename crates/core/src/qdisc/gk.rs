@@ -1,17 +1,17 @@
 //! GK: the virtual queue of Gibbens and Kelly.
 //! ## What it does
-//! Keeps the length of a queue served by a share of the link's capacity and with the same share of its room. From the moment when that
-//! virtual queue overflows until it is empty, packets are marked when they leave. Packets that cannot be marked are never dropped early:
-//! without ECN it is a drop-tail queue.
+//! Simulates a virtual queue whose service rate and room are a share of the link's rate and the real queue's capacity. Departing packets
+//! are marked from an overflow of the virtual queue until it is empty. Packets that do not support ECN are never dropped early: without
+//! ECN, GK is a drop-tail queue.
 //! ## References
 //! Gibbens & Kelly, *Distributed connection acceptance control for a connectionless network*, ITC 16, 1999; ns-2.35, `GK`, whose defaults
-//! these are.
+//! are used.
 //! ## Differs from the document
-//! As in ns-2 the packets in the queue at the overflow are marked too, and the clock of the virtual queue stands still while it is empty.
+//! As in ns-2, packets already in the queue at the overflow are marked too. The clock of the virtual queue stops while it is empty.
 //! ## Parameters
-//! `limit`: capacity, the arriving packet included; 50 packets.
-//! `share`: capacity and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
-//! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
+//! `limit`: capacity, including the arriving packet; 50 packets.
+//! `share`: rate and room of the virtual queue, as a share of the real ones; 95 % (ns-2: `ecnlim_`).
+//! `mean_packet`: average packet size, which converts the rate to packets per second; 1000 B.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
@@ -24,17 +24,17 @@ use crate::units::{Instant, Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "gk",
-    summary: "virtual queue of Gibbens and Kelly: marks while a slower link would overflow",
+    summary: "virtual queue of Gibbens and Kelly: marks when a slower link would overflow",
     reference: "Gibbens & Kelly 1999; ns-2.35 GK",
     params: &[
-        limit("limit", 50, "capacity, the arriving packet included"),
+        limit("limit", 50, "capacity, including the arriving packet"),
         Param {
             name: "share",
             kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.95),
-            doc: "capacity and room of the virtual queue, as a share of the real ones",
+            doc: "rate and room of the virtual queue, as a share of the real ones",
         },
-        mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
+        mean_packet(1000.0, "average packet size, which converts the rate to packets per second"),
     ],
     quantities: &[quantity("virtual_queue", "packets", "length of the virtual queue")],
     build: |params| {
@@ -50,13 +50,13 @@ pub static ENTRY: Entry<Discipline> = Entry {
     },
 };
 
-/// A queue with a virtual queue beside it.
+/// A queue and its virtual queue.
 #[derive(Debug)]
 pub struct Gk {
     queue: Fifo<DropTail>,
     share: f64,
     mean_packet: f64,
-    /// Packets that the virtual queue's link sends in a second.
+    /// Service rate of the virtual queue in packets per second.
     capacity: f64,
     virtual_queue: f64,
     last: Instant,
@@ -65,9 +65,9 @@ pub struct Gk {
 }
 
 impl Gk {
-    /// Serves the virtual queue up to `now`. Once it is empty, marking ends.
+    /// Serves the virtual queue up to `now`. Marking ends when the virtual queue is empty.
     ///
-    /// As in ns-2 the clock of an empty virtual queue stands still, so that the first packet after a pause may be gone at once.
+    /// As in ns-2, the clock of an empty virtual queue stops, so its first packet after a pause may be served at once.
     fn serve_virtual_queue(&mut self, now: Instant) {
         if self.virtual_queue > 0.0 {
             let elapsed = now.since(self.last).as_secs_f64();
@@ -126,7 +126,7 @@ mod tests {
     use crate::params::Value;
     use crate::testing::{Bench, OVERFLOW, assert_close, capable, packet};
 
-    /// A virtual queue for five packets that needs 2 ms for one.
+    /// A virtual queue with room for five packets and a service time of 2 ms.
     fn bench() -> Bench {
         Bench::new(&ENTRY, &[("limit", Value::Limit(Limit::Packets(10))), ("share", Value::Number(0.5))])
     }
@@ -136,8 +136,8 @@ mod tests {
         let mut bench = bench();
         let mut arrive = |handle| bench.arrive(0, capable(handle, 0, 1000));
         assert!((0..5).all(&mut arrive));
-        assert_eq!(bench.depart(0).unwrap().ecn, Ecn::Capable, "five fit");
-        // The sixth does not; those before it are marked too.
+        assert_eq!(bench.depart(0).unwrap().ecn, Ecn::Capable, "five packets fit");
+        // The sixth packet overflows; the packets before it are marked too.
         bench.arrive(0, capable(5, 0, 1000));
         assert_close(bench.internal("virtual_queue"), 5.0, 0.0);
         assert_eq!(bench.depart(1000).unwrap(), Packet { ecn: Ecn::Marked, ..capable(1, 0, 1000) });
@@ -161,7 +161,7 @@ mod tests {
         let mut bench = bench();
         bench.arrive(0, packet(0, 0, 1000));
         bench.depart(5000);
-        // Its service is counted from 5 ms on, when the last one was over.
+        // The service time counts from 5 ms on, the end of the last service.
         bench.arrive(20_000, packet(1, 0, 1000));
         bench.depart(20_001);
         assert_close(bench.internal("virtual_queue"), 0.0, 0.0);

@@ -1,9 +1,8 @@
-//! Queue disciplines: what a link does with a packet that has to wait.
+//! Queue disciplines: the treatment of packets that wait for a link.
 //!
-//! There are two kinds. An [`Admission`] decides when a packet arrives and serves first in, first out, so that the departure of a packet it
-//! accepts is known at once. A [`Scheduler`] chooses which packet leaves next, or whether one leaves at all, and has to be asked each time
-//! the link is free; one that shapes names the time before which none may leave. [`Fifo`] makes a scheduler of any admission, for whoever
-//! drives queues in real time.
+//! There are two kinds. An [`Admission`] decides at each arrival and serves first in, first out, so the departure time of an accepted
+//! packet is known at once. A [`Scheduler`] selects the next packet whenever the link is free. A shaping scheduler may instead name the
+//! time before which no packet may leave. [`Fifo`] turns any admission into a scheduler for callers that drive queues in real time.
 
 pub(crate) mod bands;
 mod contract;

@@ -1,56 +1,56 @@
-//! Parameters that several queue disciplines have.
+//! Parameters that several queue disciplines share.
 
 use crate::entry::{Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::Backlog;
 use crate::units::{Bytes, Limit};
 
-/// Whether the discipline marks.
-pub(crate) const ECN: Param = flag("ecn", true, "whether packets that can be are marked instead of dropped");
+/// Whether the discipline marks packets.
+pub(crate) const ECN: Param = flag("ecn", true, "marks packets that support ECN instead of dropping them");
 
-/// The quantity that plots of drops show.
+/// The drop or mark probability, which the plots of drops show.
 pub(crate) const PROBABILITY: Quantity = quantity("probability", "", "probability that an arriving packet is dropped or marked");
 
-/// A switch.
+/// A boolean parameter.
 pub(crate) const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
     Param { name, kind: Kind::Bool, default: Default::Bool(default), doc }
 }
 
-/// A capacity in packets or bytes of `name`, by default so many packets.
+/// A capacity in packets or bytes with a default of `packets`.
 pub(crate) const fn limit(name: &'static str, packets: u64, doc: &'static str) -> Param {
     Param { name, kind: Kind::Limit { min: 1.0, max: 1e15 }, default: Default::Limit(Limit::Packets(packets)), doc }
 }
 
-/// The size of an average packet, by default so many bytes.
+/// The average packet size with a default of `bytes`.
 pub(crate) const fn mean_packet(bytes: f64, doc: &'static str) -> Param {
     Param { name: "mean_packet", kind: Kind::Size { min: 1.0, max: 65_535.0 }, default: Default::Number(bytes), doc }
 }
 
-/// What [`Measure`] counts.
+/// The unit of a [`Measure`].
 pub(crate) const fn mode(doc: &'static str) -> Param {
     Param { name: "mode", kind: Kind::Word(&["bytes", "packets"]), default: Default::Word("bytes"), doc }
 }
 
-/// What a discipline counts in: bytes, or packets. Where it counts bytes, a limit of so many packets means so many average ones.
+/// The unit in which a discipline counts: bytes or packets. With bytes, a limit in packets counts packets of average size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
     bytes: bool,
-    /// Size of an average packet.
+    /// Average packet size in bytes.
     pub(crate) mean_packet: f64,
 }
 
 impl Measure {
-    /// As the parameters `mode` and `mean_packet` say.
+    /// Reads the parameters `mode` and `mean_packet`.
     pub(crate) fn new(params: &Params) -> Self {
         Self { bytes: params.word("mode") == "bytes", mean_packet: params.number("mean_packet") }
     }
 
-    /// Size of an average packet, where bytes are counted.
+    /// Average packet size, if bytes are counted.
     pub(crate) fn unit(&self) -> Option<f64> {
         self.bytes.then_some(self.mean_packet)
     }
 
-    /// A limit; in packets at least one.
+    /// A limit in this unit; at least one packet if packets are counted.
     pub(crate) fn limit(&self, limit: Limit) -> f64 {
         match (limit, self.unit()) {
             (Limit::Packets(packets), unit) => packets as f64 * unit.unwrap_or(1.0),
@@ -59,12 +59,12 @@ impl Measure {
         }
     }
 
-    /// A packet.
+    /// A packet of `size` in this unit.
     pub(crate) fn packet(&self, size: Bytes) -> f64 {
         if self.bytes { size.0 as f64 } else { 1.0 }
     }
 
-    /// What waits.
+    /// A backlog in this unit.
     pub(crate) fn backlog(&self, backlog: Backlog) -> f64 {
         if self.bytes { backlog.bytes as f64 } else { backlog.packets as f64 }
     }
@@ -76,7 +76,7 @@ mod tests {
     use crate::params::Value;
 
     #[test]
-    fn limits_are_turned_into_what_is_counted() {
+    fn limits_are_converted_to_the_unit() {
         let measure =
             |mode: &str| Measure::new(&Params(vec![("mode", Value::Word(mode.to_owned())), ("mean_packet", Value::Number(500.0))]));
         let limits = [Limit::Packets(50), Limit::Bytes(2000), Limit::Bytes(100)];

@@ -1,19 +1,19 @@
 //! PI: a proportional-integral controller of the queue.
 //! ## What it does
-//! At regular times it moves the probability with which arriving packets are dropped, or marked, by the distance of the queue from its
-//! reference and by the queue's change since the last time.
+//! At regular intervals PI adjusts the probability of dropping or marking an arriving packet. The step depends on the queue's distance from
+//! its reference, now and at the previous step.
 //! ## References
 //! Hollot, Misra, Towsley & Gong, *On designing improved controllers for AQM routers supporting TCP flows*, INFOCOM 2001; ns-2.35, `PI`,
-//! whose defaults these are.
+//! whose defaults are used.
 //! ## Differs from the document
 //! Nothing.
 //! ## Parameters
-//! `limit`: capacity, the arriving packet not included; 50 packets.
-//! `reference`: the queue it aims at; 50 packets, so that a queue of 50 packets hardly ever drops early.
+//! `limit`: capacity without the arriving packet; 50 packets.
+//! `reference`: target length of the queue; 50 packets, so a queue with a limit of 50 packets hardly ever drops early.
 //! `a`: gain of the distance from the reference; 0.00001822 per packet.
 //! `b`: gain of the previous distance; 0.00001816 per packet.
-//! `frequency`: steps in a second; 170.
-//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
+//! `frequency`: controller steps per second; 170.
+//! `ecn`: marks packets that support ECN instead of dropping them; true. In ns-2, `setbit_` is false and all are dropped.
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
@@ -28,12 +28,12 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "proportional-integral controller of the queue",
     reference: "Hollot et al. 2001; ns-2.35 PI",
     params: &[
-        limit("limit", 50, "capacity, the arriving packet not included"),
+        limit("limit", 50, "capacity without the arriving packet"),
         Param {
             name: "reference",
             kind: Kind::Limit { min: 0.0, max: 1e15 },
             default: Default::Limit(Limit::Packets(50)),
-            doc: "the queue it aims at",
+            doc: "target length of the queue",
         },
         Param {
             name: "a",
@@ -51,7 +51,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "frequency",
             kind: Kind::Number { min: 0.001, max: 1e6 },
             default: Default::Number(170.0),
-            doc: "steps of the controller in a second",
+            doc: "controller steps per second",
         },
         ECN,
     ],
@@ -80,11 +80,11 @@ pub struct Pi {
     frequency: f64,
     ecn: bool,
     probability: f64,
-    /// The queue at the last step.
+    /// Queue length at the last step.
     last: f64,
 }
 
-/// Bytes that count as a packet where the reference is in bytes.
+/// Bytes per packet if the reference is in bytes.
 const MEAN_PACKET: f64 = 1000.0;
 
 impl Pi {
@@ -136,7 +136,7 @@ mod tests {
         Backlog { packets, bytes: 1000 * packets }
     }
 
-    /// Gains of 0.02 and 0.01, five milliseconds from step to step, and `reference`.
+    /// A queue with gains of 0.02 and 0.01, steps every 5 ms, and `reference`.
     fn pi(reference: Limit, ecn: bool) -> Box<dyn Admission> {
         let numbers = [("a", 0.02), ("b", 0.01), ("frequency", 200.0)].map(|(name, number)| (name, Value::Number(number)));
         let others = [("reference", Value::Limit(reference)), ("ecn", Value::Bool(ecn))];
@@ -147,7 +147,7 @@ mod tests {
     fn steps_by_hand() {
         let mut pi = pi(Limit::Packets(10), true);
         assert_eq!(pi.first_update(), Some(Instant::ZERO));
-        // The queue before the first step was empty: 0.02·20 + 0.01·10; then + 0.02·15 − 0.01·20; then − 0.02·10 − 0.01·15.
+        // The queue was empty before the first step: 0.02·20 + 0.01·10; then + 0.02·15 − 0.01·20; then − 0.02·10 − 0.01·15.
         let mut now = Instant::ZERO;
         for (step, (waiting, expected)) in (1..).zip([(30, 0.5), (25, 0.6), (0, 0.25)]) {
             now = pi.update(now, packets(waiting));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_marks_where_packets_can_carry_them() {
+    fn ecn_capable_packets_are_marked() {
         let mut random = Generator::derived(1, "");
         let mut verdict = |ecn, on, above: bool, waiting| {
             let mut pi = pi(Limit::Packets(10), on);

@@ -1,35 +1,35 @@
 //! PIE: proportional integral controller enhanced.
 //! ## What it does
-//! Every `t_update` it moves the probability with which arriving packets are dropped, or marked, by the distance of the queueing delay from
-//! `qdelay_ref` and by the delay's change since the last time; the smaller the probability, the smaller the steps. A burst of `max_burst`
-//! passes unharmed after quiet times, and nothing is dropped while the queue is nearly empty.
+//! Every `t_update` PIE adjusts the probability of dropping or marking an arriving packet. The step depends on the queueing delay's
+//! distance from `qdelay_ref` and on its change since the last step; small probabilities change in small steps. After a quiet period, a
+//! burst of up to `max_burst` passes. PIE drops nothing while the queue is nearly empty.
 //! ## References
 //! RFC 8033 (Pan, Natarajan, Baker & White, *Proportional integral controller enhanced (PIE)*, 2017), §4 and §5; RFC 3168 §7.
 //! ## Differs from the document
-//! The delay is the backlog divided by the rate of the link, which is known here: Little's law (§4.3) without §5.2's estimate of the rate.
-//! The packet in transmission is not part of it. "A couple of packets" are two, whatever their size; the pseudo-code counts bytes. The
-//! probability decays while two delays in a row are zero, as §4.2 says; the pseudo-code wants them below half of `qdelay_ref`. PIE is
-//! always active (§5.3 is optional). The RFC permits to scale the probability by packet size with a bound, and gives none: `bytemode` scales
-//! by size/`maxpacket`, at most 1, as Linux does. `accu_prob` starts again after every drop and mark, also a forced one.
+//! The link rate is known here, so the delay is the backlog divided by that rate (Little's law, §4.3), without the rate estimate of §5.2.
+//! The packet in transmission does not count. "A couple of packets" means two packets of any size; the pseudo-code counts bytes. The
+//! probability decays if two successive delays are zero (§4.2); the pseudo-code decays below half of `qdelay_ref`. PIE is always active
+//! (§5.3 is optional). The RFC permits scaling the probability by packet size with an unspecified bound. `bytemode` scales by
+//! size/`maxpacket`, at most 1, as Linux does. `accu_prob` restarts after every drop and mark, including drops by a full queue.
 //! ## Parameters
-//! `limit`: capacity, the arriving packet not included; 1000 packets, Linux's default. The RFC leaves it open.
-//! `qdelay_ref`: delay it aims at; 15 ms.
-//! `t_update`: time between two steps of the controller; 15 ms.
-//! `max_burst`: time for which a burst passes; 150 ms.
+//! `limit`: capacity without the arriving packet; 1000 packets, Linux's default. The RFC leaves it open.
+//! `qdelay_ref`: target delay; 15 ms.
+//! `t_update`: time between two controller steps; 15 ms.
+//! `max_burst`: duration of a burst that passes; 150 ms.
 //! `alpha`: gain of the distance from `qdelay_ref`, per second of delay; 1/8.
 //! `beta`: gain of the delay's change, per second of delay; 1 + 1/4.
-//! `cap_adjustment`: whether a step up is at most 2 % from 10 % on (§5.5); true, as in the RFC's pseudo-code.
-//! `derandomize`: whether drops keep a distance: none before probabilities have added up to 0.85, surely one at 8.5 (§5.4); false, an option
-//! in the RFC.
-//! `bytemode`: whether small packets are dropped less often; false.
-//! `maxpacket`: size from which on packets are dropped with the whole probability in `bytemode`; 1500 B.
-//! `ecn`: whether packets that can be are marked instead of dropped; true.
+//! `cap_adjustment`: limits upward steps to 2 % if the probability is at least 10 % (§5.5); true, as in the RFC's pseudo-code.
+//! `derandomize`: spaces drops: none before the probabilities since the last drop add up to 0.85, a certain one at 8.5 (§5.4); false, since
+//! the RFC makes it optional.
+//! `bytemode`: drops small packets less often; false.
+//! `maxpacket`: smallest packet size with the full probability in `bytemode`; 1500 B.
+//! `ecn`: marks packets that support ECN instead of dropping them; true.
 //! `mark_ecnth`: largest probability at which packets are marked (§5.1); 10 %.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param, Params};
 use crate::qdisc::contract::{Admission, Arrival, Backlog, Discipline, Outlet, Reason, Verdict};
-use crate::qdisc::params::{PROBABILITY, limit};
+use crate::qdisc::params::{ECN, PROBABILITY, flag, limit};
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Rate};
 
@@ -39,19 +39,19 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "proportional-integral controller of the queueing delay",
     reference: "RFC 8033",
     params: &[
-        limit("limit", 1000, "capacity, the arriving packet not included; Linux's default"),
-        Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "delay it aims at" },
+        limit("limit", 1000, "capacity without the arriving packet; Linux's default"),
+        Param { name: "qdelay_ref", kind: Kind::Duration { min: 0.0, max: 1e3 }, default: Default::Number(0.015), doc: "target delay" },
         Param {
             name: "t_update",
             kind: Kind::Duration { min: 1e-4, max: 1e3 },
             default: Default::Number(0.015),
-            doc: "time between two steps of the controller",
+            doc: "time between two controller steps",
         },
         Param {
             name: "max_burst",
             kind: Kind::Duration { min: 0.0, max: 1e3 },
             default: Default::Number(0.15),
-            doc: "time for which a burst passes",
+            doc: "duration of a burst that passes",
         },
         Param {
             name: "alpha",
@@ -65,16 +65,16 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(1.25),
             doc: "gain of the delay's change, per second of delay",
         },
-        flag("cap_adjustment", true, "whether a step up is at most 2 % from 10 % on"),
-        flag("derandomize", false, "whether drops keep a distance"),
-        flag("bytemode", false, "whether small packets are dropped less often"),
+        flag("cap_adjustment", true, "limits upward steps to 2 % if the probability is at least 10 %"),
+        flag("derandomize", false, "spaces drops by the probability added up since the last drop"),
+        flag("bytemode", false, "drops small packets less often"),
         Param {
             name: "maxpacket",
             kind: Kind::Size { min: 1.0, max: 65_535.0 },
             default: Default::Number(1500.0),
-            doc: "size from which on packets are dropped with the whole probability in bytemode",
+            doc: "smallest packet size with the full probability in bytemode",
         },
-        flag("ecn", true, "whether packets that can be are marked instead of dropped"),
+        ECN,
         Param {
             name: "mark_ecnth",
             kind: Kind::Probability { min: 0.0, max: 1.0 },
@@ -84,18 +84,14 @@ pub static ENTRY: Entry<Discipline> = Entry {
     ],
     quantities: &[
         PROBABILITY,
-        quantity("qdelay", "s", "RFC 8033's delay of the queue"),
-        quantity("burst_allowance", "s", "what is left of the burst allowance"),
+        quantity("qdelay", "s", "queueing delay at the last controller step"),
+        quantity("burst_allowance", "s", "remaining burst allowance"),
         quantity("accu_prob", "", "probability added up since the last drop"),
     ],
     build: |params| Ok(Discipline::fifo(Pie::new(params))),
 };
 
-const fn flag(name: &'static str, default: bool, doc: &'static str) -> Param {
-    Param { name, kind: Kind::Bool, default: Default::Bool(default), doc }
-}
-
-/// RFC 8033 §4.2: below each probability, by what a step is divided, so that it stays in proportion to the probability.
+/// RFC 8033 §4.2: the divisor of a step if the probability is below a bound. Steps thus stay in proportion to the probability.
 const SCALING: [(f64, f64); 6] = [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
 
 /// A PIE queue.
@@ -109,16 +105,16 @@ pub struct Pie {
     beta: f64,
     cap_adjustment: bool,
     derandomize: bool,
-    /// Size from which on packets are dropped with the whole probability; `None` for all.
+    /// Smallest packet size with the full probability; `None`: every size.
     maxpacket: Option<f64>,
     ecn: bool,
     mark_ecnth: f64,
-    /// Of the link.
+    /// Rate of the link.
     rate: Option<Rate>,
     drop_prob: f64,
     /// Delay at the last step, in seconds.
     qdelay_old: f64,
-    /// Time for which nothing is dropped.
+    /// Remaining time without early drops.
     burst_allowance: Duration,
     accu_prob: f64,
 }
@@ -145,7 +141,7 @@ impl Pie {
         }
     }
 
-    /// RFC 8033 §4.3, Little's law: the delay of a packet that would join the queue now, in seconds.
+    /// RFC 8033 §4.3, Little's law: queueing delay of a packet that joins the queue now, in seconds.
     fn qdelay(&self, backlog: Backlog) -> f64 {
         self.rate.map_or(0.0, |rate| backlog.bytes as f64 * 8.0 / rate.as_bits_per_sec() as f64)
     }
@@ -154,7 +150,7 @@ impl Pie {
         qdelay < self.qdelay_ref / 2.0
     }
 
-    /// RFC 8033 §4.2: moves the probability.
+    /// RFC 8033 §4.2: adjusts the probability.
     fn calculate_drop_prob(&mut self, current_qdelay: f64) {
         let mut p = self.alpha * (current_qdelay - self.qdelay_ref) + self.beta * (current_qdelay - self.qdelay_old);
         p /= SCALING.iter().find(|(below, _)| self.drop_prob < *below).map_or(1.0, |(_, divisor)| *divisor);
@@ -169,7 +165,7 @@ impl Pie {
         self.qdelay_old = current_qdelay;
     }
 
-    /// RFC 8033 §4.1 and §5.4: whether chance takes a packet of `size`.
+    /// RFC 8033 §4.1 and §5.4: decides at random whether to drop a packet of `size`.
     fn drop_early(&mut self, size: f64, backlog: Backlog, random: &mut Generator) -> bool {
         if (self.is_quiet(self.qdelay_old) && self.drop_prob < 0.2) || backlog.packets <= 2 {
             return false;
@@ -191,14 +187,14 @@ impl Admission for Pie {
     }
 
     fn admit(&mut self, arrival: &Arrival, backlog: Backlog, random: &mut Generator) -> Verdict {
-        // RFC 8033 §4.4: a queue that was quiet may take a burst.
+        // RFC 8033 §4.4: a quiet queue receives a burst allowance.
         if self.drop_prob <= 0.0 && self.is_quiet(self.qdelay_old) && self.is_quiet(self.qdelay(backlog)) {
             self.burst_allowance = self.max_burst;
         }
         let verdict = if backlog.reaches(self.limit) {
             Verdict::Drop(Reason::Overflow)
         } else if self.burst_allowance == Duration::ZERO && self.drop_early(arrival.size.0 as f64, backlog, random) {
-            // RFC 8033 §5.1: a probability too high to come from flows that heed marks asks for drops.
+            // RFC 8033 §5.1: at a high probability the flows do not respond to marks, so packets are dropped.
             arrival.signal(self.ecn && self.drop_prob <= self.mark_ecnth, Reason::Early)
         } else {
             return Verdict::Accept;
@@ -233,7 +229,7 @@ mod tests {
     use crate::testing::{arrival, assert_close};
     use crate::units::{Bytes, Moment};
 
-    /// 1 B/µs: a backlog of 1000 B is a delay of 1 ms.
+    /// 1 B/µs: a backlog of 1000 B means a delay of 1 ms.
     const OUTLET: Outlet = Outlet { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), delay: Duration::ZERO };
 
     fn pie(set: &[(&str, Value)]) -> Pie {
@@ -252,7 +248,7 @@ mod tests {
 
     #[test]
     fn steps_follow_the_scaling_table() {
-        // RFC 8033 §4.2: 30 ms after 20 ms are α·15 ms + β·10 ms = 0.014375, divided by the row's number.
+        // RFC 8033 §4.2: a rise from 20 ms to 30 ms gives α·15 ms + β·10 ms = 0.014375, divided by the row's number.
         let step = 0.125 * 0.015 + 1.25 * 0.010;
         let rows = [
             (0.0, 2048.0),
@@ -285,7 +281,7 @@ mod tests {
             pie.update(Instant::ZERO, packets(backlog));
             pie.drop_prob
         };
-        // §5.5: α·85 ms + β·100 ms is 13.6 %, capped at 2 % from 10 % on.
+        // §5.5: α·85 ms + β·100 ms is 13.6 %, capped at 2 % if the probability is at least 10 %.
         assert_close(stepped(0.1, 0.0, 100, &[]), 0.12, 1e-15);
         assert_close(stepped(0.09, 0.0, 100, &[]), 0.09 + 0.135_625 / 2.0, 1e-15);
         assert_close(stepped(0.1, 0.0, 100, &[("cap_adjustment", Value::Bool(false))]), 0.1 + 0.135_625, 1e-15);
@@ -297,14 +293,14 @@ mod tests {
     fn the_probability_decays_when_idle() {
         let mut pie = Pie { drop_prob: 0.5, ..pie(&[]) };
         pie.update(Instant::ZERO, packets(0));
-        // Once by the distance of 15 ms, and by 2 % of what remains.
+        // The distance of 15 ms and the decay of 2 %.
         assert_close(pie.drop_prob, (0.5 - 0.125 * 0.015) * 0.98, 1e-15);
         pie.drop_prob = 0.5;
         pie.update(Instant::ZERO, packets(1));
         assert_close(pie.drop_prob, 0.5 - 0.125 * 0.014 + 1.25 * 0.001, 1e-15);
     }
 
-    /// Drops early or marks among 1000 arrivals at a queue that has used up its allowance.
+    /// Early drops and marks among 1000 arrivals at a queue without burst allowance.
     fn signals(pie: &mut Pie, size: u64, backlog: Backlog) -> usize {
         let mut random = Generator::derived(7, "pie");
         let arrival = arrival(0, size);
@@ -328,7 +324,7 @@ mod tests {
             let mut pie = Pie { drop_prob: 0.3, qdelay_old: 1.0, ..pie(&[("bytemode", Value::Bool(bytemode))]) };
             signals(&mut pie, size, packets(20))
         };
-        // The same numbers are drawn, and compared with 0.3, 0.1 and, at most, 0.3.
+        // The same random numbers are compared with 0.3, with 0.1, and with the bound of 0.3.
         assert_eq!(share(false, 500), share(false, 1500));
         assert_eq!(share(true, 3000), share(true, 1500));
         assert!((260..=340).contains(&share(true, 1500)), "{}", share(true, 1500));
@@ -346,12 +342,12 @@ mod tests {
             }
         }
         let gaps: Vec<usize> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // 0.85/0.05 = 17 arrivals reach 0.85, of which the last may be dropped; 170 reach 8.5.
+        // 0.85/0.05 = 17 arrivals reach 0.85, and the last of them may be dropped; 170 reach 8.5.
         assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{gaps:?}");
-        // Then a geometric time follows: 16 + 1/0.05 = 36 on average, with a standard deviation of 20/√n.
+        // A geometric waiting time follows: 16 + 1/0.05 = 36 on average, with a standard deviation of 20/√n.
         let mean = 20_000.0 / gaps.len() as f64;
         assert_close(mean, 36.0, 4.0 * 20.0 / (gaps.len() as f64).sqrt());
-        // A drop is certain at 8.5, although chance would not.
+        // At 8.5 a drop is certain, although the probability is small.
         let mut pie = Pie { drop_prob: 0.000_1, accu_prob: 8.499_95, qdelay_old: 1.0, ..pie };
         assert_eq!(pie.admit(&arrival(0, 1000), packets(20), &mut random), Verdict::Drop(Reason::Early));
         assert_close(pie.accu_prob, 0.0, 0.0);
@@ -370,24 +366,24 @@ mod tests {
         assert_eq!(verdict(1.0, &arrival(0, 1000)), Verdict::Drop(Reason::Early));
     }
 
-    /// What became of senders that do not slow down.
+    /// Results of a run with senders that do not slow down.
     struct Overload {
         /// Early drops and arrivals in the second half of the run.
         drops: usize,
         arrivals: usize,
-        /// In microseconds.
+        /// Time of the first drop in microseconds.
         first_drop: u64,
-        /// Means over the steps of the second half, and how many there were.
+        /// Means over the controller steps of the second half, and their number.
         qdelay: f64,
         probability: f64,
         steps: f64,
-        /// From the first of these steps to the last.
+        /// Change from the first of these steps to the last.
         change: (f64, f64),
         least_probability: f64,
     }
 
-    /// A packet of 100 B every `gap` µs for `seconds`, on a link that sends one in 100 µs: 15 ms are 150 packets, so that the queue seldom
-    /// comes near the safeguards.
+    /// Sends a packet of 100 B every `gap` µs for `seconds` over a link that needs 100 µs for each. The target of 15 ms is 150 packets, far
+    /// from the safeguards for short queues.
     fn overload(gap: u64, seconds: u64) -> Overload {
         let mut queue = Fifo::new(pie(&[("limit", Value::Limit(Limit::Packets(100_000)))]));
         queue.attach(&OUTLET);
@@ -436,13 +432,13 @@ mod tests {
     fn a_constant_overload_is_dropped_in_equilibrium() {
         for (gap, share) in [(80, 0.2), (50, 0.5)] {
             let run = overload(gap, 400);
-            // What does not fit is dropped: 1 − μ/λ, but for what the queue has gained since the middle: less than 400 packets.
+            // The excess is dropped: 1 − μ/λ, except for the queue's growth since the middle of the run, less than 400 packets.
             let dropped = run.drops as f64 / run.arrivals as f64;
             assert_close(dropped, share, 400.0 / run.arrivals as f64);
-            // Chance needs that probability, up to the noise of n draws.
+            // The controller must settle at that probability, up to the noise of n draws.
             let noise = (share * (1.0 - share) / run.arrivals as f64).sqrt();
             assert_close(run.probability, dropped, 5.0 * noise);
-            // Above 10 % the steps add up: Δp = α·Σ(d − d_ref) + β·Δd, so the mean delay is known exactly where no step was capped.
+            // Above 10 % the steps add up: Δp = α·Σ(d − d_ref) + β·Δd. The mean delay is therefore known exactly if no step was capped.
             assert!(run.least_probability > 0.1, "{}", run.least_probability);
             let expected = 0.015 + (run.change.1 - 1.25 * run.change.0) / (0.125 * run.steps);
             assert_close(run.qdelay, expected, 0.000_1);
@@ -452,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_for_its_allowance() {
-        // Twice what the link can send, from the start: the queue is quiet for half a step, and ten steps use up 150 ms.
+        // Twice the link rate from the start: the queue is quiet for half a step, and ten steps use up 150 ms.
         let run = overload(50, 10);
         assert!((150_000..200_000).contains(&run.first_drop), "{}", run.first_drop);
     }

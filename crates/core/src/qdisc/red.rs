@@ -1,36 +1,38 @@
 //! RED: random early detection.
 //! ## What it does
-//! Keeps a moving average of the queue. Below `min_threshold` it takes every packet; from there on it drops, or marks, an arriving packet
-//! with a probability that rises to `max_p` at `max_threshold`, and, if `gentle`, further to 1 at twice that. `wait` spaces the drops
-//! evenly. With `adaptive` it moves `max_p` slowly, so that the average stays in the middle between the thresholds.
+//! Maintains a moving average of the queue. Below `min_threshold` RED accepts every packet. Above it, RED drops or marks arriving packets
+//! with a probability that rises to `max_p` at `max_threshold`, and with `gentle` on to 1 at twice that. `wait` spaces the drops evenly.
+//! `adaptive` adjusts `max_p` slowly to hold the average midway between the thresholds.
 //! ## References
 //! Floyd & Jacobson, *Random early detection gateways for congestion avoidance*, 1993; Floyd, *Recommendation on using the "gentle_"
-//! variant of RED*, 2000; Floyd, Gummadi & Shenker, *Adaptive RED*, 2001; RFC 3168 §7; ns-2.35, `RED`, whose defaults these are.
+//! variant of RED*, 2000; Floyd, Gummadi & Shenker, *Adaptive RED*, 2001; RFC 3168 §7; ns-2.35, `RED`, whose defaults are used.
 //! ## Differs from the document
-//! As in ns-2: chance decides only while more than one byte, or in mode `packets` more than one packet, waits; a packet that finds the
-//! average above `min_threshold` for the first time is taken; marks are given only while the probability is below `mark_below`, packets
-//! are dropped from it on. Where the probability is 1, drops are spaced and scaled by the packet's size all the same, so that a packet much
-//! smaller than `mean_packet` may pass. With `adaptive` and `gentle` the upper line starts at the first `max_p`.
+//! As in ns-2: Early drops need more than one byte in the queue, or more than one packet in mode `packets`. The first packet after the
+//! average has risen to `min_threshold` is accepted. Packets are marked only if the probability is below `mark_below`; otherwise they are
+//! dropped. At probability 1, drops are still spaced and scaled by packet size, so a packet much smaller than `mean_packet` may pass. With
+//! `adaptive` and `gentle`, the upper line starts at the initial `max_p`.
 //! ## Parameters
 //! `limit`: capacity; in mode `bytes` a packet counts as `mean_packet` bytes; 50 packets.
-//! `mode`: whether queue, average and chance count bytes or packets; bytes.
-//! `mean_packet`: size of an average packet, headers included; 500 B.
-//! `min_threshold`: average from which on packets are dropped; `auto` is half of what the link sends in `target_delay`, at least 5 packets.
+//! `mode`: unit of queue, average and drop spacing, bytes or packets; bytes.
+//! `mean_packet`: average packet size, headers included; 500 B.
+//! `min_threshold`: average at which drops begin. `auto` is half of the bytes that the link sends in `target_delay`, at least 5 packets and
+//! at most a third of a given `max_threshold`.
 //! `max_threshold`: average at which the probability is `max_p`; `auto` is three times `min_threshold`.
-//! `target_delay`: the queueing delay that `auto` thresholds aim at; 5 ms.
-//! `weight`: weight of a new sample in the average; `auto` is 1 − exp(−1/(10·T·C)), T three one-way delays of the link and at least
-//! 100 ms, C the link's rate in packets per second.
+//! `target_delay`: queueing delay for which `auto` sets the thresholds; 5 ms.
+//! `weight`: weight of a new sample in the average; `auto` is 1 − exp(−1/(10·T·C)). T is three times the link's propagation and
+//! transmission delay, at least 100 ms; C is the link rate in packets per second.
 //! `max_p`: probability at `max_threshold`; 10 % (ns-2: `linterm_` 10).
-//! `gentle`: whether the probability rises on from `max_p` to 1 between `max_threshold` and twice that, or jumps; true.
-//! `wait`: whether at least 1/p packets pass between two drops; true.
-//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `setbit_` is false: there all are dropped.
+//! `gentle`: raises the probability from `max_p` to 1 between `max_threshold` and twice that, instead of jumping to 1; true.
+//! `wait`: lets at least 1/p packets pass between two drops; true.
+//! `ecn`: marks packets that support ECN instead of dropping them; true. In ns-2, `setbit_` is false and all are dropped.
 //! `mark_below`: probability below which packets are marked; 10 % (ns-2: `mark_p_`).
-//! `adaptive`: whether `max_p` adapts; false.
+//! `adaptive`: adapts `max_p`; false.
 //! `interval`: time between two steps of `max_p`; 0.5 s.
-//! `increase`: largest step up; 1 %.
-//! `decrease`: factor of a step down; 0.9.
-//! `top`: `max_p` from which on it takes no more steps up; 50 %.
-//! `bottom`: `max_p` down to which it takes steps down; `auto` is 1/W for W the packets of 1000 B of 100 ms of the link, and at most 1 %.
+//! `increase`: largest upward step; 1 %.
+//! `decrease`: factor of a downward step; 0.9.
+//! `top`: `max_p` at which upward steps end; 50 %.
+//! `bottom`: `max_p` at which downward steps end; `auto` is 1/W, at most 1 %. W is the number of 1000 B packets that the link sends in 100
+//! ms.
 
 use crate::entry::{Entry, Quantity, quantity};
 use crate::params::{Default, Kind, Param, Params};
@@ -42,7 +44,7 @@ use crate::units::{Instant, Limit};
 /// A capacity or threshold.
 const LIMIT: Kind = Kind::ByteLimit { min: 1.0, max: 1e15 };
 
-/// What RED shows in traces.
+/// RED's quantities in traces.
 pub(crate) const QUANTITIES: [Quantity; 3] = [
     quantity(
         "probability",
@@ -51,30 +53,25 @@ pub(crate) const QUANTITIES: [Quantity; 3] = [
          without about twice it",
     ),
     quantity("average", "bytes or packets, by `mode`", "moving average of the queue"),
-    quantity("max_p", "", "probability at `max_threshold`, which `adaptive` moves"),
+    quantity("max_p", "", "probability at `max_threshold`, adjusted by `adaptive`"),
 ];
 
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "red",
-    summary: "random early detection: drops with a probability that follows the average queue",
+    summary: "random early detection: drops with a probability that rises with the average queue",
     reference: "Floyd & Jacobson 1993; ns-2.35 RED",
     params: &PARAMS,
     quantities: &QUANTITIES,
     build: |params| Red::new(params).map(Discipline::fifo),
 };
 
-/// Its parameters, which disciplines built on it have too.
+/// RED's parameters; disciplines built on RED share them.
 pub(super) const PARAMS: [Param; 18] = [
     Param { name: "limit", kind: LIMIT, default: Default::Limit(Limit::Packets(50)), doc: "capacity" },
-    mode("what queue, average and chance count"),
-    mean_packet(500.0, "size of an average packet, headers included"),
-    Param {
-        name: "min_threshold",
-        kind: LIMIT,
-        default: Default::Auto,
-        doc: "average from which on packets are dropped; auto: from target_delay",
-    },
+    mode("unit of queue, average and drop spacing"),
+    mean_packet(500.0, "average packet size, headers included"),
+    Param { name: "min_threshold", kind: LIMIT, default: Default::Auto, doc: "average at which drops begin; auto: from target_delay" },
     Param {
         name: "max_threshold",
         kind: LIMIT,
@@ -85,7 +82,7 @@ pub(super) const PARAMS: [Param; 18] = [
         name: "target_delay",
         kind: Kind::Duration { min: 0.0, max: 1e3 },
         default: Default::Number(0.005),
-        doc: "queueing delay that auto thresholds aim at",
+        doc: "queueing delay for which auto sets the thresholds",
     },
     Param {
         name: "weight",
@@ -99,8 +96,8 @@ pub(super) const PARAMS: [Param; 18] = [
         default: Default::Number(0.1),
         doc: "probability at max_threshold",
     },
-    flag("gentle", true, "whether the probability rises on to 1 at twice max_threshold"),
-    flag("wait", true, "whether at least 1/p packets pass between two drops"),
+    flag("gentle", true, "raises the probability on to 1 at twice max_threshold"),
+    flag("wait", true, "lets at least 1/p packets pass between two drops"),
     ECN,
     Param {
         name: "mark_below",
@@ -108,7 +105,7 @@ pub(super) const PARAMS: [Param; 18] = [
         default: Default::Number(0.1),
         doc: "probability below which packets are marked",
     },
-    flag("adaptive", false, "whether max_p adapts (Adaptive RED)"),
+    flag("adaptive", false, "adapts max_p (Adaptive RED)"),
     Param {
         name: "interval",
         kind: Kind::Duration { min: 0.0, max: 1e6 },
@@ -119,29 +116,29 @@ pub(super) const PARAMS: [Param; 18] = [
         name: "increase",
         kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.01),
-        doc: "largest step of max_p up",
+        doc: "largest upward step of max_p",
     },
     Param {
         name: "decrease",
         kind: Kind::Number { min: 0.0, max: 1.0 },
         default: Default::Number(0.9),
-        doc: "factor of a step of max_p down",
+        doc: "factor of a downward step of max_p",
     },
     Param {
         name: "top",
         kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Number(0.5),
-        doc: "max_p from which on it takes no more steps up",
+        doc: "max_p at which upward steps end",
     },
     Param {
         name: "bottom",
         kind: Kind::Probability { min: 0.0, max: 1.0 },
         default: Default::Auto,
-        doc: "max_p down to which it takes steps down; auto: from the link",
+        doc: "max_p at which downward steps end; auto: from the link",
     },
 ];
 
-/// What moves `max_p`.
+/// Settings and state of Adaptive RED.
 #[derive(Clone, Copy, Debug)]
 struct Adaptation {
     interval: f64,
@@ -152,18 +149,18 @@ struct Adaptation {
     last: f64,
 }
 
-/// How the probability follows from the average.
+/// The probability as a function of the average.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     max_p: f64,
-    /// `max_p` before any adaptation, from which the upper line rises.
+    /// The initial `max_p`, at which the upper line starts.
     first_max_p: f64,
     gentle: bool,
     wait: bool,
 }
 
 impl Curve {
-    /// The probability that an `average` from `min` on gives.
+    /// The probability at an `average` of at least `min`.
     fn base(&self, average: f64, min: f64, max: f64) -> f64 {
         if average < max {
             self.max_p * (average - min) / (max - min)
@@ -174,10 +171,10 @@ impl Curve {
         }
     }
 
-    /// The same when `count` packets have passed since the last drop.
+    /// The same probability, `count` packets after the last drop.
     fn spaced(&self, base: f64, count: f64) -> f64 {
         let spread = count * base;
-        // Floyd & Jacobson §4: 1/(1/p − count), which makes the gaps between drops uniform; waiting makes them at least 1/p.
+        // Floyd & Jacobson §4: 1/(1/p − count) gives uniform gaps between drops; `wait` makes the gaps at least 1/p.
         match spread {
             _ if self.wait && spread < 1.0 => 0.0,
             _ if self.wait && spread < 2.0 => base / (2.0 - spread),
@@ -191,7 +188,7 @@ impl Curve {
 #[derive(Debug)]
 pub struct Red {
     measure: Measure,
-    /// Capacity and thresholds, in bytes or packets.
+    /// Capacity in bytes or packets, like the thresholds.
     limit: f64,
     min: Option<f64>,
     max: Option<f64>,
@@ -201,13 +198,13 @@ pub struct Red {
     ecn: bool,
     mark_below: f64,
     adaptation: Option<Adaptation>,
-    /// Packets that the link sends in a second.
+    /// Link rate in packets per second.
     packets_per_second: f64,
     average: f64,
-    /// Packets and bytes since the last drop.
+    /// Packets since the last drop, as `count_bytes` counts bytes.
     count: f64,
     count_bytes: f64,
-    /// Whether the last packet too found the average above the threshold.
+    /// Whether the previous packet found the average above the threshold.
     above: bool,
     probability: f64,
 }
@@ -261,13 +258,14 @@ impl Red {
 
     fn thresholds(&self) -> (f64, f64) {
         let unit = self.measure.unit().unwrap_or(1.0);
-        // Half of the delay's packets, since the average lies between the thresholds, of which the other is three times as large.
+        // The average lies between the thresholds, 1 and 3 halves of the target: their middle is the target delay's number of packets.
         let auto = (self.target_delay * self.packets_per_second / 2.0).max(5.0) * unit;
         let min = self.min.unwrap_or_else(|| self.max.map_or(auto, |max| auto.min(max / 3.0)));
         (min, self.max.unwrap_or(3.0 * min))
     }
 
-    /// Takes the queue of `length` into the average, after as many empty samples as packets could have left since `idle_since`.
+    /// Updates the average with a queue of `length`, after one empty sample for each packet that the link could have sent since
+    /// `idle_since`.
     fn sample(&mut self, length: f64, now: Instant, idle_since: Option<Instant>) {
         let weight = self.weight.unwrap_or(0.0);
         let idle = idle_since.map_or(0.0, |since| libm::floor(self.packets_per_second * now.since(since).as_secs_f64()));
@@ -294,7 +292,7 @@ impl Red {
         }
     }
 
-    /// The probability for a packet of `size`, which grows with the packets since the last drop.
+    /// The probability for a packet of `size`; it grows with the packets since the last drop.
     fn packet_probability(&self, base: f64, size: f64) -> f64 {
         let count = self.measure.unit().map_or(self.count, |unit| libm::floor(self.count_bytes / unit));
         let probability = self.curve.spaced(base, count);
@@ -304,7 +302,7 @@ impl Red {
         }
     }
 
-    /// Chance decides on a packet that finds the average above the threshold.
+    /// Decides at random on a packet that finds the average above the threshold.
     fn draw(&mut self, arrival: &Arrival, (min, max): (f64, f64), random: &mut Generator) -> Verdict {
         let base = self.curve.base(self.average, min, max);
         self.probability = base;
@@ -330,7 +328,7 @@ impl Admission for Red {
         let weight = 1.0 - libm::exp(-1.0 / (10.0 * round_trip * self.packets_per_second));
         self.weight.get_or_insert(weight);
         if let Some(adaptation) = &mut self.adaptation {
-            // As in ns-2: 1/W for W the packets of 1000 B that the link sends in 100 ms, whatever the mean packet.
+            // As in ns-2: W counts packets of 1000 B, whatever `mean_packet`.
             adaptation.bottom.get_or_insert((8.0 * 1000.0 / 0.1 / outlet.rate.as_bits_per_sec() as f64).min(0.01));
         }
     }
@@ -377,7 +375,7 @@ mod tests {
     use crate::testing::{arrival, assert_close};
     use crate::units::{Duration, Rate};
 
-    /// A queue before a link of `kbits` and 40 ms.
+    /// A queue before a link of `kbits` kbit/s and 40 ms.
     fn attached(kbits: u64, set: &[(&str, Value)]) -> Red {
         let mut params = Params::defaults(ENTRY.params);
         for (name, value) in set {
@@ -388,12 +386,12 @@ mod tests {
         red
     }
 
-    /// A queue with thresholds of 2500 B and 7500 B whose average stays at `average`.
+    /// A queue with thresholds of 2500 B and 7500 B and a constant `average`.
     fn steady(average: f64, set: &[(&str, Value)]) -> Red {
         Red { average, weight: Some(0.0), ..attached(1500, set) }
     }
 
-    /// What becomes of a packet of 500 B when `bytes` wait.
+    /// The verdict on a packet of 500 B behind a backlog of `bytes`.
     fn admit(red: &mut Red, ecn: Ecn, bytes: u64) -> Verdict {
         let backlog = Backlog { packets: bytes.div_ceil(500), bytes };
         red.admit(&Arrival { ecn, ..arrival(0, 500) }, backlog, &mut Generator::derived(1, ""))
@@ -401,13 +399,13 @@ mod tests {
 
     #[test]
     fn auto_follows_the_link() {
-        // 1.5 Mbit/s are 375 packets of 500 B in a second: T = 3·(40 ms + 1/375 s) = 128 ms, and w = 1 − exp(−1/480).
+        // 1.5 Mbit/s are 375 packets of 500 B per second: T = 3·(40 ms + 1/375 s) = 128 ms, and w = 1 − exp(−1/480).
         let red = attached(1500, &[("adaptive", Value::Bool(true))]);
         assert_close(red.weight.unwrap(), 0.002_081_164_7, 1e-12);
-        // 5 ms are fewer than twice five packets; 1.5 Mbit/s are fewer than a hundred packets of 1000 B in 100 ms.
+        // 5 ms are fewer than ten packets, so the minimum of five applies; 100 ms are fewer than a hundred packets of 1000 B.
         assert_eq!(red.thresholds(), (2500.0, 7500.0));
         assert_close(red.adaptation.unwrap().bottom.unwrap(), 0.01, 0.0);
-        // 45 Mbit/s are 11250: half of 5 ms are 28.125 packets.
+        // 45 Mbit/s are 11250 packets per second: half of 5 ms are 28.125 packets.
         let packets = [("mode", Value::Word("packets".to_owned())), ("adaptive", Value::Bool(true))];
         assert_eq!(attached(45_000, &[]).thresholds(), (14_062.5, 42_187.5));
         assert_eq!(attached(45_000, &packets).thresholds(), (28.125, 84.375));
@@ -425,21 +423,21 @@ mod tests {
         let steep = Curve { gentle: false, ..curve };
         assert_close(steep.base(7499.0, 2500.0, 7500.0), 0.099_98, 1e-12);
         assert_close(steep.base(7500.0, 2500.0, 7500.0), 1.0, 0.0);
-        // The upper line starts at the first max_p, however far that has moved.
+        // The upper line starts at the initial max_p, however far max_p has moved.
         let adapted = Curve { max_p: 0.02, ..curve };
         assert_close(adapted.base(5000.0, 2500.0, 7500.0), 0.01, 1e-12);
         assert_close(adapted.base(11_250.0, 2500.0, 7500.0), 0.55, 1e-12);
     }
 
     #[test]
-    fn where_the_probability_is_one_drops_are_spaced_and_scaled_all_the_same() {
+    fn drops_with_probability_one_are_still_spaced_and_scaled() {
         let (accept, forced) = (Verdict::Accept, Verdict::Drop(Reason::Forced));
         for (average, set) in [(15_000.0, vec![]), (7500.0, vec![("gentle", Value::Bool(false))])] {
             let mut red = steady(average, &set);
             let verdicts = [(); 3].map(|()| admit(&mut red, Ecn::Capable, 501));
-            assert_eq!(verdicts, [accept, forced, forced], "the first is taken, and none is marked");
+            assert_eq!(verdicts, [accept, forced, forced], "the first packet is accepted, and none is marked");
         }
-        // Two packets of 500 B are none of 1500 B, so that nothing has passed since the last drop.
+        // Two packets of 500 B are less than one of 1500 B, so the count is still 0.
         let mut red = steady(45_000.0, &[("mean_packet", Value::Number(1500.0))]);
         let verdicts = [(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1501));
         assert_eq!(verdicts, [accept, accept, forced, accept, accept]);
@@ -453,7 +451,7 @@ mod tests {
             assert_close(waiting.spaced(0.05, count), waits, 1e-12);
             assert_close(hurried.spaced(0.05, count), hurries, 1e-12);
         }
-        // 15 249 B count as thirty packets of 500 B, and half a packet has half the chance, unless it is certain.
+        // 15 249 B count as thirty packets of 500 B. A packet of half that size has half the probability, unless the drop is certain.
         let red = Red { count: 7.0, count_bytes: 15_249.0, ..attached(1500, &[]) };
         assert_close(red.packet_probability(0.05, 250.0), 0.05, 1e-12);
         assert_close(red.packet_probability(0.5, 250.0), 1.0, 0.0);
@@ -464,7 +462,7 @@ mod tests {
     #[test]
     fn the_average_decays_when_idle() {
         let mut red = Red { average: 4000.0, weight: Some(0.5), ..attached(1500, &[]) };
-        // In 10 ms 3.75 packets could have left.
+        // The link could have sent 3.75 packets in 10 ms.
         red.sample(1000.0, Instant::from_nanos(10_000_000), Some(Instant::ZERO));
         assert_close(red.average, 0.5 * (4000.0 / 8.0) + 0.5 * 1000.0, 1e-12);
         red.sample(1000.0, Instant::from_nanos(20_000_000), None);
@@ -472,12 +470,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_packet_above_the_threshold_is_taken() {
+    fn the_first_packet_above_the_threshold_is_accepted() {
         let (early, accept) = (Verdict::Drop(Reason::Early), Verdict::Accept);
         let mut red = steady(14_999.0, &[]);
-        // Nearly certain: every second packet, since 1/p is a little more than one.
+        // Almost certain drops hit every second packet: 1/p is a little more than one.
         assert_eq!([(); 5].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early, accept, early, accept]);
-        assert_eq!(admit(&mut red, Ecn::Incapable, 1), accept, "one byte is no queue");
+        assert_eq!(admit(&mut red, Ecn::Incapable, 1), accept, "one byte does not count as a queue");
         assert_eq!([(); 2].map(|()| admit(&mut red, Ecn::Incapable, 1000)), [accept, early]);
         assert_eq!(
             [24_999, 25_000].map(|bytes| admit(&mut steady(0.0, &[]), Ecn::Capable, bytes)),
@@ -487,7 +485,7 @@ mod tests {
 
     #[test]
     fn marks_are_for_small_probabilities() {
-        // Halfway between the thresholds, 5 %, and so many packets after the last drop that the next is certain.
+        // Midway between the thresholds (5 %), and long enough after the last drop that the next one is certain.
         let verdict = |ecn, set: &[(&str, Value)]| admit(&mut Red { above: true, count_bytes: 1e6, ..steady(5000.0, set) }, ecn, 1000);
         assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.051))]), Verdict::Mark(Reason::Early));
         assert_eq!(verdict(Ecn::Capable, &[("mark_below", Value::Number(0.05))]), Verdict::Drop(Reason::Early));
@@ -497,7 +495,7 @@ mod tests {
 
     #[test]
     fn adaptive_red_steers_the_average_to_the_middle() {
-        // In thousandths.
+        // max_p in thousandths.
         let stepped = |average, max_p, now: &[f64]| {
             let mut red = steady(average, &[("adaptive", Value::Bool(true)), ("max_p", Value::Number(max_p))]);
             for now in now {
@@ -505,12 +503,12 @@ mod tests {
             }
             (1000.0 * red.curve.max_p).round() as u64
         };
-        // From 2500 + 0.4·5000 = 4500 to 5500 nothing changes.
+        // Nothing changes from 2500 + 0.4·5000 = 4500 to 5500.
         assert_eq!([4499.0, 4500.0, 5500.0, 5501.0].map(|average| stepped(average, 0.1, &[0.6])), [90, 100, 100, 110]);
-        // A step up is a quarter at most, and not from 50 % on; a step down not from 1 % on.
+        // An upward step is at most a quarter of max_p and ends at 50 %; downward steps end at 1 %.
         assert_eq!([0.02, 0.49, 0.5].map(|max_p| stepped(5501.0, max_p, &[0.6])), [25, 500, 500]);
         assert_eq!([0.01, 0.02].map(|max_p| stepped(4499.0, max_p, &[0.6])), [10, 18]);
-        // More than half a second lies between two steps.
+        // Two steps are more than half a second apart.
         assert_eq!(stepped(5501.0, 0.1, &[0.5]), 100);
         assert_eq!(stepped(5501.0, 0.1, &[0.6, 1.1, 1.2]), 120);
     }

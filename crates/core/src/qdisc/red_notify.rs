@@ -1,23 +1,24 @@
-//! RED that tells: random early detection whose drops are told to the sender.
+//! RED with notices: random early detection that notifies senders of its drops.
 //! ## What it does
-//! Decides as `red`. When it drops a data packet, the packet's sender is told, one path delay later, that a retransmission timer is to expire at
-//! once: the sender does what it does after a timeout, without having waited for it. A marked packet arrives, so its sender is told nothing.
+//! Drops and marks as `red` does. When it drops a data packet, the engine notifies the packet's sender one path delay later. The sender's
+//! retransmission timer then expires at once, so the sender responds without waiting for the timeout. A marked packet causes no notice.
 //! ## References
 //! Aniemeka, *Transmission Control Protocol's initial congestion window for web latency reduction and speedy flows*, World Wide Journal of
 //! Multidisciplinary Research and Development 4(11), 2018, §1 and §3 ("non-TCP congestion control"); Floyd & Jacobson 1993; RFC 6298 §5.
 //! ## Differs from the document
 //! The paper says that "the moment there is a packet drop the Router algorithm should cause the retransmission timer to expire
-//! immediately", and not how: there is no message, and no word on which timer where several segments are outstanding. Its steps 5 to 7
-//! look at drops between the thresholds only, its text at any; `notify` has both. It also says that the probability to "notify
-//! connections to reset" their timers is proportional to their share of the link: that is RED's of being dropped, and no rule of its own.
-//! How hosts take a notice is theirs: `docs/concepts/red-notify.md`.
+//! immediately". It defines no message, and does not say which timer expires if several segments are outstanding. Its steps 5 to 7 treat
+//! drops between the thresholds only, its text treats all drops; `notify` offers both. It also says that the probability to "notify
+//! connections to reset" their timers is proportional to their share of the link. RED's drop probability already has this property, so no
+//! further rule is needed. `docs/concepts/red-notify.md` describes how hosts respond to a notice.
 //! ## Parameters
-//! `notify`: `all` drops are told, as the paper's text has it, or only `early` ones, which chance decided, as its steps 5 to 7 have
-//! it; all, since a drop that fills the queue costs its sender as much as any other.
-//! `timer`: what expires: the timer of the dropped `segment`, so that this segment is sent again, or the `connection`'s only one, so that
-//! the first unacknowledged one is (RFC 6298 §5.4), which most often is still waiting in the queue; segment, since the paper says that "whenever
-//! a packet is sent out, TCP starts a timer" and that this timer stands for that packet.
-//! `limit`, `mode`, `mean_packet`, `min_threshold`, `max_threshold`, `target_delay`, `weight`, `max_p`, `gentle`, `wait`, `ecn`, `mark_below`,
+//! `notify`: the drops that cause a notice: `all`, as in the paper's text, or only `early` (random) ones, as in its steps 5 to 7. The
+//! default is all, since a drop by a full queue costs its sender as much as any other.
+//! `timer`: the timer that expires: that of the dropped `segment`, which is retransmitted, or the `connection`'s single timer, which
+//! retransmits the first unacknowledged segment (RFC 6298 §5.4). That segment is usually still in the queue. The default is segment, since
+//! the paper says that "whenever a packet is sent out, TCP starts a timer" and that this timer stands for that packet.
+//! `limit`, `mode`, `mean_packet`, `min_threshold`, `max_threshold`, `target_delay`, `weight`, `max_p`, `gentle`, `wait`, `ecn`,
+//! `mark_below`,
 //! `adaptive`, `interval`, `increase`, `decrease`, `top`, `bottom`: as those of `red`, with the same defaults.
 
 use crate::entry::Entry;
@@ -31,13 +32,13 @@ const OWN: [Param; 2] = [
         name: "notify",
         kind: Kind::Word(&["all", "early"]),
         default: Default::Word("all"),
-        doc: "which drops are told to the sender: all, or those that chance decided",
+        doc: "drops that cause a notice to the sender: all, or early (random) ones",
     },
     Param {
         name: "timer",
         kind: Kind::Word(&["segment", "connection"]),
         default: Default::Word("segment"),
-        doc: "what expires: the timer of the dropped segment, or that of the first unacknowledged one",
+        doc: "timer that expires: the dropped segment's, or the connection's, which retransmits the first unacknowledged segment",
     },
 ];
 
@@ -55,7 +56,7 @@ const PARAMS: [Param; OWN.len() + red::PARAMS.len()] = {
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "red_notify",
-    summary: "random early detection that tells a sender of its drops: the retransmission timer expires at once",
+    summary: "random early detection that notifies senders of drops: the retransmission timer expires at once",
     reference: "Aniemeka 2018 §3",
     params: &PARAMS,
     quantities: &QUANTITIES,
@@ -65,7 +66,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
     },
 };
 
-/// A RED queue that tells senders of its drops.
+/// A RED queue that notifies senders of its drops.
 #[derive(Debug)]
 pub struct RedNotify {
     red: Red,
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn which_drops_are_told_and_what() {
+    fn the_parameters_select_drops_and_timer() {
         let notices = |set: &[(&str, &str)]| {
             let scheduler = scheduler(&ENTRY, set);
             [Reason::Early, Reason::Forced, Reason::Overflow].map(|reason| scheduler.notice(reason))
@@ -119,14 +120,15 @@ mod tests {
     }
 
     #[test]
-    fn red_itself_tells_nothing() {
+    fn red_itself_sends_no_notice() {
         let red = scheduler(&red::ENTRY, &[]);
         assert!(Reason::ALL.iter().all(|&reason| red.notice(reason).is_none()));
     }
 
     #[test]
     fn it_drops_what_red_drops() {
-        // A packet of 500 B comes every 2 ms, and four leave while five come: the queue grows by 0.2 packets each time, to full.
+        // A packet of 500 B arrives every 2 ms, and four leave while five arrive: the queue grows by 0.2 packets per arrival until it is
+        // full.
         let fates = |entry| {
             let mut scheduler = scheduler(entry, &[]);
             let (mut random, mut outcomes) = (Generator::derived(1, ""), Outcomes::new());
@@ -147,6 +149,6 @@ mod tests {
                 Outcome::Dropped(reason) | Outcome::Marked(reason) => *reason,
             })
             .collect();
-        assert!(reasons.contains(&Reason::Early), "chance decided nothing: {reasons:?}");
+        assert!(reasons.contains(&Reason::Early), "no early drops: {reasons:?}");
     }
 }

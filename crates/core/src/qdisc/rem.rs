@@ -1,21 +1,21 @@
 //! REM: random exponential marking.
 //! ## What it does
-//! At regular times it moves a price by the mismatch of input and capacity and by the distance of the queue from its reference. Arriving
-//! packets are dropped, or marked, with probability 1 − φ^(−price), so that prices add up along a path.
+//! At regular intervals REM adjusts a price by the mismatch of input and capacity and by the queue's distance from its reference. Arriving
+//! packets are dropped, or departing packets marked, with probability 1 − φ^(−price). Prices therefore add up along a path.
 //! ## References
-//! Athuraliya, Li, Low & Yin, *REM: active queue management*, IEEE Network 15(3), 2001; ns-2.35, `REM`, whose defaults these are.
+//! Athuraliya, Li, Low & Yin, *REM: active queue management*, IEEE Network 15(3), 2001; ns-2.35, `REM`, whose defaults are used.
 //! ## Differs from the document
-//! As in ns-2 a packet that would bring the queue to its limit is dropped, and the queue is weighed by `alpha` at each step only.
+//! As in ns-2, a packet that would make the queue reach its limit is dropped, and `alpha` weighs the queue at the steps only.
 //! ## Parameters
-//! `limit`: capacity, the arriving packet included; 50 packets.
+//! `limit`: capacity, including the arriving packet; 50 packets.
 //! `gamma`: gain of the price; 0.001.
 //! `phi`: base of the probability; 1.001.
 //! `alpha`: weight of the queue in the price; 0.1.
-//! `reference`: the queue it aims at; 20 packets.
+//! `reference`: target length of the queue; 20 packets.
 //! `interval`: time between two steps; 2 ms.
-//! `mean_packet`: size of an average packet, by which the capacity is counted in packets; 1000 B.
-//! `ecn`: whether packets are marked when they leave, instead of dropped when they arrive; false (ns-2: `markpkts_`). Packets that cannot
-//! be marked pass then.
+//! `mean_packet`: average packet size, which converts the link rate to packets; 1000 B.
+//! `ecn`: marks departing packets instead of dropping arriving ones; false (ns-2: `markpkts_`). With `ecn`, packets that do not support ECN
+//! pass.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
@@ -29,10 +29,10 @@ use crate::units::{Duration, Instant, Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "rem",
-    summary: "random exponential marking by a price of queue and input",
+    summary: "random exponential marking by a price for queue and input rate",
     reference: "Athuraliya et al. 2001; ns-2.35 REM",
     params: &[
-        limit("limit", 50, "capacity, the arriving packet included"),
+        limit("limit", 50, "capacity, including the arriving packet"),
         Param { name: "gamma", kind: Kind::Number { min: 0.0, max: 1e3 }, default: Default::Number(0.001), doc: "gain of the price" },
         Param { name: "phi", kind: Kind::Number { min: 1.0, max: 1e3 }, default: Default::Number(1.001), doc: "base of the probability" },
         Param {
@@ -45,7 +45,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "reference",
             kind: Kind::Number { min: 0.0, max: 1e15 },
             default: Default::Number(20.0),
-            doc: "the queue it aims at, in packets",
+            doc: "target length of the queue in packets",
         },
         Param {
             name: "interval",
@@ -53,12 +53,12 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Number(0.002),
             doc: "time between two steps",
         },
-        mean_packet(1000.0, "size of an average packet, by which the capacity is counted"),
+        mean_packet(1000.0, "average packet size, which converts the link rate to packets"),
         Param {
             name: "ecn",
             kind: Kind::Bool,
             default: Default::Bool(false),
-            doc: "whether packets are marked when they leave, instead of dropped when they arrive",
+            doc: "marks departing packets instead of dropping arriving ones",
         },
     ],
     quantities: &[PROBABILITY, quantity("price", "", "price")],
@@ -91,9 +91,9 @@ pub struct Rem {
     reference: f64,
     interval: f64,
     mean_packet: f64,
-    /// Whether packets are marked on departure instead of dropped on arrival.
+    /// Whether departing packets are marked instead of arriving ones dropped.
     marks: bool,
-    /// Packets that the link sends in an interval.
+    /// Packets that the link sends per interval.
     capacity: f64,
     price: f64,
     probability: f64,
@@ -119,10 +119,10 @@ impl Admission for Rem {
     }
 
     fn update(&mut self, now: Instant, backlog: Backlog) -> Instant {
-        // Athuraliya et al., eq. 1: the price of the queue and of the rate.
+        // Athuraliya et al., eq. 1: the price for queue and input rate.
         let mismatch = self.input + self.alpha * (backlog.packets as f64 - self.reference) - self.capacity;
         self.price = (self.price + self.gamma * mismatch).max(0.0);
-        // Eq. 2: the probability that no link of the path marks is φ to the sum of their prices.
+        // Eq. 2: the probability that no link of a path marks is φ^(−sum of the prices).
         self.probability = 1.0 - libm::pow(self.phi, -self.price);
         self.input = 0.0;
         now + Duration::from_secs_f64(self.interval)
@@ -134,7 +134,7 @@ impl Admission for Rem {
     }
 }
 
-/// A REM queue that marks. Chance decides whenever the link asks for a packet; one that cannot carry a mark passes, as in ns-2.
+/// A REM queue that marks. It draws a number for each request of the link; as in ns-2, packets that do not support ECN pass.
 #[derive(Debug)]
 struct Marking(Fifo<Rem>);
 
@@ -186,7 +186,8 @@ mod tests {
         let mut rem = admission(&ENTRY, &numbers([("gamma", 0.25), ("phi", 2.0), ("alpha", 0.5), ("reference", 4.0)]));
         let mut random = Generator::derived(1, "");
         assert_eq!(rem.first_update(), Some(Instant::ZERO));
-        // The link sends two packets in 2 ms. Three arrivals, one in vain, and six packets too many: 3 + 0.5·6 − 2 = 4 raise the price by 1.
+        // The link sends two packets in 2 ms. Three arrivals (one dropped) and six packets above the reference: 3 + 0.5·6 − 2 = 4 raise the
+        // price by 1.
         let verdicts = [0, 0, 49].map(|waiting| rem.admit(&arrival(0, 1000), packets(waiting), &mut random));
         assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Drop(Reason::Overflow)]);
         let mut now = Instant::ZERO;
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(rem.admit(&arrival, packets(0), &mut random), Verdict::Drop(Reason::Early));
     }
 
-    /// A queue whose price is prohibitive after any step in which more than two packets have arrived.
+    /// A queue that marks every packet after a step with more than two arrivals.
     fn marking() -> Bench {
         let set = numbers([("gamma", 1000.0), ("phi", 2.0), ("alpha", 0.0)]);
         Bench::new(&ENTRY, &[&set[..], &[("ecn", Value::Bool(true)), ("limit", Value::Limit(Limit::Packets(6)))]].concat())
@@ -224,10 +225,10 @@ mod tests {
         assert!(arrivals.iter().all(|packet| bench.arrive(0, *packet)));
         assert!(!bench.arrive(0, capable(5, 0, 1000)));
         assert_eq!(bench.outcomes(), [(5, OVERFLOW)]);
-        // The price of the first 2 ms is 0.
+        // In the first 2 ms the price is 0.
         assert_eq!(bench.depart(1999), Some(arrivals[0]));
         assert_eq!(bench.outcomes(), []);
-        // Then that of the six arrivals, but packets that cannot be marked pass.
+        // The six arrivals then raise the price, but packets without ECN pass.
         assert_eq!([(); 2].map(|()| bench.depart(2000)), [Some(arrivals[1]), Some(arrivals[2])]);
         assert_eq!(bench.outcomes(), []);
         assert_eq!(bench.depart(2000), Some(Packet { ecn: Ecn::Marked, ..arrivals[3] }));

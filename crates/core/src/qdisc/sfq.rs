@@ -1,15 +1,15 @@
 //! SFQ: stochastic fairness queueing.
 //! ## What it does
-//! Spreads flows over a number of queues by a hash of their addresses and sends one packet of each queue in turn. A packet is dropped when
-//! its queue already holds more than its share of the room that is left. Flows that the hash brings together share one turn.
+//! A hash of the addresses assigns flows to queues, which take turns and send one packet each. An arriving packet is dropped if its queue
+//! holds more than its share of the remaining room. Flows with the same hash share one queue and its turn.
 //! ## References
-//! `McKenney`, *Stochastic fairness queueing*, INFOCOM 1990; ns-2.35, `SFQ`, whose defaults these are.
+//! `McKenney`, *Stochastic fairness queueing*, INFOCOM 1990; ns-2.35, `SFQ`, whose defaults are used.
 //! ## Differs from the document
-//! As in ns-2 the hash is never changed, and the arriving packet is dropped, not one of the longest queue.
+//! As in ns-2, the hash never changes, and SFQ drops the arriving packet instead of a packet of the longest queue.
 //! ## Parameters
-//! `limit`: packets in all queues together; 40 packets.
-//! `buckets`: queues; 16.
-//! `classify`: what is hashed: `addresses`, the sum of the numbers of the end nodes, as in ns-2, or the `flow`; addresses.
+//! `limit`: capacity of all queues together; 40 packets.
+//! `buckets`: number of queues; 16.
+//! `classify`: the input of the hash: `addresses`, the sum of the end nodes' numbers, as in ns-2, or the `flow`; addresses.
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
@@ -24,22 +24,17 @@ const HASH: (i64, i64) = ((2 << 19) - 1, 0);
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "sfq",
-    summary: "stochastic fairness queueing: one packet of each hashed queue in turn",
+    summary: "stochastic fairness queueing: each hashed queue sends one packet in turn",
     reference: "McKenney 1990; ns-2.35 SFQ",
     params: &[
         Param {
             name: "limit",
             kind: Kind::Limit { min: 1.0, max: 1e9 },
             default: Default::Limit(Limit::Packets(40)),
-            doc: "packets in all queues together",
+            doc: "capacity of all queues together in packets",
         },
-        Param {
-            name: "buckets",
-            kind: Kind::Integer { min: 1.0, max: 65_536.0 },
-            default: Default::Number(16.0),
-            doc: "queues over which flows are spread",
-        },
-        Param { name: "classify", kind: Kind::Word(&["addresses", "flow"]), default: Default::Word("addresses"), doc: "what is hashed" },
+        Param { name: "buckets", kind: Kind::Integer { min: 1.0, max: 65_536.0 }, default: Default::Number(16.0), doc: "number of queues" },
+        Param { name: "classify", kind: Kind::Word(&["addresses", "flow"]), default: Default::Word("addresses"), doc: "input of the hash" },
     ],
     quantities: &[],
     build: |params| {
@@ -77,7 +72,7 @@ impl Scheduler for Sfq {
         let used = self.bands.band(bucket).backlog.packets;
         let left = self.limit - self.bands.total().packets;
         let full = left == 0 || used >= left >> 1 || left < buckets && used > self.limit / buckets;
-        // With the smallest limits half of what is left is nothing: an empty queue always takes a packet.
+        // Half of a small remaining room rounds to zero, so an empty discipline always accepts a packet.
         if full && self.bands.total().packets > 0 {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
@@ -111,7 +106,7 @@ mod tests {
     #[test]
     fn each_queue_sends_a_packet_in_turn() {
         let mut bench = bench(40);
-        // Of whatever size.
+        // The packets differ in size.
         for (handle, flow) in (0..).zip([1, 1, 1, 2, 2, 3]) {
             bench.arrive(0, packet(handle, flow, 500 * u64::from(flow)));
         }
@@ -121,15 +116,16 @@ mod tests {
     #[test]
     fn a_queue_may_hold_its_share_of_the_room() {
         let mut bench = bench(40);
-        // Half of what is left is more than the queue holds up to 12 of 28, 8 of 19; the third holds 3 > 40/16 when fewer than 16 are left.
+        // Half of the remaining room exceeds the queue's backlog up to 12 packets with 28 places left, and 8 with 19. The third queue holds
+        // 3 > 40/16 packets when fewer than 16 places remain.
         assert_eq!([1, 2, 3, 4].map(|flow| bench.fill(flow, 1000)), [13, 9, 3, 3]);
         assert_eq!(bench.queue.backlog().packets, 28);
     }
 
     #[test]
-    fn an_empty_queue_takes_a_packet() {
+    fn an_empty_queue_accepts_a_packet() {
         assert_eq!(bench(1).fill(1, 1000), 1);
-        // One of one left is none of three.
+        // After one packet, half of the two remaining places is no more than the queue already holds.
         assert_eq!(bench(3).fill(1, 1000), 1);
     }
 
@@ -142,7 +138,7 @@ mod tests {
             }
             handles(&bench.drain(0))
         };
-        // 15 + ~0 = 16 + ~1 = 14: one queue. 14 + ~0 = 13: another.
+        // 15 + ~0 = 16 + ~1 = 14: one queue. 14 + ~0 = 13: another queue.
         assert_eq!(order([(7, 8), (7, 9)], "addresses"), [0, 1, 2]);
         assert_eq!(order([(7, 8), (7, 7)], "addresses"), [0, 2, 1]);
         assert_eq!(order([(7, 8), (8, 7)], "addresses"), [0, 1, 2]);

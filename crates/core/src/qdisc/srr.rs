@@ -1,16 +1,16 @@
 //! SRR: smoothed round robin, with equal rates.
 //! ## What it does
-//! Gives every flow a queue of its own and serves the queues in turn, each by a deficit counter that grows by `quantum` bytes a turn. A
-//! packet that finds its own queue full is dropped; other flows' queues do not matter.
+//! Gives every flow its own queue. The queues take turns, each with a deficit counter that grows by `quantum` bytes per turn. A packet that
+//! finds its own queue full is dropped, whatever the backlog of the other queues.
 //! ## References
 //! Guo, *SRR: an O(1) time complexity packet scheduler for flows in multi-service packet networks*, SIGCOMM 2001; ns-2.35, `SRR`, whose
-//! defaults these are.
+//! defaults are used.
 //! ## Differs from the document
-//! All flows have the same rate, for which the paper's weight spread sequence is plain round robin. As in ns-2 there is no limit for all
-//! queues together, and a flow's packet in transmission counts for its limit.
+//! All flows have the same rate; the paper's weight spread sequence is then plain round robin. As in ns-2, there is no limit for all queues
+//! together, and a flow's packet in transmission counts towards its limit.
 //! ## Parameters
 //! `flow_limit`: capacity of each flow's queue; 50 packets.
-//! `quantum`: bytes that a turn adds; 1000 B (ns-2: `mtu_`).
+//! `quantum`: bytes added per turn; 1000 B (ns-2: `mtu_`).
 
 use crate::entry::Entry;
 use crate::params::{Default, Kind, Param};
@@ -23,7 +23,7 @@ use crate::units::{Limit, Moment};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "srr",
-    summary: "smoothed round robin: a queue for each flow, served in turn",
+    summary: "smoothed round robin: a queue per flow, served in turn",
     reference: "Guo 2001; ns-2.35 SRR",
     params: &[
         limit("flow_limit", 50, "capacity of each flow's queue"),
@@ -31,7 +31,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "quantum",
             kind: Kind::Size { min: 1.0, max: 1e9 },
             default: Default::Number(1000.0),
-            doc: "bytes that a turn adds to a queue's allowance",
+            doc: "bytes added to a queue's deficit counter per turn",
         },
     ],
     quantities: &[],
@@ -49,7 +49,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 pub struct Srr {
     flow_limit: Limit,
     rounds: DeficitRounds,
-    /// The packet in transmission. Its flow keeps its turn and its deficit until the transmission ends, even if nothing else waits.
+    /// The packet in transmission. Until the transmission ends, its flow keeps turn and deficit, even if nothing else waits.
     in_service: Option<Packet>,
 }
 
@@ -115,7 +115,7 @@ mod tests {
             bench.arrive(399, packet(2, 1, size));
             bench.depart(400).unwrap().handle
         };
-        // 600 B of the quantum are left.
+        // 600 B of the quantum remain.
         assert_eq!(second(600), 2);
         assert_eq!(second(601), 1);
     }
@@ -125,7 +125,7 @@ mod tests {
         let mut bench = bench();
         bench.arrive_all(0, [packet(0, 1, 400), packet(1, 2, 1000), packet(2, 3, 1000)]);
         assert_eq!([0, 400].map(|now| bench.depart(now).unwrap().handle), [0, 1]);
-        // Flow 1 is the last in the round now, and has one quantum, not the 600 B besides.
+        // Flow 1 is now the last of the round. It has one quantum, without the remaining 600 B.
         bench.arrive(400, packet(3, 1, 1500));
         bench.arrive(400, packet(4, 3, 1000));
         assert_eq!(handles(&bench.drain(1400)), [2, 4, 3]);
@@ -141,7 +141,7 @@ mod tests {
             .map(|packet| bench.arrive(500, packet));
         assert_eq!(taken, [true, false, true, true, false]);
         assert_eq!(bench.outcomes(), [(2, OVERFLOW), (5, OVERFLOW)]);
-        // Flow 1 has had its turn: a packet of flow 2 is sent, and those of flow 1 do not count it.
+        // Flow 1 has had its turn. A packet of flow 2 is sent, which does not count towards the limit of flow 1.
         assert_eq!(bench.depart(1000).unwrap().handle, 3);
         assert!(bench.arrive(1000, packet(6, 1, 1000)));
         assert!(!bench.arrive(1000, packet(7, 2, 1000)));

@@ -1,26 +1,26 @@
-//! TBF: a token bucket filter, which shapes.
+//! TBF: a token bucket filter, which shapes traffic.
 //! ## What it does
-//! Holds packets back so that in any time t at most `burst` + `rate` · t bytes leave. Tokens, one for a byte, arrive at `rate` until the
-//! bucket of `burst` bytes is full, and a packet takes as many as it has bytes. If too few are there, the packet waits, first in, first out,
-//! until the missing ones have arrived. A second bucket, of `minburst` bytes at `peakrate`, limits how fast the first one empties.
+//! Holds packets back so that at most `burst` + `rate` · t bytes leave in any time t. Tokens of one byte each arrive at `rate` until the
+//! bucket of `burst` bytes is full, and a packet consumes one token per byte. If tokens are missing, packets wait, first in, first out,
+//! until they have arrived. A second bucket, of `minburst` bytes at `peakrate`, limits the rate at which the first one empties.
 //! ## References
 //! tc-tbf(8), the manual page *tbf – Token Bucket Filter* of iproute2, 2001.
 //! ## Differs from the document
-//! A timer is exact here, so that no clock tick limits the rate, and tokens are not read from a table of packet sizes (no `cell`). The queue
-//! is always first in, first out: there is no inner discipline. A packet larger than a bucket can never leave and is dropped when it
-//! arrives, as in Linux. `latency` sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same of the second
-//! bucket if that is less. The last packet of a full queue waits `latency` if the bucket is full, but `limit`/`rate` if it is empty.
-//! Additions are a `limit` in packets, and one in multiples of the bandwidth-delay product, which is that of the link's rate.
-//! The same packets leave as from Linux 6.18, at most 0.12 ms earlier, and the same are dropped, in the four settings that were measured.
+//! The timer is exact, so no clock tick limits the rate, and costs are not read from a table of packet sizes (no `cell`). The queue is
+//! always first in, first out; there is no inner discipline. As in Linux, a packet larger than a bucket is dropped on arrival. `latency`
+//! sets the limit as the program tc does: to `burst` + `rate` · `latency`, or to the same sum for the second bucket if that is less. The
+//! last packet of a full queue therefore waits `latency` if the bucket is full, but `limit`/`rate` if it is empty. Two additions: `limit`
+//! may be in packets, or in multiples of the bandwidth-delay product at the link's rate. In the four settings that were measured, the same
+//! packets leave as from Linux 6.18, at most 0.12 ms earlier, and the same are dropped.
 //! ## Parameters
-//! The manual page requires most of them; the defaults of `rate`, `burst`, `latency` and `minburst` are those of its example.
-//! `rate`: at which tokens arrive; 0.5 Mbit/s.
+//! The manual page requires most parameters; the defaults of `rate`, `burst`, `latency` and `minburst` come from its example.
+//! `rate`: arrival rate of tokens; 0.5 Mbit/s.
 //! `burst`: size of the bucket; 5120 B (the example's `5kb`).
-//! `limit`: capacity of the queue; auto: as `latency` says.
-//! `latency`: sets the limit, if `limit` does not; auto: 70 ms.
-//! `peakrate`: at which tokens arrive in the second bucket; auto: there is none.
-//! `minburst`: size of the second bucket, the largest packet for perfect shaping; 1540 B.
-//! `mpu`: least tokens that a packet takes; 0 B.
+//! `limit`: capacity of the queue; auto: from `latency`.
+//! `latency`: sets the limit if `limit` is auto; auto: 70 ms.
+//! `peakrate`: arrival rate of tokens in the second bucket; auto: no second bucket.
+//! `minburst`: size of the second bucket; 1540 B. The largest packet size gives perfect shaping.
+//! `mpu`: smallest number of tokens that a packet consumes; 0 B.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ use crate::qdisc::contract::{Backlog, Dequeued, Discipline, Outcome, Outcomes, P
 use crate::rng::Generator;
 use crate::units::{Duration, Instant, Limit, Moment};
 
-/// Sets the limit if nothing else does.
+/// The default of `latency`.
 const LATENCY: Duration = Duration::from_millis(70);
 
 const RATE: Kind = Kind::Rate { min: 1.0, max: 1e15 };
@@ -41,37 +41,37 @@ pub static ENTRY: Entry<Discipline> = Entry {
     summary: "token bucket filter: shapes to a rate, with bursts",
     reference: "tc-tbf(8)",
     params: &[
-        Param { name: "rate", kind: RATE, default: Default::Number(5e5), doc: "rate at which tokens arrive, one for a byte" },
-        bucket_size("burst", 5120.0, "size of the bucket, which is full at the start"),
+        Param { name: "rate", kind: RATE, default: Default::Number(5e5), doc: "arrival rate of tokens, one per byte" },
+        bucket_size("burst", 5120.0, "size of the bucket, which starts full"),
         Param {
             name: "limit",
             kind: Kind::ByteLimit { min: 1.0, max: 1e15 },
             default: Default::Auto,
-            doc: "capacity of the queue; auto: as latency says",
+            doc: "capacity of the queue; auto: from latency",
         },
         Param {
             name: "latency",
             kind: Kind::Duration { min: 0.0, max: 1e6 },
             default: Default::Auto,
-            doc: "sets the limit: longest wait in the queue behind a full bucket; auto: 70 ms unless limit is given",
+            doc: "sets the limit: longest wait in a full queue if the bucket is full; auto: 70 ms unless limit is given",
         },
         Param {
             name: "peakrate",
             kind: RATE,
             default: Default::Auto,
-            doc: "rate at which tokens arrive in a second bucket, above rate; auto: there is no second bucket",
+            doc: "arrival rate of tokens in a second bucket, above rate; auto: no second bucket",
         },
         bucket_size("minburst", 1540.0, "size of the second bucket"),
         Param {
             name: "mpu",
             kind: Kind::Size { min: 0.0, max: 65_535.0 },
             default: Default::Number(0.0),
-            doc: "least tokens that a packet takes",
+            doc: "smallest number of tokens that a packet consumes",
         },
     ],
     quantities: &[
         quantity("tokens", "bytes", "tokens in the bucket").on("tokens"),
-        quantity("peak_tokens", "bytes", "tokens in the second bucket, if there is one").on("tokens"),
+        quantity("peak_tokens", "bytes", "tokens in the second bucket, if any").on("tokens"),
     ],
     build: |params| Ok(Discipline::scheduled(Tbf::new(params)?)),
 };
@@ -80,14 +80,14 @@ const fn bucket_size(name: &'static str, bytes: f64, doc: &'static str) -> Param
     Param { name, kind: Kind::Size { min: 1.0, max: 1e12 }, default: Default::Number(bytes), doc }
 }
 
-/// A bucket of tokens, each of which pays for a byte.
+/// A bucket of tokens of one byte each.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// Bits per second.
     rate: f64,
     size: u64,
-    /// When it was last full, and the tokens taken since. Whole numbers, so that rounding errors do not add up: the time at which a packet
-    /// may leave is the double nearest to the quotient, however many have left before it.
+    /// When the bucket was last full; `taken` counts the tokens consumed since. Whole numbers keep rounding errors from accumulating: a
+    /// packet's departure time is the double nearest to the exact quotient, however many packets have left before.
     full: Instant,
     taken: u64,
 }
@@ -97,26 +97,26 @@ impl Bucket {
         Self { rate, size: size as u64, full: Instant::ZERO, taken: 0 }
     }
 
-    /// When it has `tokens`, which are at most its size.
-    fn has(&self, tokens: u64) -> Instant {
+    /// Time at which the bucket holds `tokens`, which must not exceed its size.
+    fn time_of(&self, tokens: u64) -> Instant {
         let lacking = (self.taken + tokens).saturating_sub(self.size);
         self.full + Duration::from_secs_f64(8.0 * lacking as f64 / self.rate)
     }
 
-    /// Takes `tokens` out, which it has.
-    fn take(&mut self, now: Instant, tokens: u64) {
-        if now >= self.has(self.size) {
+    /// Consumes `tokens`, which the bucket must hold.
+    fn consume(&mut self, now: Instant, tokens: u64) {
+        if now >= self.time_of(self.size) {
             (self.full, self.taken) = (now, 0);
         }
         self.taken += tokens;
     }
 
-    /// The tokens in it.
+    /// Tokens in the bucket.
     fn tokens(&self, now: Instant) -> f64 {
         (self.passes(now.since(self.full)) - self.taken as f64).min(self.size as f64)
     }
 
-    /// The bytes that leave in `time` if it is full.
+    /// Bytes that leave within `time` of a full bucket.
     fn passes(&self, time: Duration) -> f64 {
         self.size as f64 + self.rate * time.as_secs_f64() / 8.0
     }
@@ -125,13 +125,13 @@ impl Bucket {
 /// A TBF queue.
 #[derive(Debug)]
 pub struct Tbf {
-    /// The bucket, and perhaps the second one.
+    /// The bucket, followed by the second one, if any.
     buckets: Vec<Bucket>,
     limit: Limit,
     mpu: u64,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
-    /// When it last had to do with a packet.
+    /// Time of the last arrival or request.
     seen: Instant,
 }
 
@@ -153,20 +153,20 @@ impl Tbf {
             (Some(limit), None) => limit,
             (None, latency) => {
                 let latency = latency.map_or(LATENCY, Duration::from_secs_f64);
-                // Observed of tc 6: `lat 70ms` of the manual page's example is shown as `limit 9495b`.
+                // Observed with tc 6: the manual page's example with `lat 70ms` shows `limit 9495b`.
                 Limit::Bytes(buckets.iter().map(|bucket| bucket.passes(latency)).fold(f64::INFINITY, f64::min) as u64)
             }
         };
         Ok(Self { buckets, limit, mpu, waiting: VecDeque::new(), backlog: Backlog::default(), seen: Instant::ZERO })
     }
 
-    /// The tokens that a packet takes.
+    /// Tokens that a packet consumes.
     fn cost(&self, packet: &Packet) -> u64 {
         packet.size.0.max(self.mpu)
     }
 
-    /// Whether `packet` can be queued.
-    fn takes(&self, packet: &Packet) -> bool {
+    /// Whether the queue accepts `packet`.
+    fn accepts(&self, packet: &Packet) -> bool {
         let backlog = self.backlog.with(packet.size);
         let fits = match self.limit {
             Limit::Packets(limit) => backlog.packets <= limit,
@@ -179,7 +179,7 @@ impl Tbf {
 impl Scheduler for Tbf {
     fn enqueue(&mut self, now: Moment, packet: Packet, _random: &mut Generator, outcomes: &mut Outcomes) {
         self.seen = now.at;
-        if !self.takes(&packet) {
+        if !self.accepts(&packet) {
             return outcomes.push((packet, Outcome::Dropped(Reason::Overflow)));
         }
         self.backlog = self.backlog.with(packet.size);
@@ -190,11 +190,11 @@ impl Scheduler for Tbf {
         self.seen = now.at;
         let Some(packet) = self.waiting.front().copied() else { return Dequeued::Empty };
         let cost = self.cost(&packet);
-        let ready = self.buckets.iter().map(|bucket| bucket.has(cost)).fold(Instant::ZERO, Instant::max);
+        let ready = self.buckets.iter().map(|bucket| bucket.time_of(cost)).fold(Instant::ZERO, Instant::max);
         if ready > now.at {
             return Dequeued::NotBefore(ready);
         }
-        self.buckets.iter_mut().for_each(|bucket| bucket.take(now.at, cost));
+        self.buckets.iter_mut().for_each(|bucket| bucket.consume(now.at, cost));
         self.waiting.pop_front();
         self.backlog = self.backlog.without(packet.size);
         Dequeued::Send(packet)
@@ -221,7 +221,7 @@ mod tests {
     const USUAL: [(&str, Value); 3] =
         [("rate", Value::Number(1e6)), ("burst", Value::Number(5000.0)), ("limit", Value::Limit(Limit::Bytes(20_000)))];
 
-    /// Asks for a packet as soon as one may leave, without the time that a link takes; gives when each left.
+    /// Requests a packet as soon as one may leave, without transmission times; returns the departure times.
     fn leave(bench: &mut Bench, mut now: Instant) -> Vec<f64> {
         let mut times = Vec::new();
         loop {
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The limit in bytes that parameters make.
+    /// The limit in bytes that results from the parameters.
     fn limit(set: &[(&str, f64)]) -> u64 {
         let mut params = Params::defaults(ENTRY.params);
         for (name, value) in set {
@@ -243,7 +243,7 @@ mod tests {
         limit
     }
 
-    /// Lets packets arrive at 0, each asked for at once; gives when they leave.
+    /// Departure times of packets that arrive at 0, each requested at once.
     fn pass(bench: &mut Bench, sizes: &[u64]) -> Vec<f64> {
         let mut times = Vec::new();
         for (handle, size) in (0..).zip(sizes) {
@@ -257,7 +257,8 @@ mod tests {
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate_to_the_last_bit() {
         let times = pass(&mut Bench::new(&ENTRY, &USUAL), &[1000; 40]);
-        // 5000 B are gone before the queue holds 20 000 B. 8000 bits at 1 Mbit/s, each time the nearest double and not a sum of many.
+        // 5000 B leave before the queue fills to 20 000 B. Each departure is the nearest double to 8000 bits at 1 Mbit/s, not a sum of
+        // many.
         let expected: Vec<f64> = (0..25_u32).map(|number| f64::from(8000 * number.saturating_sub(4)) / 1e6).collect();
         assert_eq!(times, expected);
     }
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_pause_fills_the_bucket_and_no_more() {
-        // 5000 B leave at 0; after 16 ms there are 2000 tokens, after a second 5000.
+        // 5000 B leave at 0; 16 ms later the bucket holds 2000 tokens, a second later 5000.
         for (pause, at_once) in [(0, 0), (16_000, 2), (40_000, 5), (1_000_000, 5)] {
             let mut bench = Bench::new(&ENTRY, &USUAL);
             bench.arrive_all(0, (0..5).map(|handle| packet(handle, 1, 1000)));
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_peakrate_spaces_the_burst() {
-        // The page's example with packets of 1540 B: 5120 B leave at 1 Mbit/s, what follows at 0.5 Mbit/s.
+        // The manual page's example with packets of 1540 B: 5120 B leave at 1 Mbit/s, the rest at 0.5 Mbit/s.
         let mut bench = Bench::new(&ENTRY, &[("peakrate", Value::Number(1e6)), ("limit", Value::Limit(Limit::Packets(10)))]);
         bench.arrive_all(0, (0..10).map(|handle| packet(handle, 1, 1540)));
         let times = leave(&mut bench, Instant::ZERO);
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn no_packet_waits_longer_than_the_limit_lasts() {
-        // Behind an empty bucket the last byte of a full queue needs limit/rate.
+        // With an empty bucket, the last byte of a full queue waits limit/rate.
         let times = pass(&mut Bench::new(&ENTRY, &USUAL), &[1000; 100]);
         assert_eq!(times.last(), Some(&(8.0 * 20_000.0 / 1e6)));
     }
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn latency_sets_the_limit_as_tc_does() {
-        // What tc 6 shows with `-raw` for these.
+        // The limits that tc 6 shows with `-raw`.
         assert_eq!(limit(&[("peakrate", 1e6)]), 9495);
         assert_eq!(limit(&[("rate", 1e6), ("latency", 0.07)]), 13_870);
         assert_eq!(limit(&[("rate", 1e6), ("latency", 0.001)]), 5245);
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_packet_takes_the_least_tokens() {
+    fn a_small_packet_consumes_the_minimum_of_tokens() {
         let mut bench = Bench::new(&ENTRY, &[("mpu", Value::Number(64.0)), ("burst", Value::Number(640.0))]);
         bench.arrive_all(0, (0..11).map(|handle| packet(handle, 1, 40)));
         let times = leave(&mut bench, Instant::ZERO);

@@ -1,22 +1,23 @@
 //! VQ: the adaptive virtual queue (AVQ).
 //! ## What it does
-//! Keeps the length of a queue that would be served by a virtual capacity below the link's own. When an arriving packet would overflow the
-//! virtual queue, the packet is dropped, or marked. The virtual capacity adapts so that packets arrive at `gamma` of the link's capacity.
+//! Simulates a virtual queue with a service rate, the virtual capacity, below the link's. An arriving packet that would overflow the
+//! virtual queue is dropped or marked. The virtual capacity adapts so that packets arrive at `gamma` times the link's capacity.
 //! ## References
 //! Kunniyur & Srikant, *Analysis and design of an adaptive virtual queue (AVQ) algorithm for active queue management*, SIGCOMM 2001;
-//! ns-2.35, `Vq`, whose defaults these are.
+//! ns-2.35, `Vq`, whose defaults are used.
 //! ## Differs from the document
-//! As in ns-2 a packet that is dropped for the virtual queue does not reduce the virtual capacity, one that the full queue drops does.
+//! As in ns-2, a packet dropped by the virtual queue does not reduce the virtual capacity, but a packet dropped by the full real queue
+//! does.
 //! ## Parameters
 //! `limit`: capacity; in mode `bytes` a packet counts as `mean_packet` bytes; 50 packets.
-//! `mode`: whether the queues count bytes or packets; bytes.
-//! `mean_packet`: size of an average packet; 1000 B.
-//! `initial_capacity`: first virtual capacity, as a share of the link's; 80 % (ns-2: `ecnlim_`).
-//! `gamma`: the utilisation it aims at; 98 %.
-//! `alpha`: how fast the virtual capacity adapts; 0.15.
+//! `mode`: unit of both queues, bytes or packets; bytes.
+//! `mean_packet`: average packet size; 1000 B.
+//! `initial_capacity`: initial virtual capacity, as a share of the link's; 80 % (ns-2: `ecnlim_`).
+//! `gamma`: target utilisation; 98 %.
+//! `alpha`: adaptation speed of the virtual capacity; 0.15.
 //! `virtual_limit`: capacity of the virtual queue, as a share of `limit`; 100 % (ns-2: `buflim_`).
-//! `ecn`: whether packets that can be are marked instead of dropped; true. ns-2's `markpkts_` is false: there all are dropped.
-//! `drop_incapable`: whether, with `ecn`, packets that cannot be marked are dropped; true. ns-2 lets them pass.
+//! `ecn`: marks packets that support ECN instead of dropping them; true. In ns-2, `markpkts_` is false and all are dropped.
+//! `drop_incapable`: with `ecn`, drops packets that do not support ECN; true. ns-2 lets them pass.
 
 use crate::entry::{Entry, quantity};
 use crate::params::{Default, Kind, Param};
@@ -28,7 +29,7 @@ use crate::units::{Instant, Limit};
 /// This part in the registry.
 pub static ENTRY: Entry<Discipline> = Entry {
     name: "vq",
-    summary: "adaptive virtual queue: drops what a slower link would have no room for",
+    summary: "adaptive virtual queue: drops packets for which a slower link would have no room",
     reference: "Kunniyur & Srikant 2001; ns-2.35 Vq",
     params: &[
         Param {
@@ -37,25 +38,20 @@ pub static ENTRY: Entry<Discipline> = Entry {
             default: Default::Limit(Limit::Packets(50)),
             doc: "capacity",
         },
-        mode("what the queues count"),
-        mean_packet(1000.0, "size of an average packet"),
+        mode("unit of both queues"),
+        mean_packet(1000.0, "average packet size"),
         Param {
             name: "initial_capacity",
             kind: Kind::Probability { min: 0.0, max: 1.0 },
             default: Default::Number(0.8),
-            doc: "first virtual capacity, as a share of the link's",
+            doc: "initial virtual capacity, as a share of the link's",
         },
-        Param {
-            name: "gamma",
-            kind: Kind::Probability { min: 0.0, max: 1.0 },
-            default: Default::Number(0.98),
-            doc: "the utilisation it aims at",
-        },
+        Param { name: "gamma", kind: Kind::Probability { min: 0.0, max: 1.0 }, default: Default::Number(0.98), doc: "target utilisation" },
         Param {
             name: "alpha",
             kind: Kind::Number { min: 0.0, max: 1e3 },
             default: Default::Number(0.15),
-            doc: "how fast the virtual capacity adapts",
+            doc: "adaptation speed of the virtual capacity",
         },
         Param {
             name: "virtual_limit",
@@ -68,11 +64,11 @@ pub static ENTRY: Entry<Discipline> = Entry {
             name: "drop_incapable",
             kind: Kind::Bool,
             default: Default::Bool(true),
-            doc: "whether, with ecn, packets that cannot be marked are dropped",
+            doc: "with ecn, drops packets that do not support ECN",
         },
     ],
     quantities: &[
-        quantity("virtual_capacity", "", "rate at which the virtual queue is served, as a share of the link's"),
+        quantity("virtual_capacity", "", "service rate of the virtual queue, as a share of the link's"),
         quantity("virtual_queue", "bytes or packets, by `mode`", "length of the virtual queue"),
     ],
     build: |params| {
@@ -100,7 +96,7 @@ pub static ENTRY: Entry<Discipline> = Entry {
 #[derive(Debug)]
 pub struct Vq {
     measure: Measure,
-    /// In bytes or packets, like all that follows.
+    /// Capacity in bytes or packets, like the fields that follow.
     limit: f64,
     virtual_limit: f64,
     share: f64,
@@ -108,11 +104,11 @@ pub struct Vq {
     alpha: f64,
     ecn: bool,
     drop_incapable: bool,
-    /// What the link sends in a second.
+    /// Link rate per second.
     capacity: f64,
     virtual_capacity: f64,
     virtual_queue: f64,
-    /// When the virtual queue was last brought up to date, and when the virtual capacity was.
+    /// Last update of the virtual queue; `adapted` is that of the virtual capacity.
     served: Option<Instant>,
     adapted: Option<Instant>,
 }
@@ -139,7 +135,7 @@ impl Admission for Vq {
             self.virtual_queue += size;
         }
         if !matches!(verdict, Verdict::Drop(_)) {
-            // Kunniyur & Srikant, figure 1: the virtual capacity follows the room that the arrivals leave.
+            // Kunniyur & Srikant, figure 1: the virtual capacity follows the spare capacity.
             let room = self.alpha * self.gamma * self.capacity * since(self.adapted);
             self.virtual_capacity = (self.virtual_capacity + room - self.alpha * size).clamp(0.0, self.capacity);
             self.adapted = Some(arrival.now);
@@ -161,13 +157,13 @@ mod tests {
     use crate::testing::{admission, arrival, assert_close, internal};
     use crate::units::Duration;
 
-    /// Room for 4000 B, before a link of 1 MB/s.
+    /// A queue with room for 4000 B before a link of 1 MB/s.
     fn vq(set: &[(&str, Value)]) -> Box<dyn Admission> {
         let base = [("limit", Value::Limit(Limit::Bytes(4000))), ("alpha", Value::Number(0.5)), ("gamma", Value::Number(0.9))];
         admission(&ENTRY, &[&base, set].concat())
     }
 
-    /// What becomes of a packet that arrives `millis` into the run at an empty queue.
+    /// The verdict on a packet that arrives `millis` into the run at an empty queue.
     fn admit(vq: &mut Box<dyn Admission>, ecn: Ecn, millis: f64, size: u64) -> Verdict {
         vq.admit(
             &Arrival { ecn, now: Instant::ZERO + Duration::from_secs_f64(millis / 1000.0), ..arrival(0, size) },
@@ -176,7 +172,7 @@ mod tests {
         )
     }
 
-    /// Checks the virtual queue in bytes, and the virtual capacity in bytes a second.
+    /// Checks the virtual queue in bytes, and the virtual capacity in bytes per second.
     #[track_caller]
     fn assert_state(vq: &dyn Admission, queue: f64, capacity: f64) {
         assert_close(internal(|out| vq.internals(out), "virtual_queue"), queue, 1e-6);
@@ -188,29 +184,29 @@ mod tests {
         let mut vq = vq(&[]);
         let lost = Verdict::Drop(Reason::Virtual);
         for (millis, size, ecn, verdict, queue, capacity) in [
-            // The clocks start with the first packet, which takes half of its size of the 800 kB/s.
+            // The clocks start with the first packet, which subtracts half of its size from 800 kB/s.
             (5.0, 1000, Ecn::Incapable, Verdict::Accept, 1000.0, 799_500.0),
-            // A millisecond sends 799.5 B and gives 0.5·0.9·1000 B.
+            // A millisecond serves 799.5 B and adds 0.5·0.9·1000 B.
             (6.0, 1000, Ecn::Incapable, Verdict::Accept, 1200.5, 799_450.0),
             (6.0, 1000, Ecn::Incapable, Verdict::Accept, 2200.5, 798_950.0),
             (6.0, 1000, Ecn::Incapable, Verdict::Accept, 3200.5, 798_450.0),
-            // 2801.275 B and 1500 B are too many: the capacity stays, and so does the time since when it gains.
+            // 2801.275 B and 1500 B are too many. The capacity keeps its value and the time of its last update.
             (6.5, 1500, Ecn::Incapable, lost, 2801.275, 798_450.0),
             (7.0, 1000, Ecn::Capable, Verdict::Accept, 3402.05, 798_400.0),
-            // A mark costs capacity, although the virtual queue does not take the packet.
+            // A mark reduces the capacity, although the packet does not join the virtual queue.
             (7.0, 1000, Ecn::Capable, Verdict::Mark(Reason::Virtual), 3402.05, 797_900.0),
             (7.0, 597, Ecn::Incapable, Verdict::Accept, 3999.05, 797_601.5),
         ] {
             assert_eq!(admit(&mut vq, ecn, millis, size), verdict, "at {millis} ms");
             assert_state(&*vq, queue, capacity);
         }
-        // A second gives more than the link has, and empties the virtual queue.
+        // A second adds more than the link's capacity, and empties the virtual queue.
         admit(&mut vq, Ecn::Incapable, 1007.0, 100);
         assert_state(&*vq, 100.0, 1e6);
     }
 
     #[test]
-    fn packets_that_cannot_be_marked_pass_if_wanted() {
+    fn packets_without_ecn_pass_if_drop_incapable_is_off() {
         let verdict = |ecn, off| {
             let set = [("virtual_limit", Value::Number(0.5)), (off, Value::Bool(false))];
             admit(&mut vq(&set), ecn, 0.0, 2001)
@@ -230,7 +226,7 @@ mod tests {
             [2000, 2001].map(|size| admit(&mut vq(&half), Ecn::Capable, 0.0, size)),
             [Verdict::Accept, Verdict::Mark(Reason::Virtual)]
         );
-        // In packets 4000 B are four of 1000 B, whatever their size.
+        // In mode packets, 4000 B mean four packets of 1000 B, whatever the actual size.
         let mut packets = vq(&[("mode", Value::Word("packets".to_owned()))]);
         let verdicts = [(); 5].map(|()| admit(&mut packets, Ecn::Capable, 0.0, 100));
         assert_eq!((verdicts[3], verdicts[4]), (Verdict::Accept, Verdict::Mark(Reason::Virtual)));

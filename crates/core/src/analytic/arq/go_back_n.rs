@@ -1,8 +1,8 @@
-//! Go-Back-N: after a loss everything from the lost frame on is sent again.
+//! Go-Back-N: retransmits everything from the lost frame on.
 
 use super::Sender;
 
-/// Sends up to `window` frames from the oldest without acknowledgement on.
+/// Sends up to `window` frames, beginning with the oldest unacknowledged one.
 #[derive(Debug)]
 pub(super) struct GoBackN {
     window: u64,
@@ -23,12 +23,12 @@ impl Sender for GoBackN {
         sends.then(|| self.next - 1)
     }
 
-    fn learn(&mut self, frame: u64, taken: bool) {
-        if taken {
-            // The receiver takes frames in order only.
+    fn on_result(&mut self, frame: u64, accepted: bool) {
+        if accepted {
+            // The receiver accepts frames in order only.
             self.oldest = frame + 1;
         } else if frame == self.oldest {
-            // Those after it were out of order, and are no news.
+            // The frames after it were rejected as out of order.
             self.next = frame;
         }
     }

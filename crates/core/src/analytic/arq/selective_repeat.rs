@@ -1,20 +1,20 @@
-//! Selective repeat: only what was lost is sent again.
+//! Selective repeat: retransmits only lost frames.
 
 use std::collections::VecDeque;
 
 use super::Sender;
 
-/// Sends again at once what was lost, and new frames while the window has room.
+/// Retransmits lost frames at once, and sends new frames while the window has room.
 #[derive(Debug)]
 pub(super) struct SelectiveRepeat {
     window: u64,
-    /// Whether numbers without acknowledgement have to lie within the window, and not only be so few.
+    /// Whether the window limits the range of unacknowledged numbers, not only their count.
     sequence: bool,
     next: u64,
     outstanding: u64,
     lost: VecDeque<u64>,
     oldest: u64,
-    /// Which frames from the oldest on are acknowledged.
+    /// Acknowledgement of each frame, beginning with the oldest.
     acknowledged: VecDeque<bool>,
 }
 
@@ -39,8 +39,8 @@ impl Sender for SelectiveRepeat {
         sends.then(|| self.next - 1)
     }
 
-    fn learn(&mut self, frame: u64, taken: bool) {
-        if !taken {
+    fn on_result(&mut self, frame: u64, accepted: bool) {
+        if !accepted {
             self.lost.push_back(frame);
             return;
         }

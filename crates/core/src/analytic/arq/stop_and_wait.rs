@@ -2,7 +2,7 @@
 
 use super::Sender;
 
-/// Sends a frame, waits until it knows, and sends the next one or the same.
+/// Sends a frame, waits for the result, and sends the next frame or the same one again.
 #[derive(Debug, Default)]
 pub(super) struct StopAndWait {
     frame: u64,
@@ -16,8 +16,8 @@ impl Sender for StopAndWait {
         sends.then_some(self.frame)
     }
 
-    fn learn(&mut self, _frame: u64, taken: bool) {
+    fn on_result(&mut self, _frame: u64, accepted: bool) {
         self.waiting = false;
-        self.frame += u64::from(taken);
+        self.frame += u64::from(accepted);
     }
 }

@@ -1,34 +1,34 @@
-//! The bottleneck that flows share: which loss their windows cause, and what it costs them.
+//! The shared bottleneck: the loss that the windows of its flows cause, and the costs of that loss.
 
 use crate::analytic::flow_sizes::FlowSizes;
 use crate::analytic::replicator::mean;
 use crate::params::Params;
 
-/// No packet would ever arrive if all were lost.
+/// Upper bound of the loss; at 1, no packet would ever arrive.
 const MOST_LOSS: f64 = 1.0 - 1e-12;
-/// What the equation for the loss may be off.
+/// Tolerance of the equation for the loss.
 const EXACT: f64 = 1e-15;
-/// Iterations of the search for the loss, which needs fewer than ten.
+/// Most iterations of the search for the loss, which needs fewer than ten.
 const ITERATIONS: u32 = 100;
-/// Shares of the first of two strategies among which the optimum is looked for at first.
+/// Intervals of the grid over the shares of two strategies, where the search for the optimum begins.
 const GRID: u32 = 32;
-/// Steps that make the interval around the best of them 0.618⁴⁰, that is 4·10⁻⁹, of what it was.
+/// Golden-section steps; they shrink the interval around the best grid point to 0.618⁴⁰, about 4·10⁻⁹ of its width.
 const GOLDEN_STEPS: u32 = 40;
 
 /// The flows and their bottleneck; a strategy is an initial window.
 #[derive(Debug)]
 pub(super) struct Bottleneck {
     windows: Vec<f64>,
-    /// What of a flow's load the initial window fixes, by strategy.
+    /// The part of a flow's load that depends on the initial window only, by strategy.
     fixed: Vec<f64>,
     sizes: FlowSizes,
     flows: f64,
     loss: f64,
-    /// Segments that the bottleneck carries and stores in a round trip.
+    /// Segments that the bottleneck carries and buffers per round trip.
     capacity: f64,
-    /// A timeout in round trips.
+    /// Duration of a timeout in round trips.
     timeout: f64,
-    /// Whether l is a flow's load, and not its first window.
+    /// Whether a flow's load is l instead of its first window.
     grown: bool,
 }
 
@@ -56,13 +56,13 @@ impl Bottleneck {
         &self.windows
     }
 
-    /// The loss that a flow meets among others, by strategy.
+    /// The loss that a flow experiences among the others, by strategy.
     pub(super) fn losses(&self, shares: &[f64]) -> Vec<f64> {
         let others = mean(shares, &self.fixed);
         (0..self.windows.len()).map(|own| self.loss(own, others)).collect()
     }
 
-    /// Mean round trips until a flow is complete, by strategy.
+    /// Mean round trips until a flow completes, by strategy.
     pub(super) fn costs(&self, shares: &[f64]) -> Vec<f64> {
         let others = mean(shares, &self.fixed);
         (0..self.windows.len()).map(|own| self.cost(own, others)).collect()
@@ -72,15 +72,14 @@ impl Bottleneck {
         self.completion(self.windows[own], self.loss(own, others))
     }
 
-    /// Segments in a round trip of a flow with strategy `own` and of those others.
+    /// Segments per round trip of a flow with strategy `own` and of the others.
     fn load(&self, own: usize, others: f64, loss: f64) -> f64 {
         let fixed = self.fixed[own] + (self.flows - 1.0) * others;
-        // l = (E[S] + V)/2: what of it does not depend on V is the same for all.
+        // l = (E[S] + V)/2: the part without V is the same for all flows.
         if self.grown { fixed + self.flows * self.sizes.delivered(loss) / 2.0 } else { fixed }
     }
 
-    /// The loss q that makes the load fit: what is left over by other losses is cut down to the capacity. More loss makes less load,
-    /// so there is one such q.
+    /// The loss q that reduces the load to the capacity, on top of other losses. More loss makes less load, so exactly one q exists.
     fn loss(&self, own: usize, others: f64) -> f64 {
         if self.load(own, others, self.loss) <= self.capacity {
             return self.loss;
@@ -90,7 +89,7 @@ impl Bottleneck {
         if !self.grown {
             return high;
         }
-        // Regula falsi, where an end that stays counts half (Illinois).
+        // Regula falsi in the Illinois variant: the value at an end that stays is halved.
         let (mut below, mut above) = (needed(low) - low, needed(high) - high);
         for _ in 0..ITERATIONS {
             let next = (low * above - high * below) / (above - below);
@@ -110,7 +109,7 @@ impl Bottleneck {
         high
     }
 
-    /// Round trips until a flow is complete.
+    /// Mean round trips until a flow completes.
     fn completion(&self, window: f64, loss: f64) -> f64 {
         self.sizes.mean(loss, |flow| {
             let first = libm::log2(flow.delivered / window + 1.0);
@@ -123,10 +122,10 @@ impl Bottleneck {
         })
     }
 
-    /// The least mean cost that any shares have, and their mean window.
+    /// The lowest mean cost of any shares, and their mean window.
     pub(super) fn optimum(&self) -> (f64, f64) {
-        // Costs depend on shares by the mean load alone, and the mean cost at a given load is linear in the shares: a mixture of at most
-        // two strategies is best.
+        // Costs depend on the shares only through the mean load, and the mean cost at a given load is linear in the shares. A mixture of at
+        // most two strategies is therefore optimal.
         let count = self.windows.len();
         let alone = (0..count).map(|only| (self.cost(only, self.fixed[only]), self.windows[only]));
         let pairs = (0..count).flat_map(|one| (0..one).map(move |other| (one, other)));
@@ -165,7 +164,7 @@ mod tests {
 
     #[test]
     fn numbers_computed_elsewhere() {
-        // By a program of its own, with another search for the loss and the sums written out: costs and losses of 2, 4, 8, 16, 32, 40, 48.
+        // Costs and losses of 2, 4, 8, 16, 32, 40, 48 from an independent program with another search for the loss and explicit sums.
         let bottleneck = Bottleneck::new(&params(&[]));
         let cases: [(&[f64], [f64; 7], [f64; 7]); 3] = [
             (
@@ -196,15 +195,15 @@ mod tests {
 
     #[test]
     fn one_loss_costs_a_timeout_and_half_of_the_flow_again() {
-        // For little loss a flow of s loses at any of its segments with q each: τ and then log₂((s + 1)/2 + 1) rounds.
+        // At small q, a flow of s segments loses each with probability q: a loss costs τ and then log₂((s + 1)/2 + 1) rounds.
         let bottleneck = Bottleneck::new(&params(&[("mu", 0.01), ("theta", 1.0)]));
         let little = (bottleneck.completion(2.0, 1e-6) - bottleneck.completion(2.0, 0.0)) / 1e-6;
-        // A flow of one segment: the loss also takes away the first round, which had log₂(1/2 + 1) and now d/dq of log₂((1−q)/2 + 1).
+        // For a flow of one segment, loss also shortens the first term, log₂((1−q)/2 + 1); its derivative at q = 0 is −(1/2)/(3/2)/ln 2.
         assert_close(little, 10.0 + 1.0 - (0.5 / 1.5) / std::f64::consts::LN_2, 1e-4);
     }
 
     #[test]
-    fn who_is_alone_with_room_loses_nothing() {
+    fn a_lone_flow_with_room_has_no_loss() {
         let bottleneck = Bottleneck::new(&params(&[("flows", 1.0), ("buffer", 1000.0)]));
         assert_eq!(bottleneck.losses(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), [0.0; 7]);
         let costs = bottleneck.costs(&[1.0 / 7.0; 7]);
@@ -216,7 +215,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_loss_makes_the_load_fit(
+        fn the_loss_reduces_the_load_to_the_capacity(
             flows in 1..200_u32, loss in 0.0..0.5_f64, others in 1.0..100.0_f64, own in 0..7_usize, mu in 0.5..40.0_f64,
         ) {
             let bottleneck = Bottleneck::new(&params(&[("flows", f64::from(flows)), ("loss", loss), ("mu", mu)]));
@@ -229,7 +228,7 @@ mod tests {
             } else {
                 prop_assert!(load <= bottleneck.capacity * (1.0 + 1e-12));
             }
-            prop_assert!(bottleneck.loss(own, others + 1.0) >= found, "more load, more loss");
+            prop_assert!(bottleneck.loss(own, others + 1.0) >= found, "more load gives more loss");
         }
 
         #[test]
