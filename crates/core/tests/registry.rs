@@ -371,7 +371,7 @@ fn every_initial_window_is_sound_for_any_knowledge_of_the_peer() {
             let window = part.segments(&event);
             assert!(window.is_finite() && window > 0.0, "{} {params:?}: {event:?} gives {window}", entry.name);
             for (filled, congested) in [(false, false), (true, false), (true, true)] {
-                let learned = part.settle(&FirstWindow { window, filled, congested, learned });
+                let learned = part.on_first_window(&FirstWindow { window, filled, congested, learned });
                 assert!(learned.is_none_or(|next| next.is_finite() && next > 0.0), "{} {params:?}: {learned:?}", entry.name);
             }
         }
@@ -420,7 +420,7 @@ proptest! {
     fn every_loss_model_is_reproducible((entry, params) in prop::sample::select(buildable(loss::ENTRIES)), seed in any::<u64>()) {
         let lost = || {
             let (mut model, mut random) = ((entry.build)(&params).unwrap(), Generator::derived(seed, "loss"));
-            (0..100).map(|_| model.loses(&mut random)).collect::<Vec<_>>()
+            (0..100).map(|_| model.drops(&mut random)).collect::<Vec<_>>()
         };
         prop_assert_eq!(lost(), lost());
     }

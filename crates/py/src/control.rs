@@ -96,7 +96,7 @@ impl CongestionControl for PythonControl {
         self.paces_initial_window
     }
 
-    fn settle(&mut self, first: &FirstWindow) -> Option<Segments> {
+    fn on_first_window(&mut self, first: &FirstWindow) -> Option<Segments> {
         let learned = self.object.call(Method::FirstWindow, (PyFirstWindow(*first),), |object, returned, method| {
             let learned = returned.extract::<Option<f64>>().ok();
             let learned = learned.filter(|learned| learned.is_none_or(|segments| segments > 0.0 && segments.is_finite()));

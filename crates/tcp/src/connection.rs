@@ -61,7 +61,7 @@ pub enum Transmission {
     /// First transmission of a SYN, of data or of a FIN.
     New,
     /// Retransmission of a SYN, of data or of a FIN.
-    Again,
+    Retransmission,
     /// A pure ACK.
     Ack,
 }
@@ -163,16 +163,16 @@ pub trait Connection: Debug + Send {
     }
 
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
-    fn recall(&mut self, _learned: Segments) {}
+    fn set_learned(&mut self, _learned: Segments) {}
 
-    /// Whether the first flight is over, so that [`Connection::settle`] can be called.
+    /// Whether the first flight is over, so that [`Connection::finish_first_flight`] can be called.
     fn is_first_flight_over(&self) -> bool {
         false
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it; called once, after that flight. `learned`:
     /// the window stored for the peer so far.
-    fn settle(&mut self, _learned: Option<Segments>) -> Option<Segments> {
+    fn finish_first_flight(&mut self, _learned: Option<Segments>) -> Option<Segments> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! TCP end hosts, sans-IO: packets, timeouts and an application's calls go in, packets come out. No clock, no I/O, no threads.
 //!
 //! A host profile is a type that implements [`Connection`]: both ends of a flow. Its driver carries the packets between them.
+#![forbid(unsafe_code)]
 
 mod bulk;
 mod checkpoints;

@@ -85,8 +85,8 @@ impl CongestionControl for Composed {
         self.initial_window.paces(self.window.cwnd)
     }
 
-    fn settle(&mut self, first: &FirstWindow) -> Option<Segments> {
-        self.initial_window.settle(first)
+    fn on_first_window(&mut self, first: &FirstWindow) -> Option<Segments> {
+        self.initial_window.on_first_window(first)
     }
 
     fn on_sent(&mut self, sent: &Sent) {

@@ -90,7 +90,7 @@ pub trait CongestionControl: CloneControl + Debug + Send + Sync {
         false
     }
     /// The first window is over. Returns the initial window for the next connection to the same peer, or `None` if nothing new was learned.
-    fn settle(&mut self, _first: &FirstWindow) -> Option<Segments> {
+    fn on_first_window(&mut self, _first: &FirstWindow) -> Option<Segments> {
         None
     }
     /// A segment was sent.
@@ -168,7 +168,7 @@ pub trait InitialWindow: CloneInitialWindow + Debug + Send + Sync {
         false
     }
     /// The initial window that the next connection to the same peer finds in [`Established::learned`]; `None` leaves that value unchanged.
-    fn settle(&self, _first: &FirstWindow) -> Option<Segments> {
+    fn on_first_window(&self, _first: &FirstWindow) -> Option<Segments> {
         None
     }
 }

@@ -36,7 +36,7 @@ pub struct Bernoulli {
 }
 
 impl LossModel for Bernoulli {
-    fn loses(&mut self, random: &mut Generator) -> bool {
+    fn drops(&mut self, random: &mut Generator) -> bool {
         random.uniform() < self.rate
     }
 }
@@ -49,7 +49,7 @@ mod tests {
     fn loses_its_share() {
         let mut model = Bernoulli { rate: 0.2 };
         let mut random = Generator::derived(1, "test");
-        let lost = (0..100_000).filter(|_| model.loses(&mut random)).count();
+        let lost = (0..100_000).filter(|_| model.drops(&mut random)).count();
         // Five standard deviations of a binomial: 5·√(10⁵·0.2·0.8) ≈ 632.
         assert!(lost.abs_diff(20_000) < 632, "{lost}");
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn the_extremes_are_certain() {
         let mut random = Generator::derived(1, "test");
-        assert!((0..1000).all(|_| !Bernoulli { rate: 0.0 }.loses(&mut random)));
-        assert!((0..1000).all(|_| Bernoulli { rate: 1.0 }.loses(&mut random)));
+        assert!((0..1000).all(|_| !Bernoulli { rate: 0.0 }.drops(&mut random)));
+        assert!((0..1000).all(|_| Bernoulli { rate: 1.0 }.drops(&mut random)));
     }
 }

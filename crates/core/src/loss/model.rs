@@ -7,5 +7,5 @@ use crate::rng::Generator;
 /// Decides which packets are lost.
 pub trait LossModel: Debug + Send + Sync {
     /// Whether the next packet is lost.
-    fn loses(&mut self, random: &mut Generator) -> bool;
+    fn drops(&mut self, random: &mut Generator) -> bool;
 }

@@ -30,7 +30,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Data was delivered at one end of `flow`.
-    pub(super) fn tell_delivered(&mut self, here: Moment, flow: usize, side: Side) {
+    pub(super) fn notify_delivered(&mut self, here: Moment, flow: usize, side: Side) {
         let Some(index) = self.flows[flow].application else { return };
         let total = self.flows[flow].hosts.delivered(side);
         let connection = (flow - self.applications[index].first) as u32;
@@ -56,7 +56,7 @@ impl<R: Recorder> Simulation<'_, R> {
             Action::Offer(_) => first,
         };
         if let Action::Open(_) = action {
-            self.recall(flow);
+            self.apply_learned(flow);
         }
         let Flow { hosts, started, .. } = &mut self.flows[flow];
         let side = match action {

@@ -71,7 +71,7 @@ impl Flow {
     }
 
     /// Counts a packet that the network lost.
-    pub(super) fn lose(&mut self, packet: &Packet) {
+    pub(super) fn count_drop(&mut self, packet: &Packet) {
         self.dropped += 1;
         let Some(exit) = self.hosts.slow_start_exit() else { return };
         // The first overshoot excludes the SYN, ACKs, and segments sent after the first loss was detected.

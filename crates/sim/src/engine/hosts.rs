@@ -6,7 +6,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use ackclock_tcp::{Connection, Datagram, DropNotice, Side, SlowStartExit, Tally, Transmission, modern, ns2};
 
 use super::stream::Stream;
-use crate::net::packet::{Kept, Packet, Payload};
+use crate::net::packet::{Packet, Payload, Payloads};
 
 /// Both ends of a flow.
 #[derive(Debug)]
@@ -37,20 +37,20 @@ macro_rules! each {
 impl Hosts {
     /// Handles a packet that reaches its end host. Returns whether it delivered data there.
     #[inline]
-    pub(super) fn handle(&mut self, now: Instant, packet: &Packet, kept: &mut Kept) -> bool {
+    pub(super) fn handle(&mut self, now: Instant, packet: &Packet, payloads: &mut Payloads) -> bool {
         let side = packet.from().peer();
-        each!(self, connection => connection.handle(now, side, &arrived(packet, kept)))
+        each!(self, connection => connection.handle(now, side, &arrived(packet, payloads)))
     }
 
     /// The next packet that the end `side` of `flow` sends.
     #[inline]
-    pub(super) fn poll_transmit(&mut self, now: Instant, ends: (u32, Side), kept: &mut Kept) -> Option<(Packet, Transmission)> {
-        each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, kept), kind)))
+    pub(super) fn poll_transmit(&mut self, now: Instant, ends: (u32, Side), payloads: &mut Payloads) -> Option<(Packet, Transmission)> {
+        each!(self, connection => connection.poll_transmit(now, ends.1).map(|(datagram, kind)| (Packet::new(ends, datagram, payloads), kind)))
     }
 
     /// Handles the loss of a packet in the network. Returns the number that identifies the packet in a notice.
-    pub(super) fn forget(&self, packet: &Packet, kept: &mut Kept) -> Option<u32> {
-        each!(self, connection => connection.noticed(packet.seq, packet.from(), taken(packet, kept).as_ref()))
+    pub(super) fn discard(&self, packet: &Packet, payloads: &mut Payloads) -> Option<u32> {
+        each!(self, connection => connection.noticed(packet.seq, packet.from(), take_payload(packet, payloads).as_ref()))
     }
 
     /// Deadline of an end's timer.
@@ -90,8 +90,8 @@ impl Hosts {
     }
 
     /// Sets the initial window that earlier connections to the peer learned.
-    pub(super) fn recall(&mut self, learned: Segments) {
-        each!(self, connection => connection.recall(learned));
+    pub(super) fn set_learned(&mut self, learned: Segments) {
+        each!(self, connection => connection.set_learned(learned));
     }
 
     /// Whether the first flight is over, so that its outcome can be learned.
@@ -100,8 +100,8 @@ impl Hosts {
     }
 
     /// The initial window for the next connection to the peer.
-    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        each!(self, connection => connection.settle(learned))
+    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        each!(self, connection => connection.finish_first_flight(learned))
     }
 
     /// Bytes of data delivered at an end.
@@ -146,18 +146,18 @@ impl Hosts {
 }
 
 /// The arrived packet with its payload.
-fn arrived<P: Payload>(packet: &Packet, kept: &mut Kept) -> Datagram<P> {
+fn arrived<P: Payload>(packet: &Packet, payloads: &mut Payloads) -> Datagram<P> {
     Datagram {
         number: packet.seq,
         size: packet.size().0 as u16,
         sent: packet.sent,
         ecn: packet.ecn(),
         echo: packet.echo(),
-        payload: taken(packet, kept),
+        payload: take_payload(packet, payloads),
     }
 }
 
 /// Removes the payload of a packet that has left the network.
-fn taken<P: Payload>(packet: &Packet, kept: &mut Kept) -> Option<P> {
-    P::store(kept).take(packet.kept)
+fn take_payload<P: Payload>(packet: &Packet, payloads: &mut Payloads) -> Option<P> {
+    P::store(payloads).remove(packet.payload)
 }

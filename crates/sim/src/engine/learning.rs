@@ -12,9 +12,9 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Gives a starting connection the window that earlier connections between the same hosts learned.
-    pub(super) fn recall(&mut self, flow: usize) {
+    pub(super) fn apply_learned(&mut self, flow: usize) {
         let Some(&learned) = self.learned.get(&self.peers(flow)) else { return };
-        self.flows[flow].hosts.recall(learned);
+        self.flows[flow].hosts.set_learned(learned);
     }
 
     /// If the first flight of `flow` is over, stores the window that the control learned from it.
@@ -24,7 +24,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
         let peers = self.peers(flow);
         let learned = self.learned.get(&peers).copied();
-        let next = self.flows[flow].hosts.settle(learned);
+        let next = self.flows[flow].hosts.finish_first_flight(learned);
         if let Some(next) = next {
             self.learned.insert(peers, next);
         }

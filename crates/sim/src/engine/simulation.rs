@@ -21,7 +21,7 @@ use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
 use crate::net::link::{Link, Queue};
-use crate::net::packet::{Kept, Packet};
+use crate::net::packet::{Packet, Payloads};
 use crate::net::port::{Entering, LinkCounters, Loss};
 use crate::net::route::{Routes, Then};
 use crate::net::scheduled::Served;
@@ -55,7 +55,7 @@ pub(super) struct Simulation<'a, R> {
     /// Actions just requested by an application; otherwise empty.
     pub(super) actions: Vec<Action>,
     /// Payloads of the packets in flight.
-    kept: Kept,
+    payloads: Payloads,
     /// Packets just lost by a scheduled link; otherwise empty.
     lost: Vec<(Packet, Loss)>,
     /// The initial windows that connections between two nodes have learned, by the nodes of sender and receiver.
@@ -97,7 +97,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             flows,
             applications: Driven::all(scenario),
             actions: Vec::new(),
-            kept: Kept::default(),
+            payloads: Payloads::default(),
             lost: Vec::new(),
             learned: BTreeMap::new(),
             notices: Notices::default(),
@@ -213,7 +213,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                     arrival
                 }
-                Crossing::Lost(loss) => return self.lose(packet, loss),
+                Crossing::Lost(loss) => return self.drop_packet(packet, loss),
             };
             packet = packet.across(hop.then == Then::Arrive);
             if hop.then != Then::Follow {
@@ -239,7 +239,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Shows a packet to the recorder.
     fn observe(&mut self, at: Instant, point: Point, packet: &Packet) {
         if R::ON {
-            self.recorder.passed(at, point, packet, &self.kept);
+            self.recorder.passed(at, point, packet, &self.payloads);
         }
     }
 
@@ -256,7 +256,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Processes the result of serving a link.
     fn follow(&mut self, link: usize, Served { sent, next }: Served) {
-        self.lose_all();
+        self.drop_all();
         if let Some(next) = next {
             self.schedule(next, Subject::Link(link));
         }
@@ -271,9 +271,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    fn lose_all(&mut self) {
+    fn drop_all(&mut self) {
         while let Some((packet, loss)) = self.lost.pop() {
-            self.lose(packet, loss);
+            self.drop_packet(packet, loss);
         }
     }
 
@@ -298,13 +298,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         pipe.push_back(InFlight { key, since: arrival.since, packet });
     }
 
-    fn lose(&mut self, packet: Packet, loss: Loss) {
+    fn drop_packet(&mut self, packet: Packet, loss: Loss) {
         let flow = &mut self.flows[packet.flow()];
-        let noticed = flow.hosts.forget(&packet, &mut self.kept);
+        let noticed = flow.hosts.discard(&packet, &mut self.payloads);
         if loss.at >= self.end {
             return;
         }
-        flow.lose(&packet);
+        flow.count_drop(&packet);
         if let (Some(key), Some(notice)) = (noticed, loss.notice) {
             self.notify(&packet, loss.at, DropNotice { key, sent: packet.sent, notice });
         }
@@ -313,7 +313,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// A packet reaches its end host.
     fn deliver(&mut self, here: Moment, packet: &Packet) {
         let (now, flow, side) = (here.at, packet.flow(), packet.from().peer());
-        let delivered = self.flows[flow].hosts.handle(now, packet, &mut self.kept);
+        let delivered = self.flows[flow].hosts.handle(now, packet, &mut self.payloads);
         if R::ON {
             match side {
                 Side::Sender => self.record_ack(now, packet),
@@ -323,7 +323,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         self.transmit(here, flow, side);
         if delivered {
-            self.tell_delivered(here, flow, side);
+            self.notify_delivered(here, flow, side);
         }
     }
 
@@ -355,11 +355,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if side == Side::Sender {
             self.learn(flow);
         }
-        while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.kept) {
+        while let Some((packet, kind)) = self.flows[flow].hosts.poll_transmit(now, (flow as u32, side), &mut self.payloads) {
             if R::ON && side == Side::Sender {
                 match kind {
                     Transmission::New => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Send),
-                    Transmission::Again => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Retransmit),
+                    Transmission::Retransmission => self.recorder.segment(now, flow as u32, packet.seq, SequenceKind::Retransmit),
                     Transmission::Ack => {}
                 }
             }
@@ -394,7 +394,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         state.armed[side.index()] = None;
         let Some(here) = state.due[side.index()].filter(|due| due.at <= now) else { return self.arm(Moment::now(now), flow, side) };
         if side == Side::Sender && !self.learned.is_empty() {
-            self.recall(flow);
+            self.apply_learned(flow);
         }
         self.flows[flow].hosts.handle_timeout(now, side);
         if R::ON && side == Side::Sender {

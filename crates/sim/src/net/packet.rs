@@ -25,8 +25,8 @@ pub(crate) struct Packet {
     tag: u32,
     /// A segment's number; an ACK's next expected number.
     pub(crate) seq: u32,
-    /// Handle of the profile's payload in [`Kept`].
-    pub(crate) kept: Option<NonZeroU32>,
+    /// Handle of the profile's payload in [`Payloads`].
+    pub(crate) payload: Option<NonZeroU32>,
     /// Size in bytes with headers.
     size: u16,
     /// Number of links crossed.
@@ -34,11 +34,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// The packet that one end of `flow` sends. The profile's payload is stored in `kept`.
-    pub(crate) fn new<P: Payload>((flow, from): (u32, Side), datagram: Datagram<P>, kept: &mut Kept) -> Self {
+    /// The packet that one end of `flow` sends. The profile's payload is stored in `payloads`.
+    pub(crate) fn new<P: Payload>((flow, from): (u32, Side), datagram: Datagram<P>, payloads: &mut Payloads) -> Self {
         let Datagram { number: seq, size, sent, ecn, echo, payload } = datagram;
         let tag = (2 * flow + from as u32) << FLAG_BITS | ecn as u32 | if echo { ECHO } else { 0 };
-        Self { sent, tag, seq, kept: payload.and_then(|payload| P::store(kept).keep(payload)), size, hop: 0 }
+        Self { sent, tag, seq, payload: payload.and_then(|payload| P::store(payloads).insert(payload)), size, hop: 0 }
     }
 
     /// Index of its route.
@@ -96,7 +96,7 @@ impl Packet {
 
 /// Payloads of the packets in flight, by profile.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Payloads {
     /// SACK blocks of `ns2` hosts.
     pub(crate) blocks: Store<ns2::SackBlocks>,
     /// Segments of `modern` hosts.
@@ -110,14 +110,14 @@ pub(crate) struct Kept {
 /// The payload that a profile adds to packets.
 pub(crate) trait Payload: Sized {
     /// Its store.
-    fn store(kept: &mut Kept) -> &mut Store<Self>;
+    fn store(payloads: &mut Payloads) -> &mut Store<Self>;
     /// Moves the payload out of its slot. The slot can keep any value.
     fn take(slot: &mut Self) -> Self;
 }
 
 impl Payload for ns2::SackBlocks {
-    fn store(kept: &mut Kept) -> &mut Store<Self> {
-        &mut kept.blocks
+    fn store(payloads: &mut Payloads) -> &mut Store<Self> {
+        &mut payloads.blocks
     }
     fn take(slot: &mut Self) -> Self {
         *slot
@@ -125,8 +125,8 @@ impl Payload for ns2::SackBlocks {
 }
 
 impl Payload for Segment {
-    fn store(kept: &mut Kept) -> &mut Store<Self> {
-        &mut kept.segments
+    fn store(payloads: &mut Payloads) -> &mut Store<Self> {
+        &mut payloads.segments
     }
     fn take(slot: &mut Self) -> Self {
         *slot
@@ -134,15 +134,15 @@ impl Payload for Segment {
 }
 
 impl Payload for () {
-    fn store(kept: &mut Kept) -> &mut Store<Self> {
-        &mut kept.nothing
+    fn store(payloads: &mut Payloads) -> &mut Store<Self> {
+        &mut payloads.nothing
     }
     fn take(_slot: &mut Self) -> Self {}
 }
 
 impl Payload for Vec<u8> {
-    fn store(kept: &mut Kept) -> &mut Store<Self> {
-        &mut kept.bytes
+    fn store(payloads: &mut Payloads) -> &mut Store<Self> {
+        &mut payloads.bytes
     }
     fn take(slot: &mut Self) -> Self {
         std::mem::take(slot)
@@ -165,7 +165,7 @@ impl<T> Default for Store<T> {
 
 impl<T: Payload> Store<T> {
     /// Stores a value and returns its handle.
-    pub(crate) fn keep(&mut self, value: T) -> Option<NonZeroU32> {
+    pub(crate) fn insert(&mut self, value: T) -> Option<NonZeroU32> {
         if let Some(handle) = self.free.pop() {
             self.slots[handle.get() as usize - 1] = value;
             return Some(handle);
@@ -180,7 +180,7 @@ impl<T: Payload> Store<T> {
     }
 
     /// Returns a packet's value and frees its slot.
-    pub(crate) fn take(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
+    pub(crate) fn remove(&mut self, handle: Option<NonZeroU32>) -> Option<T> {
         let handle = handle?;
         self.free.push(handle);
         Some(T::take(&mut self.slots[handle.get() as usize - 1]))

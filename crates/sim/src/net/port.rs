@@ -216,21 +216,21 @@ impl Port {
             // Events after the end have no effect.
             return Some(at);
         }
-        self.loses(LossPosition::BeforeQueue).then(|| self.record_loss(entering, at, recorder))
+        self.drops(LossPosition::BeforeQueue).then(|| self.record_loss(entering, at, recorder))
     }
 
     /// Time at which the loss model drops a packet that would arrive at the far end at `arrival`, if it does.
     pub(super) fn lost_after<R: Recorder>(&mut self, entering: &Entering, arrival: Instant, recorder: &mut R) -> Option<Instant> {
-        if self.loses(LossPosition::AfterLink) {
+        if self.drops(LossPosition::AfterLink) {
             return Some(self.record_loss(entering, arrival, recorder));
         }
         self.counters.delivered += 1;
         None
     }
 
-    fn loses(&mut self, position: LossPosition) -> bool {
+    fn drops(&mut self, position: LossPosition) -> bool {
         let losses = self.losses.as_mut().filter(|losses| losses.position == position);
-        losses.is_some_and(|losses| losses.model.loses(&mut losses.random))
+        losses.is_some_and(|losses| losses.model.drops(&mut losses.random))
     }
 
     fn record_loss<R: Recorder>(&mut self, entering: &Entering, at: Instant, recorder: &mut R) -> Instant {

@@ -12,7 +12,7 @@ use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, headers};
 use super::ns2_wire::Ns2Wire;
 use super::pcapng::{self, Direction, Writer};
 use super::{Entering, Point};
-use crate::net::packet::{Kept, Packet};
+use crate::net::packet::{Packet, Payloads};
 use crate::scenario::text::unknown;
 use crate::scenario::{HostSpec, Scenario, Traffic};
 
@@ -126,7 +126,7 @@ impl Capture {
     }
 
     /// A packet is at `point`.
-    pub(super) fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept) {
+    pub(super) fn passed(&mut self, at: Instant, point: Point, packet: &Packet, payloads: &Payloads) {
         if at >= self.end {
             return;
         }
@@ -142,7 +142,7 @@ impl Capture {
         };
         let Some(place) = place else { return };
         let ends = (conversation.ends[sender], conversation.ends[receiver]);
-        let segment = segment(conversation, packet, kept);
+        let segment = segment(conversation, packet, payloads);
         if segment.is_none() && !conversation.datagrams {
             return;
         }
@@ -223,15 +223,15 @@ fn conversations(scenario: &Scenario) -> Result<Vec<Conversation>, String> {
 }
 
 /// The segment represented by a packet.
-fn segment(conversation: &Conversation, packet: &Packet, kept: &Kept) -> Option<Segment> {
+fn segment(conversation: &Conversation, packet: &Packet, payloads: &Payloads) -> Option<Segment> {
     let Some(wire) = conversation.ns2 else {
-        return kept.segments.get(packet.kept).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
+        return payloads.segments.get(packet.payload).map(|segment| Segment { ecn: packet.ecn(), ..*segment });
     };
     if packet.from() == Side::Sender {
         return Some(wire.data(packet));
     }
     let of_syn = packet.seq == 1 && conversation.first_data.is_none_or(|first| packet.sent < first);
-    Some(wire.ack(packet, &kept.blocks.get(packet.kept).copied().unwrap_or_default(), of_syn))
+    Some(wire.ack(packet, &payloads.blocks.get(packet.payload).copied().unwrap_or_default(), of_syn))
 }
 
 /// The comment on a lost packet: the reason and, unless it was lost at once, the delay.

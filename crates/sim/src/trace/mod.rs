@@ -17,7 +17,7 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
-use crate::net::packet::{Kept, Packet};
+use crate::net::packet::{Packet, Payloads};
 pub(crate) use crate::net::port::Entering;
 
 /// Position of a packet when it can be captured.
@@ -36,7 +36,7 @@ pub(crate) trait Recorder {
     /// Whether anything is recorded at all.
     const ON: bool;
     /// A packet is at `point`.
-    fn passed(&mut self, _at: Instant, _point: Point, _packet: &Packet, _kept: &Kept) {}
+    fn passed(&mut self, _at: Instant, _point: Point, _packet: &Packet, _payloads: &Payloads) {}
     /// A packet was lost on `link`.
     fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
     /// The queue of `link` marked a packet.

@@ -6,7 +6,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces};
 use crate::columns::traces::{Fate, Listener};
-use crate::net::packet::{Kept, Packet};
+use crate::net::packet::{Packet, Payloads};
 
 /// Tables and an optional capture.
 #[derive(Debug)]
@@ -25,9 +25,9 @@ fn fate(entering: &Entering, reason: Reason) -> Fate {
 impl Recorder for Recording {
     const ON: bool = true;
 
-    fn passed(&mut self, at: Instant, point: Point, packet: &Packet, kept: &Kept) {
+    fn passed(&mut self, at: Instant, point: Point, packet: &Packet, payloads: &Payloads) {
         if let Some(capture) = &mut self.capture {
-            capture.passed(at, point, packet, kept);
+            capture.passed(at, point, packet, payloads);
         }
     }
 

@@ -163,7 +163,7 @@ impl connection::Connection for Connection {
         let start = to_position(wire, self.initial_sequence, near).unwrap_or(0);
         let transmission = match side {
             _ if segment.is_empty() => Transmission::Ack,
-            Side::Sender if start < self.highest && !segment.flags.has(Flags::SYN) => Transmission::Again,
+            Side::Sender if start < self.highest && !segment.flags.has(Flags::SYN) => Transmission::Retransmission,
             Side::Sender | Side::Receiver => Transmission::New,
         };
         if side == Side::Sender {
@@ -217,9 +217,9 @@ impl connection::Connection for Connection {
         }
     }
 
-    fn recall(&mut self, learned: Segments) {
+    fn set_learned(&mut self, learned: Segments) {
         if !self.started {
-            self.end(Side::Sender).recall(learned);
+            self.end(Side::Sender).set_learned(learned);
         }
     }
 
@@ -227,8 +227,8 @@ impl connection::Connection for Connection {
         self.sender().is_first_flight_over()
     }
 
-    fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        self.end(Side::Sender).settle(learned)
+    fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.end(Side::Sender).finish_first_flight(learned)
     }
 
     fn delivered(&self, side: Side) -> u64 {

@@ -108,19 +108,19 @@ impl Endpoint {
     }
 
     /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub(super) fn recall(&mut self, learned: Segments) {
-        self.sender.recall(learned);
+    pub(super) fn set_learned(&mut self, learned: Segments) {
+        self.sender.set_learned(learned);
     }
 
-    /// Whether the first flight is over, so that [`Endpoint::settle`] can be called.
+    /// Whether the first flight is over, so that [`Endpoint::finish_first_flight`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.sender.governor().is_first_flight_over()
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it. `learned`: the window stored for the peer so
     /// far.
-    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        self.sender.settle(learned)
+    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.sender.finish_first_flight(learned)
     }
 
     /// Bytes available to the application.

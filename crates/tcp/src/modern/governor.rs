@@ -75,7 +75,7 @@ impl Governor {
     }
 
     /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub(super) fn recall(&mut self, learned: Segments) {
+    pub(super) fn set_learned(&mut self, learned: Segments) {
         self.learned = Some(learned);
     }
 
@@ -328,15 +328,15 @@ impl Governor {
         self.first.as_ref()?.next()
     }
 
-    /// Whether the first flight is over, so that [`Governor::settle`] can be called.
+    /// Whether the first flight is over, so that [`Governor::finish_first_flight`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.first.as_ref().is_some_and(|first| first.is_over())
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it. `learned`: the window stored for the peer so
     /// far.
-    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
         let first = self.first.take()?;
-        self.control.settle(&first.outcome(learned))
+        self.control.on_first_window(&first.outcome(learned))
     }
 }

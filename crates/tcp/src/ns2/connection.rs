@@ -98,16 +98,16 @@ impl connection::Connection for Connection {
         self.sender.offer(packets);
     }
 
-    fn recall(&mut self, learned: Segments) {
-        self.sender.recall(learned);
+    fn set_learned(&mut self, learned: Segments) {
+        self.sender.set_learned(learned);
     }
 
     fn is_first_flight_over(&self) -> bool {
         self.sender.is_first_flight_over()
     }
 
-    fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        self.sender.settle(learned)
+    fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.sender.finish_first_flight(learned)
     }
 
     fn delivered(&self, side: Side) -> u64 {

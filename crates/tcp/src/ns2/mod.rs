@@ -260,7 +260,7 @@ impl Sender {
     fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, Transmission)> {
         let seq = self.next(now)?;
         self.policy.on_sent(now, seq);
-        let transmission = if seq < self.state.snd_max { Transmission::Again } else { Transmission::New };
+        let transmission = if seq < self.state.snd_max { Transmission::Retransmission } else { Transmission::New };
         Some((self.state.output(now, seq), transmission))
     }
 

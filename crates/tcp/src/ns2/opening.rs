@@ -10,22 +10,22 @@ use crate::first_flight::FirstFlight;
 
 impl Sender {
     /// Sets the initial window that earlier connections to the peer have `learned`. The call has no effect once the SYN is sent.
-    pub(super) fn recall(&mut self, learned: Segments) {
+    pub(super) fn set_learned(&mut self, learned: Segments) {
         if self.state.snd_max == 0 {
             self.state.learned = Some(learned);
         }
     }
 
-    /// Whether the first flight is over, so that [`Sender::settle`] can be called.
+    /// Whether the first flight is over, so that [`Sender::finish_first_flight`] can be called.
     pub(super) fn is_first_flight_over(&self) -> bool {
         self.state.first.as_ref().is_some_and(|first| first.is_over())
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it; called once, after that flight. `learned`:
     /// the window stored for the peer so far.
-    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
+    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
         let first = self.state.first.take()?;
-        self.state.control.settle(&first.outcome(learned))
+        self.state.control.on_first_window(&first.outcome(learned))
     }
 }
 

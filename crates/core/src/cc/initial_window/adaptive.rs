@@ -83,7 +83,7 @@ impl InitialWindow for Adaptive {
         event.learned.unwrap_or(self.first).clamp(self.least, self.most)
     }
 
-    fn settle(&self, first: &FirstWindow) -> Option<Segments> {
+    fn on_first_window(&self, first: &FirstWindow) -> Option<Segments> {
         // A parallel connection may already have changed the learned window.
         let known = first.learned;
         if first.congested {
@@ -120,30 +120,30 @@ mod tests {
     #[test]
     fn additive_increase_and_multiplicative_decrease() {
         let part = part(&[("increase", 2.0), ("decrease", 0.25), ("least", 3.0), ("most", 15.0)]).unwrap();
-        let settle = |window, congested| part.settle(&FirstWindow { window, congested, learned: Some(window), ..DONE });
-        assert_eq!(settle(10.0, false), Some(12.0));
-        assert_eq!(settle(14.0, false), Some(15.0), "at most 15");
-        assert_eq!(settle(14.0, true), Some(3.5));
-        assert_eq!(settle(10.0, true), Some(3.0), "at least 3");
-        assert_eq!(part.settle(&DONE), Some(12.0), "the first connection to a peer");
+        let next = |window, congested| part.on_first_window(&FirstWindow { window, congested, learned: Some(window), ..DONE });
+        assert_eq!(next(10.0, false), Some(12.0));
+        assert_eq!(next(14.0, false), Some(15.0), "at most 15");
+        assert_eq!(next(14.0, true), Some(3.5));
+        assert_eq!(next(10.0, true), Some(3.0), "at least 3");
+        assert_eq!(part.on_first_window(&DONE), Some(12.0), "the first connection to a peer");
     }
 
     #[test]
     fn an_unfilled_window_changes_nothing_unless_it_saw_a_loss() {
         let part = part(&[]).unwrap();
         let short = FirstWindow { filled: false, ..DONE };
-        assert_eq!(part.settle(&short), None);
-        assert_eq!(part.settle(&FirstWindow { congested: true, ..short }), Some(5.0));
+        assert_eq!(part.on_first_window(&short), None);
+        assert_eq!(part.on_first_window(&FirstWindow { congested: true, ..short }), Some(5.0));
     }
 
     #[test]
     fn parallel_connections_count_as_one() {
         let part = part(&[]).unwrap();
-        let settle = |congested, learned| part.settle(&FirstWindow { congested, learned: Some(learned), ..DONE });
-        assert_eq!(settle(false, 11.0), Some(11.0), "another connection that started with 10 has raised the window");
-        assert_eq!(settle(true, 5.0), Some(5.0), "another connection saw a loss too");
-        assert_eq!(settle(false, 5.0), None, "another connection's decrease stays");
-        assert_eq!(settle(true, 11.0), Some(5.0));
+        let next = |congested, learned| part.on_first_window(&FirstWindow { congested, learned: Some(learned), ..DONE });
+        assert_eq!(next(false, 11.0), Some(11.0), "another connection that started with 10 has raised the window");
+        assert_eq!(next(true, 5.0), Some(5.0), "another connection saw a loss too");
+        assert_eq!(next(false, 5.0), None, "another connection's decrease stays");
+        assert_eq!(next(true, 11.0), Some(5.0));
     }
 
     #[test]

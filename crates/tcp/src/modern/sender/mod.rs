@@ -286,13 +286,13 @@ impl Sender {
     }
 
     /// Sets the initial window that earlier connections to the peer have `learned`.
-    pub(super) fn recall(&mut self, learned: Segments) {
-        self.governor.recall(learned);
+    pub(super) fn set_learned(&mut self, learned: Segments) {
+        self.governor.set_learned(learned);
     }
 
     /// The initial window for the next connection to the peer, if the first flight changes it.
-    pub(super) fn settle(&mut self, learned: Option<Segments>) -> Option<Segments> {
-        self.governor.settle(learned)
+    pub(super) fn finish_first_flight(&mut self, learned: Option<Segments>) -> Option<Segments> {
+        self.governor.finish_first_flight(learned)
     }
 
     /// Backs off the timeout, because the SYN was not acknowledged in time.
