@@ -1,4 +1,4 @@
-"""Writes the reference pages and ackclock/model.py from the program itself; with --check it says which are out of date.
+"""Writes the reference pages and ackclock/model.py from the program; --check lists the pages that are out of date.
 
 usage: python docs/generate.py [--check]
 """
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent / "reference"
 MODULE = Path(__file__).resolve().parents[1] / "python" / "ackclock" / "model.py"
 MADE = "<!-- Made by docs/generate.py; change the program, not this page. -->"
-# What the quantities with these first and last units are called.
+# Names of the quantities with these first and last units.
 QUANTITIES = {
     "ns … h": "a time",
     "bit/s … Tbit/s": "a rate",
@@ -100,13 +100,13 @@ def words(values: Sequence[object]) -> str:
 
 
 def parts() -> str:
-    """Make the page of all parts: each with its parameters and what its file's opening comment says."""
+    """Make the page of all parts, each with its parameters and the header of its file."""
     axes: dict[str, list[Json]] = json.loads(_core.registry())
     lines = [
         "# Parts",
         "",
-        "What a scenario may put on each axis; `ackclock list AXIS` shows it too. Where the axes stand in a file:",
-        "[scenario.md](scenario.md).",
+        "Each axis of a scenario takes one of these parts. `ackclock list AXIS` prints them, and the",
+        "[keys of a scenario file](scenario.md) name the axes.",
         "",
         *(f"- [`{axis}`](#{axis}): {', '.join(part['name'] for part in found)}" for axis, found in axes.items()),
     ]
@@ -123,7 +123,7 @@ def _part(part: Json) -> Iterator[str]:
     if part["params"]:
         yield ""
         rows = [[f"`{p['name']}`", _kind(p), code(p["default"]), _bounds(p), p["doc"]] for p in part["params"]]
-        yield from table(["parameter", "takes", "default", "bounds", "meaning"], rows)
+        yield from table(["parameter", "value", "default", "bounds", "meaning"], rows)
     if part["quantities"]:
         yield ""
         rows = [[f"`{q['name']}`", q["unit"], q["doc"]] for q in part["quantities"]]
@@ -162,10 +162,10 @@ class _Keys:
     def page(self, schema: Json) -> Iterator[str]:
         yield "# Keys of a scenario file"
         yield ""
-        yield "TOML. Keys that are not listed here are errors. `ackclock schema` prints the JSON Schema."
+        yield "A scenario file is TOML. Unknown keys are errors. `ackclock schema` prints the same as a JSON Schema."
         yield from ["", "## Quantities", ""]
-        yield 'Numbers carry their units: a text with a number and a unit, as in `"10 ms"`. k, M, G are 10³,'
-        yield "10⁶, 10⁹; Ki, Mi, Gi are 2¹⁰, 2²⁰, 2³⁰."
+        yield 'A quantity is a text with a number and a unit, such as `"10 ms"`. The prefixes k, M, G are 10³, 10⁶,'
+        yield "10⁹; Ki, Mi, Gi are 2¹⁰, 2²⁰, 2³⁰."
         yield ""
         found = {quantity(p).split(" or ")[0]: units(p)[0] for p in patterns(schema)}
         rows = [
@@ -187,15 +187,15 @@ class _Keys:
         for name, value in entry["properties"].items():
             if name == "kind":
                 continue
-            default = code(value["default"]) if "default" in value else "must be given" if name in required else "–"
+            default = code(value["default"]) if "default" in value else "required" if name in required else "–"
             rows.append([f"`{name}`", self._type(path, name, value), default, value.get("description", "")])
-        yield from table(["key", "takes", "default", "meaning"], rows)
+        yield from table(["key", "value", "default", "meaning"], rows)
 
     def _type(self, path: str, name: str, value: Json) -> str:
         if name in self._axes and "oneOf" in value:
             return self._part(name, value)
         if name == "sweep":
-            return "a table: see [sweeps](../guides/sweeps.md)"
+            return "a table, see [sweeps](../guides/sweeps.md#axes)"
         if "oneOf" in value:
             return self._choice(path, name, value["oneOf"])
         if "enum" in value:
@@ -205,7 +205,7 @@ class _Keys:
         if value.get("type") == "integer":
             return f"whole number, {value['minimum']} to {value['maximum']}"
         if value.get("type") == "array":
-            return f"list of: {self._type(path, name, value['items'])}"
+            return f"list of {self._type(path, name, value['items'])}"
         if value.get("type") == "object":
             return self._link(_joined(path, name), "", value)
         return {"string": "text", "boolean": "`true` or `false`", "number": "number"}[value["type"]]
@@ -218,8 +218,8 @@ class _Keys:
             for form in kinds:
                 kind = form["properties"]["kind"]["const"]
                 link = self._link(f"{place}, kind {kind}", form.get("description", ""), form)
-                shown.append(link + ("" if "kind" in form.get("required", []) else " (if `kind` is left out)"))
-            # A single quantity may stand for a whole distribution.
+                shown.append(link + ("" if "kind" in form.get("required", []) else " (default `kind`)"))
+            # A single quantity can replace a distribution.
             shown = [quantity(form["pattern"]) for form in forms if "pattern" in form] + shown
             return "; ".join(shown)
         shown = [code(form["const"]) for form in forms if "const" in form]
@@ -230,7 +230,7 @@ class _Keys:
     def _part(self, axis: str, value: Json) -> str:
         names = {part["name"] for part in self._axes[axis]}
         others = [word for form in value["oneOf"] for word in form.get("enum", []) if word not in names]
-        forms = [f"[a part](parts.md#{axis}) by its name, or as a table with its `kind` and parameters"]
+        forms = [f"[a part](parts.md#{axis}) as a name, or as a table with `kind` and parameters"]
         forms += [quantity(form["pattern"]) for form in value["oneOf"] if "pattern" in form]
         forms += [code(word) for word in others]
         text = "; ".join(forms)
@@ -243,7 +243,7 @@ class _Keys:
         return text
 
     def _link(self, title: str, about: str, entry: Json) -> str:
-        # Equal tables in several places are shown once, under the name of the first.
+        # Equal tables appear once, under the name of the first.
         text = json.dumps([entry.get("properties"), entry.get("required")], sort_keys=True)
         if text not in self._seen:
             self._seen[text] = title
@@ -261,7 +261,7 @@ def _anchor(title: str) -> str:
 
 
 def units(pattern: str) -> tuple[list[str], list[str]]:
-    """Give the units, and the words instead of a number, that a quantity's pattern in the schema takes."""
+    """Give the units of a quantity's pattern in the schema, and its words that replace a number."""
     body = pattern.removeprefix("^(").removesuffix(")$")
     found = re.fullmatch(r"\((.*?)\)\\s\*(.*)", body.removeprefix(NUMBER))
     if not body.startswith(NUMBER) or found is None:
@@ -293,13 +293,13 @@ def patterns(schema: object) -> Iterator[str]:
 
 
 def hosts() -> str:
-    """Make the page of the presets of end hosts: each with its settings and where they come from."""
+    """Make the page of the presets of end hosts, each with its settings and their sources."""
     found: list[Json] = json.loads(_core.hosts())
     lines = [
         "# Presets of end hosts",
         "",
-        '`host = "NAME"` on a flow; `ackclock list hosts` shows them too. What a preset is and how keys override it:',
-        "[host-modern.md](../concepts/host-modern.md#presets).",
+        'A flow with `host = "NAME"` has the end hosts of a system as shipped; its own keys override the preset',
+        "([rules](../concepts/host-modern.md#presets)). `ackclock list hosts` prints the names.",
         "",
         *(f"- [`{host['name']}`](#{host['name']}): {host['summary']}" for host in found),
     ]
@@ -321,8 +321,17 @@ def cli() -> str:
         "# Command line",
         "",
         "`ackclock COMMAND …`, or `python -m ackclock COMMAND …`. Tables and data go to standard output, messages and",
-        "progress to standard error. Exit codes: 0 done; 2 what the user can mend, such as bad input or a full disk;",
-        "1 other failures; 130 stopped by Ctrl-C.",
+        "progress to standard error.",
+        "",
+        *table(
+            ["exit code", "meaning"],
+            [
+                ["0", "success"],
+                ["2", "an error that the user can fix, such as bad input or a full disk"],
+                ["1", "any other failure"],
+                ["130", "stopped by Ctrl-C"],
+            ],
+        ),
     ]
     for name, callback in commands.items():
         options, arguments = _options(callback)
@@ -373,10 +382,12 @@ def tables() -> str:
     lines = [
         "# Tables of a result",
         "",
-        "Times are in seconds since the start of the run unless it says otherwise. A *segment* is the data of one",
-        "packet; a packet of an `ns2` host has 40 bytes of headers besides. An empty cell (null) means that there is",
-        "no such value; null and infinite values are `null` in JSON. `ackclock.columns.of(TABLE)` gives the same in",
-        "Python. What plots make of these columns: [metrics](../concepts/metrics.md).",
+        "`ackclock.columns.of(TABLE)` returns these declarations in Python; [metrics](../concepts/metrics.md) explains",
+        "the plots of these columns.",
+        "",
+        "- Times are in seconds since the start of the run, unless the column says otherwise.",
+        "- A *segment* is the data of one packet. A packet of an `ns2` host has 40 bytes of headers besides.",
+        "- An empty cell (null) means that the value does not exist. Null and infinite values are `null` in JSON.",
     ]
     for name, found in columns.tables().items():
         recorded = f' Recorded with `record = ["{found.trace}"]`.' if found.trace else ""

@@ -24,11 +24,11 @@ KINDS = {
 }
 
 MODULE = '''\
-"""Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
+"""Analytic models: throughput, windows and efficiency by formula, or by the simulation of a chain without a network.
 
 Every model is a function of keyword arguments. A quantity is a number in SI units (seconds, bit/s, bytes, 0 to 1), a
 text with its unit (``"20 ms"``), or an array or list of either; arrays broadcast, in one call of the compiled core.
-Models that are simulated take lists of values instead, and give a table with a row for every combination.
+Simulated models take lists of values and return a table with a row for each combination.
 
 >>> import ackclock
 >>> round(ackclock.model.mathis(loss="1 %", rtt="20 ms", packet_size="1000 B").throughput)
@@ -70,7 +70,7 @@ def {name}_trace(
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return trace(
         "{name}",
@@ -91,13 +91,13 @@ def models() -> list[Json]:
 
 
 def page() -> str:
-    """Make the page of all models: parameters, outputs, and what the file's opening comment says."""
+    """Make the page of all models, each with parameters, outputs and the header of its file."""
     found = models()
     lines = [
         "# Models",
         "",
-        "`ackclock model` lists them, `ackclock model NAME` computes one, `ackclock.model.NAME(…)` does in Python;",
-        "[a guide](../guides/models.md) shows how. Numbers in Python are in SI units: seconds, bit/s, bytes, 0 to 1.",
+        "`ackclock model NAME` computes a model, `ackclock.model.NAME(…)` in Python ([guide](../guides/models.md)).",
+        "Numbers in Python are in SI units: seconds, bit/s, bytes, 0 to 1.",
         "",
         *(f"- [{model['name']}](#{model['name']}): {model['summary']}" for model in found),
     ]
@@ -108,15 +108,15 @@ def page() -> str:
 
 def _section(model: Json) -> Iterator[str]:
     yield from re.sub(r"^## (.*)$", r"\n**\1.**", model["header"], flags=re.MULTILINE).split("\n")
-    how = "Simulated: a draw for each seed. " if model["simulated"] else ""
-    yield from ["", f"{how}Usually drawn over `{model['axis']}`.", ""]
+    how = "Simulated: one draw for each seed. " if model["simulated"] else ""
+    yield from ["", f"{how}Plots have `{model['axis']}` on the axis by default.", ""]
     rows = [[f"`{p['name']}`", _takes(p), f"`{json.dumps(p['default'])}`", p["doc"]] for p in model["params"]]
-    yield from _table(["parameter", "takes", "default", "meaning"], rows)
+    yield from _table(["parameter", "value", "default", "meaning"], rows)
     yield ""
     rows = [[f"`{o['name']}`", o["unit"] or "–", o["doc"]] for o in model["outputs"]]
     yield from _table(["output", "unit", "meaning"], rows)
     if model["trace"]:
-        yield from ["", f"`{model['name']}_trace` in Python gives {model['trace']['summary']}:", ""]
+        yield from ["", f"`{model['name']}_trace` in Python returns {model['trace']['summary']}:", ""]
         each = {None: "", **{p["name"]: f"_…`, one for each of `{p['name']}" for p in model["params"]}}
         rows = [[f"`{c['name']}{each[c['each']]}`", c["unit"] or "–", c["doc"]] for c in model["trace"]["columns"]]
         yield from _table(["column", "unit", "meaning"], rows)
@@ -220,7 +220,7 @@ def _closed(model: Json) -> str:
         f"    {o['name']}: Values\n" + _wrapped(f'"""{_titled(o["doc"])}{_unit(o)}."""', 4) for o in model["outputs"]
     )
     return f'''class {made}(NamedTuple):
-    """What `{name}` gives."""
+    """Outputs of `{name}`."""
 
 {fields}
 
@@ -241,7 +241,7 @@ def {name}(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "{name}",
@@ -261,7 +261,7 @@ def _simulated(model: Json) -> str:
     jobs: int | None = None,
 ) -> polars.DataFrame:
 {_summary(model)}
-    Every parameter takes one value or a list of values; each combination is simulated, on all processors.
+    Every parameter takes one value or a list of values. All combinations are simulated, on all processors.
 
     Parameters
     ----------
@@ -272,13 +272,13 @@ def _simulated(model: Json) -> str:
     Returns
     -------
     polars.DataFrame
-        A row for each combination, with all parameters that are not None, and the outputs:
+        A row for each combination: all parameters that are not None, and the outputs:
 {_wrapped(outputs + ".", 8)}
 
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return table(
         "{name}",
