@@ -19,7 +19,7 @@ pytestmark = pytest.mark.wheel
 # Installed packages stay importable but for those that ackclock does not declare.
 WITHOUT_UNDECLARED = "import sys; sys.modules['pyarrow'] = sys.modules['pandas'] = None; "
 PLAN = """
-from ackclock import library, reproduction
+from ackclock.papers import library, reproduction
 for paper in library.papers():
     print(paper.name, len(reproduction.plan(paper, quick=True).runs), paper.folder)
 """
