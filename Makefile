@@ -25,7 +25,7 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 core: $(VENV)/.ready  ## build the compiled core (release) into the virtual environment
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
-	@rm -rf python/ackclock/papers
+	@rm -rf python/ackclock/data/papers
 
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass

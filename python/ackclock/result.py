@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ackclock import _core, storage, targets
+from ackclock import _core
 from ackclock.columns import documented, tables
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
-from ackclock.numbers import counted
-from ackclock.pickled import PickledRun, PickledTable
+from ackclock.files import storage, targets
+from ackclock.files.pickled import PickledRun, PickledTable
+from ackclock.files.sweeps import Reader
 from ackclock.scenario import Scenario
-from ackclock.sweepreader import Reader
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     import polars

@@ -16,13 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock import _core, deriving, model, modelling
+from ackclock import _core, deriving, model
+from ackclock.models import evaluate
 from ackclock.result import frame
 
 from .conftest import Cli
 
-CLOSED = [name for name, entry in modelling.models().items() if not entry["simulated"]]
-SIMULATED = [name for name, entry in modelling.models().items() if entry["simulated"]]
+CLOSED = [name for name, entry in evaluate.models().items() if not entry["simulated"]]
+SIMULATED = [name for name, entry in evaluate.models().items() if entry["simulated"]]
 
 LOSSY = """\
 duration = "40 s"
@@ -58,7 +59,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_function_for_every_model() -> None:
-    for name, entry in modelling.models().items():
+    for name, entry in evaluate.models().items():
         function = getattr(model, name)
         parameters = [parameter["name"] for parameter in entry["params"]]
         extra = ["jobs"] if entry["simulated"] else []
@@ -86,10 +87,10 @@ def test_numbers_and_texts_are_the_same() -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_arrays_broadcast_in_one_call(name: str) -> None:
     function = getattr(model, name)
-    axis = modelling.describe(name)["axis"]
-    low = next(p["bounds"][0] for p in modelling.describe(name)["params"] if p["name"] == axis)
+    axis = evaluate.describe(name)["axis"]
+    low = next(p["bounds"][0] for p in evaluate.describe(name)["params"] if p["name"] == axis)
     values = np.array([[0.005], [0.01]]) if low == 0 else low + np.array([[2.0], [5.0]])
-    other = next(p["name"] for p in modelling.describe(name)["params"] if p["kind"] == "number")
+    other = next(p["name"] for p in evaluate.describe(name)["params"] if p["kind"] == "number")
     found = function(**{axis: values, other: [1.0, 2.0, 3.0] if other != "beta" else [0.1, 0.5, 0.9]})
     assert all(output.shape == (2, 3) for output in found)
     one = function(**{axis: values[1, 0], other: 2.0 if other != "beta" else 0.5})
@@ -131,9 +132,9 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.population(windows="2,4"), 'a list of numbers as in "[2, 4, 8]", but is "2,4"'),
         (lambda: model.population_trace(windows=[]), "windows: must be 1 to 32 numbers in rising order"),
         (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
-        (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
-        (lambda: modelling.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
-        (lambda: modelling.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+        (lambda: evaluate.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
+        (lambda: evaluate.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+        (lambda: evaluate.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
     ],
 )
 def test_mistakes_say_what_is_right(call: typing.Callable[[], object], message: str) -> None:
@@ -203,7 +204,7 @@ def test_a_population_ends_where_its_trace_does() -> None:
 
 def test_lists_are_one_value() -> None:
     settings = {"windows": [4, 16], "flows": [2, 8]}
-    table = modelling.table("population", settings)
+    table = evaluate.table("population", settings)
     assert table["windows"].to_list() == [[4, 16]] * 2
     found = model.population(windows="[4, 16]", flows=[2, 8])
     assert table["mean_window"].to_list() == list(found.mean_window)  # type: ignore[arg-type]
@@ -223,15 +224,15 @@ def test_arq_is_as_efficient_as_its_closed_form() -> None:
 def test_model_lists(cli: Cli) -> None:
     done = cli("model")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(modelling.models())
-    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(modelling.models())
+    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(evaluate.models())
+    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(evaluate.models())
 
 
 @pytest.mark.parametrize("name", [*CLOSED, *SIMULATED])
 def test_every_model_computes(cli: Cli, name: str) -> None:
     done = cli("model", name)
     assert done.returncode == 0, done.stderr
-    assert all(output["name"] in done.stdout for output in modelling.describe(name)["outputs"])
+    assert all(output["name"] in done.stdout for output in evaluate.describe(name)["outputs"])
 
 
 def test_model_prints_json_in_si_units(cli: Cli) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import Scenario, library, model, modelling, parameters, run
+from ackclock import Scenario, model, run
 from ackclock.cli.listing import list_command
+from ackclock.models import evaluate, parameters
+from ackclock.papers import library
 
 from .conftest import Cli
 
@@ -37,7 +39,7 @@ def stored(tmp_path: Path, name: str = "o", **keys: object) -> Path:
 
 def values(directory: Path, name: str, given: dict[str, object] | None = None) -> dict[str, object]:
     """Give the parameters' values but those that are the model's defaults."""
-    entry = modelling.describe(name)
+    entry = evaluate.describe(name)
     found = parameters.of_runs(directory, name, given or {}, entry["axis"])
     return {key: item.value for key, item in found.items() if item.origin != "default"}
 

@@ -14,9 +14,10 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import _core, library, report, reproduction
+from ackclock import _core
 from ackclock.cli.app import plain_errors
-from ackclock.measuring import Kept, measure, time_mean
+from ackclock.experiments.measures import Kept, measure, time_mean
+from ackclock.papers import library, report, reproduction
 
 from .conftest import ROOT, Cli
 

@@ -10,8 +10,9 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import plot, resultplots
-from ackclock.labelled import samples, scale_of
+from ackclock import plot
+from ackclock.drawing import results as resultplots
+from ackclock.experiments.labelled import samples, scale_of
 from ackclock.statistics.intervals import interval
 
 from .conftest import Cli

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import leftovers, plot, storage, targets
+from ackclock import plot
+from ackclock.files import leftovers, storage, targets
 
 from .conftest import FIRST, SWEEP, Cli
 

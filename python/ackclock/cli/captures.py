@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock import targets
 from ackclock.cli import output
+from ackclock.files import targets
 from ackclock.result import Result
 from ackclock.scenario import Scenario
 

@@ -6,9 +6,10 @@ import difflib
 import json
 from typing import Any
 
-from ackclock import _core, library
+from ackclock import _core
 from ackclock.cli import output
-from ackclock.paths import shipped
+from ackclock.matrices.paths import shipped
+from ackclock.papers import library
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:

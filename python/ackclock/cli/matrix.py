@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock import checks, composing, crossing
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
-from ackclock.crossing import Outcome, Plan, Stopped
+from ackclock.files import checks
+from ackclock.matrices import crossing
+from ackclock.matrices import parts as composing
+from ackclock.matrices.crossing import Outcome, Plan, Stopped
+from ackclock.matrices.metrics import METRICS
 from ackclock.running import Interrupted
-from ackclock.scoring import METRICS
 
 if TYPE_CHECKING:
-    from ackclock.matrices import Matrix
+    from ackclock.matrices.matrix import Matrix
 
 
 def matrix_command(
@@ -43,8 +45,8 @@ def matrix_command(
     if plan.refused:
         output.note(f"{len(plan.refused)} combinations cannot be and are left out; the first: {plan.refused[0]}")
 
-    from ackclock import crossreport
-    from ackclock.matrices import Matrix
+    from ackclock.matrices import report as crossreport
+    from ackclock.matrices.matrix import Matrix
 
     known = crossreport.begin(out, plan) if out is not None else {}
     outcome, stopped = _execute(plan, known, jobs)
@@ -106,7 +108,7 @@ def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Ou
 
 
 def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> None:
-    from ackclock import crosstables
+    from ackclock.matrices import tables
 
     without = [path.name for path in matrix.plan.paths if sort and matrix.ranked(path.name, sort).is_empty()]
     if without:
@@ -114,11 +116,11 @@ def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> N
     if json_output:
         output.data(matrix.table.to_dicts())
         return
-    shown = crosstables.tables(matrix, sort, top)
+    shown = tables.tables(matrix, sort, top)
     for table in shown:
         output.table(table.columns, table.rows, title=table.title, left=table.left)
     count = len(matrix.plan.compositions)
-    if count > crosstables.MOST_ROWS:
+    if count > tables.MOST_ROWS:
         output.note(
             f"the best {top} and the worst of {count:,} on each path are shown; --json prints and --out keeps all"
         )

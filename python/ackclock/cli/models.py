@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import checks, modelling, targets
 from ackclock.cli import output
 from ackclock.cli.runs import key_and_value
 from ackclock.cli.sweeps import MOST_ROWS
+from ackclock.files import checks, targets
+from ackclock.models import evaluate
 
 if TYPE_CHECKING:
     import polars
 
-    from ackclock.comparing import Measured
-    from ackclock.parameters import Parameter
+    from ackclock.models.compare import Measured
+    from ackclock.models.parameters import Parameter
 
 POINTS = 25  # of a range that does not say how many
 LINE_POINTS = 200  # of a line of theory
@@ -38,14 +39,14 @@ def model_command(
     """List the models, compute one, or compare one with what was measured."""
     if name is None:
         if settings or outputs or force or plot is not None or over is not None or x is not None or y is not None:
-            raise ValueError(f"name a model before its options (known: {', '.join(modelling.models())})")
+            raise ValueError(f"name a model before its options (known: {', '.join(evaluate.models())})")
         _list(json_output=json_output)
         return
-    if name not in modelling.models() and (found := modelling.of_paper(name)):
+    if name not in evaluate.models() and (found := evaluate.of_paper(name)):
         _refuse_drawing(name, found, (plot, over, x, y))
         _compute_all(found, settings, outputs, json_output=json_output)
         return
-    entry = modelling.describe(name)
+    entry = evaluate.describe(name)
     _check_plot(plot, over, json_output=json_output, force=force)  # before what may take long
     given = _settings(entry, settings)
     chosen = _outputs(entry, outputs)
@@ -54,7 +55,7 @@ def model_command(
         return
     if x is not None or y is not None:
         raise ValueError(f"{'--x' if x is not None else '--y'}: only with --over")
-    table = modelling.table(name, given)
+    table = evaluate.table(name, given)
     if plot is not None:
         _plot(entry, table, _varied(given), (chosen, plot))
     if json_output:
@@ -73,7 +74,7 @@ def _refuse_drawing(paper: str, names: Sequence[str], options: Sequence[object])
 
 def _compute_all(names: Sequence[str], settings: Sequence[str], outputs: Sequence[str], *, json_output: bool) -> None:
     """Compute the models of a paper: each takes the parameters that it has, and gives the outputs that it has."""
-    entries = [modelling.describe(name) for name in names]
+    entries = [evaluate.describe(name) for name in names]
     for kind, wanted in (("params", [text.partition("=")[0] for text in settings]), ("outputs", outputs)):
         known = list(dict.fromkeys(item["name"] for entry in entries for item in entry[kind]))
         for name in wanted:
@@ -88,7 +89,7 @@ def _compute_all(names: Sequence[str], settings: Sequence[str], outputs: Sequenc
         given = _settings(entry, [text for text in settings if text.partition("=")[0] in params])
         chosen = [name for name in outputs if name in known] if outputs else known
         if chosen:
-            computed.append((entry, modelling.table(entry["name"], given), given, chosen))
+            computed.append((entry, evaluate.table(entry["name"], given), given, chosen))
     if json_output:
         output.data(
             [
@@ -119,7 +120,7 @@ def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, forc
         if force:
             raise ValueError("--force: nothing is replaced without --plot FILE")
         return
-    from ackclock import curves
+    from ackclock.drawing import curves
 
     curves.image_format(path)
     if json_output and targets.is_stdout(path):
@@ -128,7 +129,7 @@ def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, forc
 
 
 def _list(*, json_output: bool) -> None:
-    entries = list(modelling.models().values())
+    entries = list(evaluate.models().values())
     if json_output:
         output.data(entries)
         return
@@ -145,7 +146,7 @@ def _settings(entry: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"--param {key} is given twice")
         parameter = next((known for known in entry["params"] if known["name"] == key), None)
         if parameter is None:
-            modelling.read(entry["name"], key, value)  # says the nearest right name
+            evaluate.read(entry["name"], key, value)  # says the nearest right name
             raise ValueError(f"--param {key}: {entry['name']} has no such parameter")
         given[key] = _values(entry["name"], parameter, value)
     return {known["name"]: given[known["name"]] for known in entry["params"] if known["name"] in given}
@@ -154,12 +155,12 @@ def _settings(entry: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
 def _values(model: str, parameter: Mapping[str, Any], text: str) -> Any:  # noqa: ANN401 - what a parameter may be
     name = parameter["name"]
     if parameter["kind"] == "numbers":
-        return modelling.read(model, name, text)
+        return evaluate.read(model, name, text)
     if ".." in text:
         return _range(model, parameter, text)
     if "," in text:
-        return modelling.read(model, name, text.split(","))
-    return modelling.read(model, name, text)
+        return evaluate.read(model, name, text.split(","))
+    return evaluate.read(model, name, text)
 
 
 def _range(model: str, parameter: Mapping[str, Any], text: str) -> list[float]:
@@ -167,16 +168,16 @@ def _range(model: str, parameter: Mapping[str, Any], text: str) -> list[float]:
     name = parameter["name"]
     problem = f"--param {name}={text}: expected LOW..HIGH or LOW..HIGH:COUNT"
     ends, _, count = text.partition(":")
-    low, high = (modelling.read(model, name, end) for end in ends.split("..", 1))
+    low, high = (evaluate.read(model, name, end) for end in ends.split("..", 1))
     if not all(isinstance(end, float) for end in (low, high)):
         raise ValueError(f"{problem} of numbers")
-    if count and not (count.strip().isdecimal() and 2 <= int(count) <= modelling.MOST_POINTS):
-        raise ValueError(f"{problem}, with 2 to {modelling.MOST_POINTS:,} as COUNT")
+    if count and not (count.strip().isdecimal() and 2 <= int(count) <= evaluate.MOST_POINTS):
+        raise ValueError(f"{problem}, with 2 to {evaluate.MOST_POINTS:,} as COUNT")
     if low >= high:
         raise ValueError(f"{problem}, with LOW below HIGH")
     if parameter["kind"] == "integer" and not count:
-        if high - low >= modelling.MOST_POINTS:
-            raise ValueError(f"{problem}, with at most {modelling.MOST_POINTS:,} numbers")
+        if high - low >= evaluate.MOST_POINTS:
+            raise ValueError(f"{problem}, with at most {evaluate.MOST_POINTS:,} numbers")
         return [float(whole) for whole in range(int(low), int(high) + 1)]
     points = int(count) if count else POINTS
     spaced = _spaced(low, high, points)
@@ -223,7 +224,8 @@ def _plot(
         raise ValueError(f"--plot {path}: nothing to draw over; give a range, as in --param {example}")
     if not any(math.isfinite(value) for name in outputs for value in table[name]):
         raise ValueError(f"--plot {path}: nothing to draw; {', '.join(outputs)} is undefined or infinite all over {x}")
-    from ackclock import curves, modelplots
+    from ackclock.drawing import curves
+    from ackclock.drawing import models as modelplots
 
     curves.save(modelplots.draw_table(entry["name"], table, varied, outputs, x), path)
 
@@ -237,7 +239,8 @@ def _compare(
     json_output: bool,
 ) -> None:
     """Show a model's output beside what was measured."""
-    from ackclock import comparing, parameters
+    from ackclock.models import compare as comparing
+    from ackclock.models import parameters
 
     directory, x, y = where
     name, plot = what
@@ -271,7 +274,7 @@ def _used(entry: Mapping[str, Any], name: str, found: Parameter) -> Any:  # noqa
     if found.value is not None:
         return found.value
     default = next(known["default"] for known in entry["params"] if known["name"] == name)
-    known = modelling.read(entry["name"], name, default) if isinstance(default, str) else default
+    known = evaluate.read(entry["name"], name, default) if isinstance(default, str) else default
     return default if known is None else known  # auto is not known before the model computes
 
 
@@ -288,13 +291,14 @@ def _show_parameters(entry: Mapping[str, Any], used: Mapping[str, Parameter]) ->
 
 
 def _plot_comparison(entry: Mapping[str, Any], given: dict[str, Any], points: Measured, what: tuple[str, Path]) -> None:
-    from ackclock import curves, modelplots
+    from ackclock.drawing import curves
+    from ackclock.drawing import models as modelplots
 
     name, path = what
     values = sorted({point.x for point in points.points})
     # A simulated model has a point only where there is a measurement; a formula costs nothing.
     line = values if entry["simulated"] or len(values) < 2 else _spaced(values[0], values[-1], LINE_POINTS)
-    table = modelling.table(entry["name"], {**given, points.parameter: line})
+    table = evaluate.table(entry["name"], {**given, points.parameter: line})
     varied = _varied(given)
     curves.save(modelplots.draw_comparison(entry["name"], name, table, varied, points), path)
 
@@ -327,7 +331,7 @@ def _compared(theory: polars.DataFrame, varied: Sequence[str], points: Measured,
 def _show_comparison(
     entry: Mapping[str, Any], points: Measured, rows: Sequence[Mapping[str, Any]], what: tuple[str, str]
 ) -> None:
-    from ackclock.comparing import COLUMNS
+    from ackclock.models.compare import COLUMNS
 
     name, unit = what
     words = [key for key in rows[0] if key not in (points.parameter, *COLUMNS)]
@@ -375,7 +379,7 @@ def _tell_more(count: int) -> None:
 
 def _titled(entry: Mapping[str, Any], name: str) -> str:
     parameter = next(found for found in entry["params"] if found["name"] == name)
-    unit, _ = modelling.unit_of(parameter)
+    unit, _ = evaluate.unit_of(parameter)
     return f"{name} ({unit})" if unit else name
 
 
@@ -386,7 +390,7 @@ def _cell(entry: Mapping[str, Any], name: str, value: Any) -> object:  # noqa: A
     parameter = next((found for found in entry["params"] if found["name"] == name), None)
     if parameter is None or not isinstance(value, float):
         return value
-    return _plain(modelling.unit_of(parameter)[1](value))
+    return _plain(evaluate.unit_of(parameter)[1](value))
 
 
 def _plain(value: float) -> object:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock.names import shown, shown_json, shown_text
-from ackclock.numbers import number
+from ackclock.texts.names import shown, shown_json, shown_text
+from ackclock.texts.numbers import number
 
 Progress = Callable[[int, int], None]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ackclock import library
 from ackclock.cli import output
+from ackclock.papers import library
 from ackclock.running import Interrupted
 
 
@@ -14,7 +14,7 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
 
-    from ackclock import report, reproduction
+    from ackclock.papers import report, reproduction
 
     plan = reproduction.plan(paper, quick=quick)
     evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ackclock import plot, resultplots, storage, targets
+from ackclock import plot
 from ackclock.cli import output
 from ackclock.cli.resultplots import plot_results
 from ackclock.cli.runs import key_and_value
-from ackclock.curves import lacking
+from ackclock.drawing import results as resultplots
+from ackclock.drawing.curves import lacking
+from ackclock.files import storage, targets
 from ackclock.result import StoredResult, frame, read
 
 MOST_CURVES = 12

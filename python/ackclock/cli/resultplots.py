@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ackclock import plot, resultplots
+from ackclock import plot
 from ackclock.cli import output
-from ackclock.labelled import samples
-from ackclock.names import in_file
+from ackclock.drawing import results as resultplots
+from ackclock.experiments.labelled import samples
 from ackclock.result import StoredResult
+from ackclock.texts.names import in_file
 
 # What is drawn if no column is named: the first that was measured.
 TIMES = ("load_time", "completion_time")

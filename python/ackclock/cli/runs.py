@@ -6,15 +6,15 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ackclock import storage
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
 from ackclock.completion import STATISTICS
-from ackclock.numbers import counted, number
+from ackclock.files import storage
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
+from ackclock.texts.numbers import counted, number
 
 # With fewer flows of a size, their completion times say more one by one.
 MANY_FLOWS = 10

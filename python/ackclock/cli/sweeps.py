@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, storage
+from ackclock import _core
 from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.completion import STATISTICS
+from ackclock.experiments.sweeps import Entry, Writer
+from ackclock.files import storage
 from ackclock.result import Result, rows
 from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
-from ackclock.sweepstore import Entry, Writer
 
 Variant = tuple[dict[str, str], Scenario]
 
