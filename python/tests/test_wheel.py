@@ -113,10 +113,10 @@ def environment() -> dict[str, str]:
 
 def test_the_wheel_holds_the_papers(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        inside = {name for name in archive.namelist() if name.startswith("ackclock/papers/")}
+        inside = {name for name in archive.namelist() if name.startswith("ackclock/data/papers/")}
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "papers").rglob("*") if path.is_file()}
-    assert inside == {f"ackclock/{name}" for name in wanted}
-    assert "ackclock/papers/ass/paper.toml" in inside
+    assert inside == {f"ackclock/data/{name}" for name in wanted}
+    assert "ackclock/data/papers/ass/paper.toml" in inside
 
 
 def test_the_wheel_requires_what_it_imports(wheel: Path) -> None:

@@ -1,10 +1,18 @@
-"""Numbers for people."""
+"""Numbers as people and JSON read them."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
+    """Return a value of a table for JSON, which has no NaN and no infinities: None stands for them."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
 
 def number(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits, thousands separated by commas.
+    """Write a number with this many significant digits, and commas between thousands.
 
     >>> number(0.123456), number(1234567.0), number(250000.0), number(12.0)
     ('0.1235', '1,234,567', '250,000', '12')
@@ -13,7 +21,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write how many there are of something.
+    """Write a count with its noun.
 
     >>> counted(1, "flow"), counted(2000, "flow")
     ('1 flow', '2,000 flows')
