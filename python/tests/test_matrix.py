@@ -456,7 +456,7 @@ def test_the_command_writes_and_goes_on(cli: Cli, rival: Path, tmp_path: Path) -
     more = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "3", "--out", "o")
     assert more.returncode == 0, more.stderr
     assert "4 runs in" in more.stderr
-    assert "8 were there already" in more.stderr
+    assert "8 were stored" in more.stderr
     (tmp_path / "file").mkdir()
     (tmp_path / "file" / "notes").touch()
     assert "was not written by ackclock" in cli("matrix", *SMALL, "--path", "rival.toml", "--out", "file").stderr
@@ -514,7 +514,7 @@ def test_bad_input_is_one_line(cli: Cli, tmp_path: Path, arguments: list[str], m
 def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
     done = cli("matrix", *SMALL, "--path", "lossy", "--seeds", "1", "--duration", "1 s", "--sort", "taken")
     assert done.returncode == 0, done.stderr
-    assert "--sort taken: no composition has a value of it on lossy" in done.stderr
+    assert "--sort taken: no composition has a value on lossy" in done.stderr
 
 
 def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp_path: Path) -> None:
@@ -527,13 +527,13 @@ def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "of 1600 runs are finished; run the same command to go on" in err
+    assert "of 1600 runs are finished; run the same command to continue" in err
     assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "interrupted"
     done = polars.read_parquet(tmp_path / "o" / "measured.parquet")
     assert 0 < len(done) < 1600
     again = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "1", "--duration", "30 s", "--out", "o")
     assert again.returncode == 0, again.stderr
-    assert "were there already" in again.stderr
+    assert "were stored" in again.stderr
 
 
 def test_paths_are_listed(cli: Cli) -> None:

@@ -128,8 +128,8 @@ def test_pipes_are_written_to(cli: Cli, short: Path, tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert "goodput" in done.stdout
     short.write_text(SWEEP)
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "pipe").stderr
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "-").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "pipe").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "-").stderr
 
 
 def shell(line: str, place: Path) -> subprocess.CompletedProcess[bytes]:
