@@ -130,6 +130,15 @@ def test_reference_pages_are_as_generated() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_architecture_names_existing_files() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./]+(?:\.rs|\.py|/))`", text)
+    assert len(named) > 20
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    known = {f"/{path}" for path in tracked} | {f"/{folder}/" for path in tracked for folder in Path(path).parents}
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in known)] == []
+
+
 def test_no_page_is_left_out_of_the_index() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "README.md"]
