@@ -26,7 +26,9 @@ import ackclock
 from .conftest import ROOT, Cli
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(DOCS.rglob("*.md"))
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+    DOCS.rglob("*.md")
+)
 
 
 @dataclass(frozen=True)
