@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs requirements
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs clean
+.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -24,7 +25,7 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 core: $(VENV)/.ready  ## build the compiled core (release) into the virtual environment
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
-	@rm -rf python/ackclock/papers
+	@rm -rf python/ackclock/data/papers
 
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
@@ -50,6 +51,7 @@ lint: $(VENV)/.ready
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
+	@if command -v go >/dev/null; then go run $(ACTIONLINT); else echo 'skipped: actionlint checks the workflows, and needs Go'; fi
 
 types: core
 	$(BIN)/mypy
@@ -69,5 +71,10 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
+wheel: $(VENV)/.ready  ## build the source distribution, and from it the wheel, into dist/
+	@rm -rf dist
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
+	@ls dist/*
+
 clean:  ## remove all build products
-	rm -rf target fuzz/target $(VENV) out python/ackclock/*.so
+	rm -rf target fuzz/target dist $(VENV) out python/ackclock/*.so

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ackclock.modelling import Quantity, Values, evaluate, table, trace
+from ackclock.models.evaluate import Quantity, Values, evaluate, table, trace
 
 if TYPE_CHECKING:
     import polars

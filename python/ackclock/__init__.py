@@ -11,7 +11,6 @@ without copying.
 from ackclock import columns, model
 from ackclock._core import Exit, ScenarioError, __version__
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.crossrun import matrix
 from ackclock.events import (
     Ack,
     CongestionEvent,
@@ -24,6 +23,7 @@ from ackclock.events import (
     Totals,
     Window,
 )
+from ackclock.matrices.function import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from ackclock import _core, checks
+from ackclock import _core
+from ackclock.files import checks
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

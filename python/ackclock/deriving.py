@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 
-from ackclock import toml
+from ackclock.files import toml
 from ackclock.result import Result, frame
 from ackclock.statistics.fairness import jain_index
 

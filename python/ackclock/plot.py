@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ackclock.curves import (
+from ackclock.drawing.curves import (
     COLOURS,
     FORMATS,
     Floats,
@@ -32,9 +32,8 @@ from ackclock.curves import (
     share_legend,
     thin_out,
 )
-from ackclock.internalplots import internal_lines, internal_panels, internals
-from ackclock.names import in_figure, in_legend
-from ackclock.queueplots import (
+from ackclock.drawing.internals import internal_lines, internal_panels, internals
+from ackclock.drawing.queues import (
     NEEDED,
     Unit,
     probability,
@@ -48,6 +47,7 @@ from ackclock.queueplots import (
     used_queues,
 )
 from ackclock.result import frame
+from ackclock.texts.names import in_figure, in_legend
 
 __all__ = [
     "FORMATS", "KINDS", "Floats", "Kind", "Line", "Panel", "Results", "Unit", "cwnd", "cwnd_lines", "draw",

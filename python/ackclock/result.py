@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import pickle
 import warnings
 from abc import ABC, abstractmethod
@@ -11,13 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ackclock import _core, storage, targets
+from ackclock import _core
 from ackclock.columns import documented, tables
 from ackclock.completion import BYTE_CLASSES, CLASSES, completion, page_loads
-from ackclock.numbers import counted
-from ackclock.pickled import PickledRun, PickledTable
+from ackclock.files import storage, targets
+from ackclock.files.pickled import PickledRun, PickledTable
+from ackclock.files.sweeps import Reader
 from ackclock.scenario import Scenario
-from ackclock.sweepreader import Reader
+from ackclock.texts.numbers import counted, finite
 
 if TYPE_CHECKING:
     import polars
@@ -81,11 +81,7 @@ def rows(table: ArrowTable, most: int | None = None) -> list[dict[str, Any]]:
     if isinstance(table, _core.Table):
         return table.rows(most)
     read = frame(table) if most is None else frame(table).head(most)
-    return [{key: _finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return [{key: finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
 
 
 class Summaries(ABC):

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core, toml
+from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.numbers import counted
+from ackclock.files import toml
+from ackclock.texts.numbers import counted
 
 ControlFactory = Callable[[], Any]
 Settings = Mapping[str, object]

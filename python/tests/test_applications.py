@@ -157,4 +157,4 @@ def test_datagrams_leave_no_window_to_draw(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "cwnd.png").exists()
     failed = cli("plot", tmp_path / "out", "--kind", "cwnd")
     assert failed.returncode == 2
-    assert "no flow has anything to draw as cwnd" in failed.stderr
+    assert "no flow has data for cwnd" in failed.stderr

@@ -248,7 +248,7 @@ def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_pat
     chosen = cli("plot", "o", "--only", "seed=3", "--only", "limit=5 packets")
     assert chosen.stderr == ""
     assert "known: standard, staged" in cli("plot", "o", "--only", "algorithm=x").stderr
-    assert "no label is 'alg'" in cli("plot", "o", "--only", "alg=x").stderr
+    assert "there is no label 'alg'" in cli("plot", "o", "--only", "alg=x").stderr
 
 
 def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ import ackclock
 from .conftest import ROOT, Cli
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(DOCS.rglob("*.md"))
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+    DOCS.rglob("*.md")
+)
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,15 @@ def test_reference_pages_are_as_generated() -> None:
     command = [sys.executable, str(DOCS / "generate.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_architecture_names_existing_files() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./]+(?:\.rs|\.py|/))`", text)
+    assert len(named) > 20
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    known = {f"/{path}" for path in tracked} | {f"/{folder}/" for path in tracked for folder in Path(path).parents}
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in known)] == []
 
 
 def test_no_page_is_left_out_of_the_index() -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import _core, charts, deriving, library, reproduction
+from ackclock import _core, deriving
+from ackclock.papers import charts, library, reproduction
 from ackclock.result import frame
 from ackclock.running import run
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ackclock import Scenario, ScenarioError, load, toml
+from ackclock import Scenario, ScenarioError, load
+from ackclock.files import toml
 
 from .conftest import Cli
 

@@ -16,9 +16,12 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import composing, crossed, crossing, crossreport, crosstables, paths, scoring
-from ackclock.curves import encode
-from ackclock.matrices import Matrix
+from ackclock.drawing.curves import encode
+from ackclock.matrices import crossing, effects, metrics, paths
+from ackclock.matrices import parts as composing
+from ackclock.matrices import report as crossreport
+from ackclock.matrices import tables as crosstables
+from ackclock.matrices.matrix import Matrix
 from ackclock.statistics import ratios
 
 from .conftest import Cli
@@ -279,20 +282,20 @@ def test_unfinished_transfers_count_with_the_time_they_had(tmp_path: Path) -> No
 
 def test_against_the_baseline() -> None:
     def row(seed: int, goodput: float | None, loss: float) -> dict[str, Any]:
-        return {**dict.fromkeys(scoring.METRICS), "seed": seed, "goodput_bps": goodput, "loss_rate": loss}
+        return {**dict.fromkeys(metrics.METRICS), "seed": seed, "goodput_bps": goodput, "loss_rate": loss}
 
     own = [row(1, 3.0, 0.03), row(2, 5.0, 0.05)]
     base = {1: row(1, 2.0, 0.0), 2: row(2, 3.0, 0.01)}
-    made = crossed._aggregate(own, base)
+    made = effects._aggregate(own, base)
     assert made["goodput_bps_vs"] == pytest.approx(8 / 5), "of the means"
     assert made["loss_rate_vs"] == pytest.approx(0.035)
     assert made["jain"] is made["jain_vs"] is None
-    empty = crossed._aggregate(own, {1: row(1, 0.0, 0.0), 2: row(2, 0.0, 0.0)})
+    empty = effects._aggregate(own, {1: row(1, 0.0, 0.0), 2: row(2, 0.0, 0.0)})
     assert empty["goodput_bps_vs"] is None
     assert empty["loss_rate_vs"] == pytest.approx(0.04)
-    assert crossed._aggregate(own, {1: row(1, 2.0, 0.0)})["goodput_bps_vs"] is None, "seed 2 is missing"
-    assert crossed._aggregate([row(1, None, 0.1)], base)["goodput_bps_vs"] is None
-    alike = crossed._aggregate([row(1, 3.0, 0.0), row(2, 3.0, 0.0)], base)
+    assert effects._aggregate(own, {1: row(1, 2.0, 0.0)})["goodput_bps_vs"] is None, "seed 2 is missing"
+    assert effects._aggregate([row(1, None, 0.1)], base)["goodput_bps_vs"] is None
+    alike = effects._aggregate([row(1, 3.0, 0.0), row(2, 3.0, 0.0)], base)
     assert (alike["goodput_bps"], alike["goodput_bps_low"]) == (3.0, None), "seeds that change nothing tell nothing"
 
 
@@ -453,7 +456,7 @@ def test_the_command_writes_and_goes_on(cli: Cli, rival: Path, tmp_path: Path) -
     more = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "3", "--out", "o")
     assert more.returncode == 0, more.stderr
     assert "4 runs in" in more.stderr
-    assert "8 were there already" in more.stderr
+    assert "8 were stored" in more.stderr
     (tmp_path / "file").mkdir()
     (tmp_path / "file" / "notes").touch()
     assert "was not written by ackclock" in cli("matrix", *SMALL, "--path", "rival.toml", "--out", "file").stderr
@@ -511,7 +514,7 @@ def test_bad_input_is_one_line(cli: Cli, tmp_path: Path, arguments: list[str], m
 def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
     done = cli("matrix", *SMALL, "--path", "lossy", "--seeds", "1", "--duration", "1 s", "--sort", "taken")
     assert done.returncode == 0, done.stderr
-    assert "--sort taken: no composition has a value of it on lossy" in done.stderr
+    assert "--sort taken: no composition has a value on lossy" in done.stderr
 
 
 def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp_path: Path) -> None:
@@ -524,13 +527,13 @@ def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "of 1600 runs are finished; run the same command to go on" in err
+    assert "of 1600 runs are finished; run the same command to continue" in err
     assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "interrupted"
     done = polars.read_parquet(tmp_path / "o" / "measured.parquet")
     assert 0 < len(done) < 1600
     again = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "1", "--duration", "30 s", "--out", "o")
     assert again.returncode == 0, again.stderr
-    assert "were there already" in again.stderr
+    assert "were stored" in again.stderr
 
 
 def test_paths_are_listed(cli: Cli) -> None:

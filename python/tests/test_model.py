@@ -16,13 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ackclock
-from ackclock import _core, deriving, model, modelling
+from ackclock import _core, deriving, model
+from ackclock.models import evaluate, registry
 from ackclock.result import frame
 
 from .conftest import Cli
 
-CLOSED = [name for name, entry in modelling.models().items() if not entry["simulated"]]
-SIMULATED = [name for name, entry in modelling.models().items() if entry["simulated"]]
+CLOSED = [name for name, found in registry.models().items() if not found.simulated]
+SIMULATED = [name for name, found in registry.models().items() if found.simulated]
 
 LOSSY = """\
 duration = "40 s"
@@ -58,10 +59,10 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_function_for_every_model() -> None:
-    for name, entry in modelling.models().items():
+    for name, found in registry.models().items():
         function = getattr(model, name)
-        parameters = [parameter["name"] for parameter in entry["params"]]
-        extra = ["jobs"] if entry["simulated"] else []
+        parameters = [parameter.name for parameter in found.parameters]
+        extra = ["jobs"] if found.simulated else []
         assert list(inspect.signature(function).parameters) == parameters + extra
         assert all(f"    {parameter}\n" in function.__doc__ for parameter in parameters)
         assert name in model.__all__
@@ -86,10 +87,11 @@ def test_numbers_and_texts_are_the_same() -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_arrays_broadcast_in_one_call(name: str) -> None:
     function = getattr(model, name)
-    axis = modelling.describe(name)["axis"]
-    low = next(p["bounds"][0] for p in modelling.describe(name)["params"] if p["name"] == axis)
+    found = registry.find(name)
+    axis = found.axis
+    low = next(parameter.bounds[0] for parameter in found.parameters if parameter.name == axis and parameter.bounds)
     values = np.array([[0.005], [0.01]]) if low == 0 else low + np.array([[2.0], [5.0]])
-    other = next(p["name"] for p in modelling.describe(name)["params"] if p["kind"] == "number")
+    other = next(parameter.name for parameter in found.parameters if parameter.kind == "number")
     found = function(**{axis: values, other: [1.0, 2.0, 3.0] if other != "beta" else [0.1, 0.5, 0.9]})
     assert all(output.shape == (2, 3) for output in found)
     one = function(**{axis: values[1, 0], other: 2.0 if other != "beta" else 0.5})
@@ -131,9 +133,9 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: model.population(windows="2,4"), 'a list of numbers as in "[2, 4, 8]", but is "2,4"'),
         (lambda: model.population_trace(windows=[]), "windows: must be 1 to 32 numbers in rising order"),
         (lambda: model.arq(a=0.3), "2a must be a whole number of slots"),
-        (lambda: modelling.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
-        (lambda: modelling.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
-        (lambda: modelling.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+        (lambda: evaluate.evaluate("matis", {}), "there is no model 'matis'; did you mean 'mathis'?"),
+        (lambda: evaluate.evaluate("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
+        (lambda: evaluate.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
     ],
 )
 def test_mistakes_say_what_is_right(call: typing.Callable[[], object], message: str) -> None:
@@ -203,7 +205,7 @@ def test_a_population_ends_where_its_trace_does() -> None:
 
 def test_lists_are_one_value() -> None:
     settings = {"windows": [4, 16], "flows": [2, 8]}
-    table = modelling.table("population", settings)
+    table = evaluate.table("population", settings)
     assert table["windows"].to_list() == [[4, 16]] * 2
     found = model.population(windows="[4, 16]", flows=[2, 8])
     assert table["mean_window"].to_list() == list(found.mean_window)  # type: ignore[arg-type]
@@ -223,15 +225,15 @@ def test_arq_is_as_efficient_as_its_closed_form() -> None:
 def test_model_lists(cli: Cli) -> None:
     done = cli("model")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(modelling.models())
-    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(modelling.models())
+    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(registry.models())
+    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(registry.models())
 
 
 @pytest.mark.parametrize("name", [*CLOSED, *SIMULATED])
 def test_every_model_computes(cli: Cli, name: str) -> None:
     done = cli("model", name)
     assert done.returncode == 0, done.stderr
-    assert all(output["name"] in done.stdout for output in modelling.describe(name)["outputs"])
+    assert all(output.name in done.stdout for output in registry.find(name).outputs)
 
 
 def test_model_prints_json_in_si_units(cli: Cli) -> None:
@@ -307,7 +309,7 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["population", "--param", "windows=[4,2]"], "population: windows: must be 1 to 32 numbers in rising order"),
         (
             ["mathis", "--output", "thruput"],
-            "gives no such number; did you mean 'throughput'? (known: throughput, window",
+            "mathis has no such output; did you mean 'throughput'? (known: throughput, window",
         ),
         (["response", "--param", "loss=1%..9%:2000", "--param", "rtt=1ms..9ms:1000"], "2,000,000 combinations (loss"),
         (["rbt", "--param", "loss=3%..5%:5", "--output", "gain", "--plot", "x.png"], "gain is undefined or infinite"),
@@ -315,7 +317,7 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
             ["mathis", "--param", "loss=1%,2%", "--plot", "no/x.png"],
             "cannot write here: there is no directory no",
         ),
-        (["mathis", "--plot", "x.png"], "nothing to draw over; give a range, as in --param loss=LOW..HIGH"),
+        (["mathis", "--plot", "x.png"], "no parameter has a range to draw over; give one, as in --param loss=LOW..HIGH"),
         (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
         (["mathis", "--x", "loss"], "--x: only with --over"),
         (["--over", "out"], "name a model before its options (known: mathis, pftk"),
@@ -328,11 +330,11 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         ),
         (
             ["icw", "--param", "flow=2"],
-            "--param flow: initial_window and population have none called so; did you mean 'flows'",
+            "--param flow: none of initial_window and population has this parameter; did you mean 'flows'",
         ),
         (
             ["icw", "--output", "round"],
-            "--output round: initial_window and population have none called so; did you mean 'rou",
+            "--output round: none of initial_window and population has this output; did you mean 'rou",
         ),
     ],
 )
@@ -430,19 +432,19 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mathis", "--x", "los"], "--x los: no label or column is called so; did you mean 'loss'? (known: topology"),
+        (["mathis", "--x", "los"], "--x los: there is no label or column 'los'; did you mean 'loss'? (known: topology"),
         (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'; did you mean 'loss'?"),
-        (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so; did you mean 'goodput_bps'?"),
-        (["mathis", "--y", "control"], "--y control: not numbers"),
+        (["mathis", "--y", "goodputs"], "--y goodputs: there is no column 'goodputs'; did you mean 'goodput_bps'?"),
+        (["mathis", "--y", "control"], "--y control: the column holds no numbers"),
         (
             ["mathis", "--y", "completion_time", "--plot", "x.png"],
-            "completion_time: nothing was measured in this column",
+            "--y completion_time: no run in",
         ),
-        (["mathis", "--x", "rtt=loss"], "'0.3 %' is no value of rtt"),
-        (["mathis", "--output", "window"], "--y is needed: nothing measured is usually compared"),
-        (["mathis", "--param", "loss=1%"], "--param loss: it is what topology.bottleneck.loss of"),
-        (["bdp", "--y", "cwnd_max"], "--x is needed: which label is the model's buffer?"),
-        (["rounds", "--param", "seed=1,2"], "one seed with --over"),
+        (["mathis", "--x", "rtt=loss"], "'0.3 %' is not a valid rtt"),
+        (["mathis", "--output", "window"], "--y is needed: no measured column is the default"),
+        (["mathis", "--param", "loss=1%"], "--param loss: its values come from topology.bottleneck.loss of"),
+        (["bdp", "--y", "cwnd_max"], "--x is needed: name the label that holds the model's buffer"),
+        (["rounds", "--param", "seed=1,2"], "give one seed with --over"),
     ],
 )
 def test_mistakes_in_comparing(cli: Cli, lossy: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

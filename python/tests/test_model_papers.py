@@ -11,9 +11,10 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import charts, library, model, modelruns, reproduction
-from ackclock.judging import judge
-from ackclock.tables import compare, shown
+from ackclock import model
+from ackclock.papers import charts, library, modelruns, reproduction
+from ackclock.papers.tables import compare, shown
+from ackclock.papers.verdicts import judge
 
 from .conftest import Cli
 

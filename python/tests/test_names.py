@@ -11,7 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ackclock import Scenario, charts, curves, heatmaps, library, names, plot, report, run
+from ackclock import Scenario, plot, run
+from ackclock.drawing import curves, heatmaps
+from ackclock.papers import charts, library, report
+from ackclock.texts import names
 
 from .conftest import FIRST, Cli
 

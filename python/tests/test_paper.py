@@ -14,9 +14,10 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import _core, library, report, reproduction
+from ackclock import _core
 from ackclock.cli.app import plain_errors
-from ackclock.measuring import Kept, measure, time_mean
+from ackclock.experiments.measures import Kept, measure, time_mean
+from ackclock.papers import library, report, reproduction
 
 from .conftest import ROOT, Cli
 
@@ -173,7 +174,7 @@ def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
     assert "# Tiny" in (out / "report.md").read_text()
 
     again = cli("paper", "tiny", "--out", "o", "--jobs", "1", cwd=tiny)
-    assert "20 runs were there already, 0 are new" in again.stderr
+    assert "20 runs were stored, 0 are new" in again.stderr
     assert (out / "report.html").read_text() == html
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
 

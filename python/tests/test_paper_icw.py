@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from ackclock import charts, deriving, heatmaps, library, reproduction
-from ackclock.claims import ClaimError, parse_claims
-from ackclock.judging import Judgement, judge
+from ackclock import deriving
+from ackclock.drawing import heatmaps
+from ackclock.papers import charts, library, reproduction
+from ackclock.papers.claims import ClaimError, parse_claims
+from ackclock.papers.verdicts import Judgement, judge
 from ackclock.result import Result, rows
 from ackclock.running import run
 from ackclock.scenario import Scenario

@@ -10,7 +10,7 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock import library, printed, reproduction
+from ackclock.papers import library, printed, reproduction
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from ackclock import charts, library, pathdraws, reproduction, toml
-from ackclock.claims import parse_claims
-from ackclock.judging import judge
-from ackclock.pathdraws import Jitter
-from ackclock.repeating import repetitions
+from ackclock.experiments import draws
+from ackclock.experiments.draws import Jitter
+from ackclock.experiments.repetitions import repetitions
+from ackclock.files import toml
+from ackclock.papers import charts, library, reproduction
+from ackclock.papers.claims import parse_claims
+from ackclock.papers.verdicts import judge
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
@@ -33,12 +35,12 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
     given = load(ROOT / "papers" / "icw" / "page.toml").variants()[0][1]
     rates, delays = [], []
     for draw in range(200):
-        drawn = pathdraws.like(given, draw, Jitter())
+        drawn = draws.like(given, draw, Jitter())
         for link, own in zip(links(given), links(drawn), strict=True):
             assert link["queue"] == own["queue"], "buffers keep their packets"
             rates.append(bits(own["rate"]) / bits(link["rate"]) - 1)
-            delay = pathdraws.nanoseconds(link["delay"])
-            delays.append((pathdraws.nanoseconds(own["delay"]) - delay) / min(10**6, delay / 2))
+            delay = draws.nanoseconds(link["delay"])
+            delays.append((draws.nanoseconds(own["delay"]) - delay) / min(10**6, delay / 2))
     for values, most in ((rates, 0.02), (delays, 1.0)):
         assert max(map(abs, values)) <= most * (1 + 1e-6)
         assert max(map(abs, values)) > 0.99 * most
@@ -47,7 +49,7 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
 
 
 def test_both_directions_of_a_link_are_one_link() -> None:
-    drawn = links(pathdraws.like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3, Jitter()))
+    drawn = links(draws.like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3, Jitter()))
     pairs = {(link["from"], link["to"]): (link["rate"], link["delay"]) for link in drawn}
     assert all(pairs[to, origin] == value for (origin, to), value in pairs.items())
     assert len(set(pairs.values())) == len(pairs) // 2
@@ -57,18 +59,18 @@ def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path:
     swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
     variants = {tuple(labels.values()): own for labels, own in swept}
     one, other = (variants["0 %", "Wnd1", "50", algorithm, "staged"] for algorithm in "14")
-    drawn = [pathdraws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
+    drawn = [draws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
     assert drawn[0].hash == drawn[1].hash
     assert len({one.hash, drawn[0].hash, drawn[2].hash}) == 3
-    assert links(drawn[0]) == links(pathdraws.like(other, 1, Jitter()))
+    assert links(drawn[0]) == links(draws.like(other, 1, Jitter()))
     (tmp_path / "drawn.toml").write_text(drawn[0].to_toml())
     assert load(tmp_path / "drawn.toml").hash == drawn[0].hash
 
 
 def test_no_jitter_is_the_given_path() -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
-    assert pathdraws.like(given, 1, Jitter(0.0, 0)).hash == given.hash
-    narrow = links(pathdraws.like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
+    assert draws.like(given, 1, Jitter(0.0, 0)).hash == given.hash
+    narrow = links(draws.like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
     assert {link["rate"] for link in narrow} == {link["rate"] for link in links(given)}
     assert {link["delay"] for link in narrow} != {link["delay"] for link in links(given)}
 
@@ -90,7 +92,7 @@ def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: dict[str,
     assert len({it.scenario.hash for it in made}) == len(made)
     if rule["sampling"] == "seed":
         assert [it.scenario.seed for it in made] == [7, 8, 7, 8, 9]
-        assert links(made[2].scenario) == links(pathdraws.like(given, 7, Jitter()))
+        assert links(made[2].scenario) == links(draws.like(given, 7, Jitter()))
     fewer = repetitions(rule, given, 7, {"seed": 1, "path": 1, "offset": 1})
     assert sum(it.paths == "like" for it in fewer) == 1
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from ackclock import Scenario, curves, plot, run_many
+from ackclock import Scenario, plot, run_many
+from ackclock.drawing import curves
 from ackclock.result import Result
 
 TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]

@@ -10,7 +10,8 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import charts, deriving, library, printed, reproduction, tables
+from ackclock import deriving
+from ackclock.papers import charts, library, printed, reproduction, tables
 from ackclock.running import run
 from ackclock.statistics.fairness import jain_index
 from ackclock.statistics.intervals import interval, one_run

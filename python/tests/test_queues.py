@@ -11,7 +11,8 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import Scenario, plot, queueplots
+from ackclock import Scenario, plot
+from ackclock.drawing import queues
 from ackclock.result import Result, frame, rows
 
 from .conftest import ROOT, Cli
@@ -162,7 +163,7 @@ def test_losses_are_no_part_of_the_share() -> None:
 
 def test_quantiles_are_those_of_each_bin() -> None:
     time, edges = np.array([0.1, 0.2, 0.9, 2.5, 2.6, 3.0]), np.array([0.0, 1.0, 2.0, 3.0])
-    median, high = queueplots._quantiles(time, np.array([3.0, 1.0, 2.0, 5.0, 7.0, 9.0]), edges, (0.5, 0.95))
+    median, high = queues._quantiles(time, np.array([3.0, 1.0, 2.0, 5.0, 7.0, 9.0]), edges, (0.5, 0.95))
     assert median.tolist() == pytest.approx([2.0, np.nan, 5.0, 5.0], nan_ok=True)
     assert high.tolist() == pytest.approx([3.0, np.nan, 7.0, 7.0], nan_ok=True)
 

@@ -10,7 +10,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import library, modelruns, reproduction
+from ackclock.papers import library, modelruns, reproduction
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT

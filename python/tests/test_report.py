@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ackclock import answers, bands, chartdrawing, charts, curves, library, report, reproduction, units
-from ackclock.claims import parse_claims
-from ackclock.judging import judge_all
-from ackclock.measuring import Drawing
-from ackclock.printed import parse_tables
-from ackclock.repeating import Repetition
+from ackclock.drawing import bands, curves
+from ackclock.drawing import charts as chartdrawing
+from ackclock.experiments.measures import Drawing
+from ackclock.experiments.repetitions import Repetition
+from ackclock.papers import answers, charts, library, report, reproduction
+from ackclock.papers.claims import parse_claims
+from ackclock.papers.printed import parse_tables
+from ackclock.papers.verdicts import judge_all
+from ackclock.reports import units
 from ackclock.scenario import Scenario
 from ackclock.statistics.intervals import Interval
 

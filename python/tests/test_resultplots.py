@@ -10,8 +10,9 @@ import polars
 import pytest
 
 import ackclock
-from ackclock import plot, resultplots
-from ackclock.labelled import samples, scale_of
+from ackclock import plot
+from ackclock.drawing import results as resultplots
+from ackclock.experiments.labelled import samples, scale_of
 from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
@@ -131,11 +132,11 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
     ("arguments", "message"),
     [
         (["--x", "delay"], "the runs differ in flow.slow_start, too; add --by slow_start"),
-        (["--x", "dealy", "--by", "slow_start"], "--x dealy: no label is called so; did you mean 'delay'?"),
-        (["--x", "delay", "--by", "slow"], "--by slow: no label is called so"),
+        (["--x", "dealy", "--by", "slow_start"], "--x dealy: there is no label 'dealy'; did you mean 'delay'?"),
+        (["--x", "delay", "--by", "slow"], "--by slow: there is no label 'slow'"),
         (["--x", "delay", "--by", "slow_start", "--y", "goodput"], "did you mean 'goodput_bps'?"),
         (["--by", "slow_start"], "--x is needed"),
-        (["--kind", "cdf", "--x", "delay"], "a cdf has its column as x"),
+        (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
         (["--kind", "cwnd", "--x", "delay"], "--kind cwnd: is drawn over time"),
         (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "--y pages.load_time: no run has pages"),
     ],

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock import leftovers, plot, storage, targets
+from ackclock import plot
+from ackclock.files import leftovers, storage, targets
 
 from .conftest import FIRST, SWEEP, Cli
 
@@ -127,8 +128,8 @@ def test_pipes_are_written_to(cli: Cli, short: Path, tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert "goodput" in done.stdout
     short.write_text(SWEEP)
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "pipe").stderr
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "-").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "pipe").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "-").stderr
 
 
 def shell(line: str, place: Path) -> subprocess.CompletedProcess[bytes]:

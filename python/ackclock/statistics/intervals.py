@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ackclock.numbers import number
+from ackclock.texts.numbers import number
 
 Sampling = Literal["seed", "path", "offset", "exact"]
 Bounds = tuple[float, float]

@@ -1,0 +1,1 @@
+"""Figures: curves, queues, internals, models, distributions and heat maps."""

@@ -1,0 +1,184 @@
+"""Measured values of stored runs, grouped by the labels of their sweep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ackclock.result import StoredResult
+from ackclock.texts.labels import find
+
+if TYPE_CHECKING:
+    import polars
+
+SEED = "seed"
+"""The label over which means are taken."""
+TABLES = ("flows", "links", "pages", "transfers")
+UNITS: dict[str, tuple[str, float]] = {
+    "ns": ("time", 1e-9), "us": ("time", 1e-6), "µs": ("time", 1e-6), "ms": ("time", 1e-3), "s": ("time", 1.0),
+    "min": ("time", 60.0), "bit/s": ("rate", 1.0), "kbit/s": ("rate", 1e3), "Mbit/s": ("rate", 1e6),
+    "Gbit/s": ("rate", 1e9), "B": ("size", 1.0), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the values of a label lie on an axis.
+
+    Attributes
+    ----------
+    unit : str
+        Of the numbers, that of the first value; empty if they have none or are words.
+    places : dict
+        The place of each value; of words their number.
+    words : bool
+        Whether the values are words.
+    """
+
+    unit: str
+    places: dict[str, float]
+    words: bool
+
+    @property
+    def ordered(self) -> list[str]:
+        """The values by their place."""
+        return sorted(self.places, key=lambda value: self.places[value])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of one table's rows of one run.
+
+    Attributes
+    ----------
+    labels : dict
+        The run's.
+    values : list
+        One for each row; None where a row has none, as a flow that was not done.
+    """
+
+    labels: Mapping[str, str]
+    values: list[float | None]
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the rows that have a value; None: none has."""
+        known = [value for value in self.values if value is not None]
+        return sum(known) / len(known) if known else None
+
+
+def scale_of(values: Sequence[str]) -> Scale:
+    """Place the values of a label: numbers by their size, words in their order.
+
+    >>> scale_of(["100 ms", "20 ms", "1 s"]).ordered
+    ['20 ms', '100 ms', '1 s']
+    """
+    distinct = list(dict.fromkeys(values))
+    numbers = [_number(value) for value in distinct]
+    if all(numbers) and len({kind for _, kind, _ in filter(None, numbers)}) == 1:
+        unit = re.sub(r"^[-+.\deE_,]+\s*", "", distinct[0])
+        factor = UNITS[unit][1] if unit in UNITS else 1.0
+        places = [(number * own) / factor for number, _, own in filter(None, numbers)]
+        return Scale(unit, dict(zip(distinct, places, strict=True)), words=False)
+    return Scale("", {value: float(place) for place, value in enumerate(distinct)}, words=True)
+
+
+def _number(text: str) -> tuple[float, str, float] | None:
+    """Read a number, the kind of its unit, and how many base units that is."""
+    match = re.fullmatch(r"([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", text)
+    if match is None:
+        return None
+    unit = match[2] or ""
+    kind, factor = UNITS.get(unit, (f"unit {unit}", 1.0))
+    return float(match[1]), kind, factor
+
+
+def samples(results: Sequence[StoredResult], column: str, link: str | None = None) -> list[Sample]:
+    """Read a column of every run.
+
+    Parameters
+    ----------
+    results
+        The runs.
+    column
+        Of the tables flows, links, pages or transfers, the first that has it; or ``TABLE.COLUMN``.
+    link
+        The link whose row is taken where the column is one of links.
+
+    Raises
+    ------
+    ValueError
+        If no table has the column, its values are not numbers, or it is of links and none is named.
+    """
+    word, _, name = column.rpartition(".")
+    known: list[str] = []
+    for table in (word,) if word else TABLES:
+        if table not in TABLES:
+            raise ValueError(f"--y {column}: there is no table {table!r}; known: {', '.join(TABLES)}")
+        found = [_table(result, table) for result in results]
+        there = next((each for each in found if each is not None), None)
+        if there is None and word:
+            raise ValueError(f"--y {column}: no run has {table}")
+        if there is None:
+            continue
+        numeric = [each for each, kind in there.schema.items() if kind.is_numeric()]
+        known += numeric
+        if name in numeric:
+            chosen = _of_link(found, name, link) if table == "links" else found
+            made = [_sample(result, each, name) for result, each in zip(results, chosen, strict=True)]
+            if any(value is not None for sample in made for value in sample.values) or word:
+                return made
+    if name in known:
+        raise ValueError(f"--y {column}: nothing was measured in this column")
+    return samples(results, find(f"--y {column}", "numeric column", name, known), link)
+
+
+def _table(result: StoredResult, name: str) -> polars.DataFrame | None:
+    try:
+        table: polars.DataFrame = getattr(result, name)
+    except KeyError:  # no application had any
+        return None
+    return table
+
+
+def _of_link(tables: Sequence[polars.DataFrame | None], column: str, link: str | None) -> list[polars.DataFrame | None]:
+    names = [name for table in tables if table is not None for name in table["name"].to_list()]
+    if link is None or link not in names:
+        known = ", ".join(dict.fromkeys(names))
+        raise ValueError(f"--y {column}: is measured at links; name one with --link (known: {known})")
+    return [None if table is None else table.filter(table["name"] == link) for table in tables]
+
+
+def _sample(result: StoredResult, table: polars.DataFrame | None, column: str) -> Sample:
+    values = [] if table is None else table[column].cast(float).to_list()
+    return Sample(result.manifest["labels"], [None if value != value else value for value in values])
+
+
+def grouped(found: Sequence[Sample], keys: Sequence[str]) -> dict[tuple[str, ...], list[Sample]]:
+    """Group runs by the values of some labels, in the order of these values."""
+    scales = [scale_of([sample.labels[key] for sample in found]) for key in keys]
+    groups: dict[tuple[str, ...], list[Sample]] = {}
+    for sample in found:
+        groups.setdefault(tuple(sample.labels[key] for key in keys), []).append(sample)
+    order = sorted(groups, key=lambda group: [scale.places[value] for scale, value in zip(scales, group, strict=True)])
+    return {group: groups[group] for group in order}
+
+
+def pooled(found: Sequence[Sample]) -> Sample:
+    """Put the values of several runs together."""
+    return replace(found[0], values=[value for sample in found for value in sample.values])
+
+
+def rows_of(sample: Sample) -> tuple[list[float], int]:
+    """Give the values there are, and how many rows have none."""
+    known = [value for value in sample.values if value is not None]
+    return known, len(sample.values) - len(known)
+
+
+def varied(results: Sequence[StoredResult]) -> list[str]:
+    """Name the labels, but the seed, that differ between runs."""
+    labels: dict[str, Any] = results[0].manifest["labels"]
+    several = [label for label in labels if len({result.manifest["labels"][label] for result in results}) > 1]
+    return [label for label in several if label != SEED]

@@ -1,0 +1,270 @@
+"""Files that are either complete or not there: everything is written beside its place and then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import _core
+from ackclock.files import leftovers, toml
+
+if TYPE_CHECKING:
+    import polars
+
+MANIFEST = "manifest.json"
+OWN_FILES = re.compile(
+    r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
+)
+"""What `Result.write` and a sweep write; anything else in a result's folder is the user's."""
+
+
+def _read_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+# Read once: it can only be read by setting it, which other threads that make files would notice.
+_UMASK = _read_umask()
+
+
+@contextlib.contextmanager
+def replacing(directory: Path, kind: str) -> Iterator[Path]:
+    """Give a new folder that takes the place of `directory` when the block ends without an error.
+
+    Parameters
+    ----------
+    directory
+        The final place; of an earlier result there, only files that are not ackclock's are kept.
+    kind
+        What is written, see `write_manifest`.
+
+    Raises
+    ------
+    FileExistsError
+        If something other than an earlier result of that kind is there.
+    OSError
+        If nothing can be written there.
+    """
+    with draft(directory, kind) as folder:
+        yield folder
+        place(folder, directory)
+
+
+@contextlib.contextmanager
+def draft(directory: Path, kind: str) -> Iterator[Path]:
+    """Give a new folder beside `directory`, for `place`; what is not placed when the block ends is removed.
+
+    Parameters and errors are those of `replacing`.
+    """
+    final = directory.resolve()
+    if final == Path.cwd() or final.is_mount():
+        raise OSError(f"{directory}: cannot be replaced; choose a directory inside it")
+    leftovers.remove(final, _carry)
+    check_free(directory, kind)
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        handle, folder = leftovers.new_folder(final)
+    except OSError as error:
+        raise _named(error, directory) from None
+    try:
+        yield folder
+    except OSError as error:
+        # Of a temporary name nobody has heard.
+        if str(folder) in str(error):
+            raise _named(error, directory) from None
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _named(error: OSError, directory: Path) -> OSError:
+    return type(error)(f"{directory}: cannot write here: {reason(error)}")
+
+
+def reason(error: OSError) -> str:
+    """Say why something could not be written, without its name."""
+    return error.strerror or str(error).rpartition("cannot write here: ")[2]
+
+
+def place(folder: Path, directory: Path) -> None:
+    """Put a folder that `draft` gave in the place of `directory`, and carry over what there is not ackclock's."""
+    final = directory.resolve()
+    folder.chmod(0o777 & ~_UMASK)
+    old = folder.with_name(folder.name + leftovers.OLD)
+    if not final.exists():
+        folder.rename(final)
+        return
+    # Held, so that another run does not take the earlier result for a leftover while it makes room.
+    handle = leftovers.lock(final)
+    try:
+        final.rename(old)
+        try:
+            folder.rename(final)
+        except OSError:
+            old.rename(final)
+            raise
+        _carry(old, final)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _carry(old: Path, new: Path) -> None:
+    """Move what is not ackclock's from an earlier result into its successor."""
+    try:
+        runs = set(json.loads(manifest_text(old)).get("runs", []))
+    except FileNotFoundError:
+        runs = set()
+    for entry in sorted(old.iterdir()):
+        if entry.name in runs and entry.is_dir():
+            if any(not OWN_FILES.fullmatch(inner.name) for inner in entry.iterdir()):
+                (new / entry.name).mkdir(exist_ok=True)
+                _carry(entry, new / entry.name)
+        elif not OWN_FILES.fullmatch(entry.name):
+            target = new / entry.name
+            while target.exists():
+                target = target.with_name(target.name + ".old")
+            entry.rename(target)
+
+
+def check_free(directory: Path, *kinds: str) -> None:
+    """Refuse to write over what is not ours.
+
+    Raises
+    ------
+    FileExistsError
+        If `directory` exists, is not empty, and is not a result of one of these kinds.
+    """
+    if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
+        return
+    try:
+        found = json.loads(manifest_text(directory)).get("kind")
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise FileExistsError(f"{directory} exists and was not written by ackclock; choose another directory") from None
+    if found not in kinds:
+        raise FileExistsError(f"{directory} holds results of another kind ({found}); choose another directory")
+
+
+def check_file(path: Path) -> None:
+    """Refuse a place where no file can be.
+
+    Raises
+    ------
+    OSError
+        If `path` is a directory, or its parent is none.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a directory; name a file")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: cannot write here: there is no directory {path.parent}")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file at once."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file at once."""
+    _write(path, data, 0o666 & ~_UMASK)
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """Write a file that the user named, at once; one that is there keeps its permissions.
+
+    What killed runs left beside it is removed.
+    """
+    leftovers.remove(path, _carry)
+    _write(path, data, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_UMASK)
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
+    try:
+        handle, temporary = leftovers.new_file(path)
+    except OSError as error:
+        raise _named(error, path) from None
+    try:
+        # Closed after the rename, since the lock of the temporary name ends with it.
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            temporary.chmod(mode)
+            temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_parquet(path: Path, table: polars.DataFrame) -> None:
+    """Write a table at once."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    write_bytes(path, buffer.getvalue())
+
+
+def read_parquet(path: Path) -> polars.DataFrame:
+    """Read a table.
+
+    Raises
+    ------
+    OSError
+        If it is not there, or damaged.
+    """
+    import polars
+
+    try:
+        return polars.read_parquet(path)
+    except polars.exceptions.PolarsError as error:
+        raise OSError(f"{path}: not a readable Parquet file: {str(error).splitlines()[0]}") from None
+
+
+def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
+    """Write the manifest: what made a result, and of which kind (``run``, ``sweep``, ``paper`` or ``matrix``) it is."""
+    manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
+    write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
+    """Read a manifest.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none of that kind.
+    """
+    manifest: dict[str, Any] = json.loads(manifest_text(directory))
+    if manifest.get("kind") != kind:
+        raise FileNotFoundError(f"{directory}: not a result of the kind {kind!r}")
+    return manifest
+
+
+def manifest_text(directory: Path) -> str:
+    """Read a manifest as text.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none, or not one of ackclock's.
+    """
+    try:
+        text = toml.read_text(directory / MANIFEST)
+        ours = json.loads(text).get("program") == "ackclock"
+    except (OSError, ValueError, AttributeError):
+        ours = False
+    if not ours:
+        raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} of its own)")
+    return text

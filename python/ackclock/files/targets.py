@@ -1,0 +1,135 @@
+"""Files for output that the user names, as with ``--pcap`` and ``--plot``: what may be written to them, and how.
+
+A regular file is replaced at once, through symbolic links. Pipes, devices and open descriptors are written to. Of
+files that are there, those that a command reads are never replaced, and those of other programs only on demand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from ackclock.files import storage
+
+STDOUT = Path("-")
+MARK = b"ackclock"
+"""What every file of ackclock holds in its first or last bytes: the program's name in a field of the format."""
+FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-")
+EDGE = 8192
+DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
+MOST_LINKS = 40
+
+
+def check(path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> None:
+    """Refuse what must not be written to, before anything is run.
+
+    Parameters
+    ----------
+    path
+        What the user named; ``-`` is standard output.
+    inputs
+        The files that the command reads, by whatever name.
+    force
+        Whether a file of another program may be replaced.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+    FileExistsError
+        If an input is there, or a file of another program.
+    """
+    if is_stdout(path):
+        if sys.stdout.isatty():
+            raise OSError(f"{path}: standard output is a terminal; name a file, or redirect it")
+        return
+    storage.check_file(path)
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        storage.check_file(path.resolve())  # a symbolic link to what is not there yet
+        return
+    if stat.S_ISBLK(found.st_mode) or stat.S_ISSOCK(found.st_mode):
+        raise OSError(f"{path}: is a {'disk' if stat.S_ISBLK(found.st_mode) else 'socket'}; name a file")
+    if not stat.S_ISREG(found.st_mode):
+        return
+    for read in inputs:
+        if _same(read, found):
+            raise FileExistsError(f"{path}: is read by this command ({read}); name another file")
+    if not force and found.st_size and not _is_descriptor(path) and not is_own(path):
+        raise FileExistsError(f"{path}: exists and was not written by ackclock; name another file, or add --force")
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file at once; to a pipe, a device or an open descriptor write through.
+
+    Raises
+    ------
+    OSError
+        If that is not possible.
+    """
+    if path == STDOUT or _is_open(path, 1):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    storage.check_file(path)
+    if _is_descriptor(path) or (path.exists() and not path.is_file()):
+        try:
+            with path.open("wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
+        return
+    place = path.resolve()
+    try:
+        storage.write_named(place, data)
+    except OSError as error:
+        # By the name that the user gave.
+        raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
+
+
+def is_stdout(path: Path) -> bool:
+    """Whether this is standard output: ``-``, or another name for what is open as such, but for ``/dev/null``."""
+    return path == STDOUT or (_is_open(path, 1) and not _is_null(path))
+
+
+def is_own(path: Path) -> bool:
+    """Whether a regular file is a capture or a figure of ackclock, by the program's name in its header or trailer."""
+    with path.open("rb") as file:
+        head = file.read(EDGE)
+        file.seek(max(0, path.stat().st_size - EDGE))
+        return head.startswith(FORMATS) and (MARK in head or MARK in file.read(EDGE))
+
+
+def _same(path: Path, found: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), found)
+    except OSError:
+        return False
+
+
+def _is_open(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _is_null(path: Path) -> bool:
+    return _is_open(path, 1) and os.path.samestat(path.stat(), Path(os.devnull).stat())
+
+
+def _is_descriptor(path: Path) -> bool:
+    """Whether a name stands for an open descriptor, which a rename would not reach."""
+    for _ in range(MOST_LINKS):
+        if DESCRIPTOR.fullmatch(os.path.abspath(path)):  # noqa: PTH100 - resolving would lose the name
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / path.readlink()
+    return False

@@ -1,0 +1,1 @@
+"""Matrices: every combination of parts on many paths."""

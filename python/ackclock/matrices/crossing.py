@@ -1,0 +1,225 @@
+"""The matrix: every combination of slow start, avoidance, loss response and recovery on paths that disagree."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from ackclock import _core
+from ackclock.matrices import metrics, paths
+from ackclock.matrices import parts as composing
+from ackclock.matrices.parts import Composition, PartSpec
+from ackclock.matrices.paths import NetworkPath
+from ackclock.running import Interrupted, each_finished, run_here
+from ackclock.scenario import Scenario
+
+Progress = Callable[[int, int], None]
+Choice = Sequence[PartSpec] | PartSpec | None
+Measured = dict[str, metrics.Row]
+SEEDS = 3
+MOST_RUNS = 200_000
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a matrix.
+
+    Attributes
+    ----------
+    path : NetworkPath
+        Where.
+    composition : Composition
+        Of the flows under test.
+    seed : int
+        Seed of the run.
+    scenario : Scenario
+        What is run.
+    hash : str
+        The scenario's hash.
+    """
+
+    path: NetworkPath
+    composition: Composition
+    seed: int
+    scenario: Scenario
+    hash: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a matrix.
+
+    Attributes
+    ----------
+    paths : sequence of NetworkPath
+        The columns.
+    compositions : sequence of Composition
+        The rows.
+    baseline : Composition
+        What every other is compared with.
+    seeds : int
+        Each is run with the seeds from 1 to this.
+    runs : sequence of PlannedRun
+        Rows, baseline and the rivals among themselves, all with the first seed first.
+    refused : sequence of str
+        What the scenario said of combinations that cannot be, which are left out.
+    """
+
+    paths: Sequence[NetworkPath]
+    compositions: Sequence[Composition]
+    baseline: Composition
+    seeds: int
+    runs: Sequence[PlannedRun]
+    refused: Sequence[str] = ()
+
+    @property
+    def hash(self) -> str:
+        """Names all that is run."""
+        return _digest([run.hash for run in self.runs])
+
+
+@dataclass
+class Outcome:
+    """What the runs gave: what was measured of each scenario, by its hash; `reused` were there before."""
+
+    plan: Plan
+    measured: Measured = field(default_factory=dict)
+    reused: int = 0
+
+
+def plan(
+    chosen: Mapping[str, Choice],
+    *,
+    where: Sequence[str | Path] | None = None,
+    seeds: int = SEEDS,
+    duration: str | None = None,
+    baseline: Mapping[str, PartSpec] | None = None,
+) -> Plan:
+    """Plan a matrix; parameters and errors are those of `ackclock.matrix`."""
+    if seeds < 1:
+        raise ValueError("seeds must be at least 1")
+    found = _paths(where)
+    if duration is not None:
+        found = [path.until(duration) for path in found]
+    wanted = composing.combine(chosen)
+    base = composing.composition(baseline or {})
+    compositions, refused = _possible(wanted, found[0])
+    here = {
+        path.name: list(dict.fromkeys([base, *([path.rival] if path.rival else []), *compositions])) for path in found
+    }
+    count = seeds * sum(map(len, here.values()))
+    if count > MOST_RUNS:
+        raise ValueError(f"{count:,} runs are too many: at most {MOST_RUNS:,}; choose fewer parts, paths or seeds")
+    runs = []
+    for seed in range(1, seeds + 1):
+        for path in found:
+            for composition in here[path.name]:
+                scenario = path.compose(composition, seed)
+                runs.append(PlannedRun(path, composition, seed, scenario, scenario.hash))
+    return Plan(found, compositions, base, seeds, runs, refused)
+
+
+def _paths(where: Sequence[str | Path] | None) -> list[NetworkPath]:
+    found = paths.shipped() if where is None else [paths.find(word) for word in where]
+    names = [path.name for path in found]
+    if not names:
+        raise ValueError(f"no path is chosen; known: {', '.join(path.name for path in paths.shipped())}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two paths are called {name!r}: their files must have different names")
+    return found
+
+
+def _possible(wanted: Sequence[Composition], path: NetworkPath) -> tuple[list[Composition], list[str]]:
+    """Part the combinations that a scenario accepts from what it says of the others."""
+    said = {composition: _refusal(composition, path) for composition in wanted}
+    possible = [composition for composition, refusal in said.items() if refusal is None]
+    refused = [f"{composition.name}: {refusal}" for composition, refusal in said.items() if refusal is not None]
+    if not possible:
+        raise ValueError(refused[0])
+    return possible, refused
+
+
+def _refusal(composition: Composition, path: NetworkPath) -> str | None:
+    try:
+        path.compose(composition, 1)
+    except _core.ScenarioError as error:
+        return str(error)
+    return None
+
+
+def execute(
+    plan: Plan,
+    *,
+    known: Measured | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run what is not known yet.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    known
+        What was measured before, by the scenario's hash.
+    jobs
+        Runs at once.
+    progress
+        Called with the number of finished runs and of all runs, after each.
+
+    Raises
+    ------
+    Stopped
+        If Ctrl-C was pressed; its ``outcome`` is what was finished.
+    """
+    cancel = _core.Cancel()
+    wanted = {run.hash: run for run in plan.runs}
+    outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
+    outcome.reused = len(outcome.measured)
+    left = [run for key, run in wanted.items() if key not in outcome.measured]
+
+    def collect(index: int, row: metrics.Row) -> None:
+        outcome.measured[left[index].hash] = row
+        if progress is not None:
+            progress(len(outcome.measured), len(wanted))
+
+    def measure(run: PlannedRun) -> metrics.Row:
+        return metrics.score(run_here(run.scenario, [], cancel), run.path.sized)
+
+    try:
+        each_finished(measure, left, cancel, collect, jobs=jobs)
+    except KeyboardInterrupt:
+        raise Stopped(outcome, len(wanted)) from None
+    return outcome
+
+
+class Stopped(Interrupted):
+    """A matrix was stopped by Ctrl-C.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        What was finished before.
+    """
+
+    def __init__(self, outcome: Outcome, planned: int, *, advice: str = "") -> None:
+        done = list(outcome.measured.values())
+        super().__init__([*done, *([None] * (planned - len(done)))], advice=advice)
+        self.outcome = outcome
+        self.planned = planned
+
+
+@cache
+def program() -> str:
+    """Name the program that simulates and measures by its content; what another one measured is not used again."""
+    core, own = (Path(str(module.__file__)).read_bytes() for module in (_core, metrics))
+    return _digest([hashlib.sha256(content).hexdigest() for content in (core, own)])
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:40]

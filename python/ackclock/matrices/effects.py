@@ -1,0 +1,180 @@
+"""What a matrix measured: its tables, and what each part does on average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, TypeGuard
+
+import polars
+
+from ackclock.deriving import BOUNDS
+from ackclock.matrices.crossing import Measured, Outcome, Plan
+from ackclock.matrices.metrics import MEASURED, METRICS, Row
+from ackclock.matrices.parts import AXES, Composition
+from ackclock.statistics import ratios
+from ackclock.statistics.intervals import Interval, interval
+
+Cell = tuple[str, Composition]
+
+
+class Crossed:
+    """What was measured of every combination, as tables.
+
+    Parameters
+    ----------
+    outcome
+        What was run.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was planned.
+    measured : dict
+        What was measured of each scenario, by its hash.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.plan: Plan = outcome.plan
+        self.measured: Measured = outcome.measured
+
+    @cached_property
+    def _rows(self) -> dict[Cell, list[Row]]:
+        """What was measured, by path and composition, in the order of the seeds."""
+        found: dict[Cell, list[Row]] = {}
+        for run in self.plan.runs:
+            if run.hash in self.measured:
+                row = {"seed": run.seed, **self.measured[run.hash], "hash": run.hash}
+                found.setdefault((run.path.name, run.composition), []).append(row)
+        for path in self.plan.paths:
+            alike = found.get((path.name, path.rival), []) if path.rival else []
+            like = {row["seed"]: row["rival_goodput_bps"] for row in alike}
+            for (name, _), rows in found.items():
+                for row in rows if name == path.name else ():
+                    row["taken"] = _taken(row["rival_goodput_bps"], like.get(row["seed"]))
+        return found
+
+    @property
+    def _shown(self) -> list[Composition]:
+        return list(dict.fromkeys([*self.plan.compositions, self.plan.baseline]))
+
+    @cached_property
+    def runs(self) -> polars.DataFrame:
+        """One row per path, composition and seed."""
+        rows = [
+            {"path": path.name, **composition.labels, **row}
+            for path in self.plan.paths
+            for composition in self._shown
+            for row in self._rows.get((path.name, composition), [])
+        ]
+        kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
+        texts = dict.fromkeys(("path", *AXES), polars.String)
+        return polars.DataFrame(
+            rows, {**texts, "seed": polars.Int64, **kinds, "taken": polars.Float64, "hash": polars.String}
+        )
+
+    @cached_property
+    def table(self) -> polars.DataFrame:
+        """One row per path and composition.
+
+        Of every metric its mean over seeds, Student's 95 % interval (``_low``, ``_high``), and the same of what it is
+        against the baseline (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's interval,
+        or the mean difference, both paired by seed.
+        """
+        made: list[Row] = []
+        for path in self.plan.paths:
+            base = {row["seed"]: row for row in self._rows.get((path.name, self.plan.baseline), [])}
+            for composition in self._shown:
+                rows = self._rows.get((path.name, composition), [])
+                if rows:
+                    is_base = composition == self.plan.baseline
+                    head = {"path": path.name, **composition.labels, "baseline": is_base, "seeds": len(rows)}
+                    made.append({**head, **_aggregate(rows, base)})
+        texts = dict.fromkeys(("path", *AXES), polars.String)
+        ends = [f"{key}{end}" for key in METRICS for end in ("", "_low", "_high", "_vs", "_vs_low", "_vs_high")]
+        kinds = {**texts, "baseline": polars.Boolean, "seeds": polars.Int64, **dict.fromkeys(ends, polars.Float64)}
+        return polars.DataFrame(made, kinds)
+
+    @property
+    def compositions(self) -> polars.DataFrame:
+        """The rows of `table` that were asked for: without the baseline if it is none of them."""
+        return (
+            self.table if self.plan.baseline in self.plan.compositions else self.table.filter(~polars.col("baseline"))
+        )
+
+    def metric(self, path: str) -> str:
+        """Give the metric by which compositions are ranked on a path: completion time if flows end, or goodput."""
+        sized = next(each.sized for each in self.plan.paths if each.name == path)
+        return "completion_s" if sized else "goodput_bps"
+
+    def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
+        """Give the compositions on a path, best first; those without a value of the metric are left out.
+
+        Parameters
+        ----------
+        path
+            Name of the path.
+        metric
+            One of `METRICS`; by default that of the path.
+        """
+        key = metric or self.metric(path)
+        own = self.compositions.filter(polars.col("path") == path, polars.col(key).is_not_null())
+        # Where means are equal the order of the axes decides, so that it is always the same.
+        return own.sort(key, descending=METRICS[key].better > 0, maintain_order=True)
+
+    def parts(self, metric: str | None = None) -> polars.DataFrame:
+        """Give for every part and path the mean over all compositions with it of the metric against the baseline.
+
+        Parameters
+        ----------
+        metric
+            One of `METRICS`; by default that of each path.
+        """
+        made = []
+        for axis in AXES:
+            for path in self.plan.paths:
+                key = metric or self.metric(path.name)
+                own = self.compositions.filter(polars.col("path") == path.name)
+                means = own.group_by(axis, maintain_order=True).agg(polars.col(f"{key}_vs").mean())
+                made += [
+                    {"axis": axis, "part": part, "path": path.name, "metric": key, "vs": mean}
+                    for part, mean in means.iter_rows()
+                ]
+        texts = dict.fromkeys(("axis", "part", "path", "metric"), polars.String)
+        return polars.DataFrame(made, {**texts, "vs": polars.Float64})
+
+
+def _taken(beside_tested: float | None, beside_like: float | None) -> float | None:
+    """Give the share of what rivals have beside their like that they lack beside the flows under test."""
+    return 1 - beside_tested / beside_like if beside_tested is not None and beside_like else None
+
+
+def _aggregate(rows: Sequence[Row], base: dict[int, Row]) -> Row:
+    made: Row = {}
+    for key, metric in METRICS.items():
+        own = [row[key] for row in rows]
+        beside = [base.get(row["seed"], {}).get(key) for row in rows]
+        made |= _columns(key, _known(own) and interval(own, "seed", bounds=BOUNDS.get(key)))
+        made |= _columns(f"{key}_vs", _known(own) and _known(beside) and _against(own, beside, metric.relation))
+    return made
+
+
+def _known(sample: Sequence[float | None]) -> TypeGuard[Sequence[float]]:
+    """Whether a value is there for every seed."""
+    return None not in sample
+
+
+def _against(own: Sequence[float], beside: Sequence[float], relation: str) -> Interval | None:
+    """Set values against the baseline's, seed by seed; None if nothing can be divided by it."""
+    if relation == "difference":
+        return interval([value - base for value, base in zip(own, beside, strict=True)], "seed")
+    return ratios.ratio(own, beside, "seed") if any(beside) else None
+
+
+def _columns(name: str, found: Interval | Literal[False] | None) -> Row:
+    """Give mean and ends; no ends if the seeds do not say how much others would differ."""
+    if not found:
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    ends = (found.low, found.high) if math.isfinite(found.high) else (None, None)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), (found.mean, *ends), strict=True))

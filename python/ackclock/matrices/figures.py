@@ -1,0 +1,145 @@
+"""Heat maps of a matrix against its baseline: blue is better, red is worse, white is alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from ackclock.drawing import heatmaps
+from ackclock.drawing.curves import new_figure
+from ackclock.files import checks
+from ackclock.matrices.effects import Crossed
+from ackclock.matrices.metrics import METRICS, Metric
+from ackclock.matrices.tables import title, varied
+from ackclock.texts.names import in_figure
+
+Floats = NDArray[np.float64]
+DOWN, ACROSS = ("slow_start", "loss_response"), ("avoidance", "recovery")
+MOST_TEXTS = 400  # cells of a map in which numbers can be read
+LEAST = 0.01  # of the scale: what is below looks white
+MOST = {"ratio": 2.0, "difference": 1.0}  # of the scale: a factor of four, and all
+
+
+def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
+    """Draw every composition on one path; see `Matrix.plot`.
+
+    Raises
+    ------
+    ValueError
+        If the path or the metric is unknown, or nothing was measured of it.
+    """
+    checks.words("plot", "path", [path], [each.name for each in matrix.plan.paths])
+    key = metric or matrix.metric(path)
+    checks.words("plot", "metric", [key], METRICS)
+    own = matrix.compositions.filter(polars.col("path") == path)
+    if own[f"{key}_vs"].is_null().all():
+        raise ValueError(f"there is no {key} against the baseline on the path {path!r}")
+    ys, xs = (_ordered(own, axes, key) for axes in (DOWN, ACROSS))
+    found = {(row[:2], row[2:4]): row[4] for row in own.select(*DOWN, *ACROSS, f"{key}_vs").iter_rows()}
+    grid = np.array([[_number(found.get((y, x))) for x in xs] for y in ys])
+    figure = new_figure((4.0 + 0.3 * len(xs), 2.4 + 0.24 * len(ys)))
+    axes = figure.add_subplot()
+    _map(axes, (grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)), METRICS[key])
+    _part(axes.axvline, xs)
+    _part(axes.axhline, ys)
+    axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
+    axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
+    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}"), loc="left", fontsize=10)
+    return figure
+
+
+def overview(matrix: Crossed, metric: str | None = None) -> Figure:
+    """Draw every part, averaged over its compositions, on every path, a panel for each metric; see `Matrix.plot`."""
+    checks.words("plot", "metric", [metric] if metric else [], METRICS)
+    shown = [METRICS[key] for key in ([metric] if metric else METRICS)]
+    parts = {each.key: matrix.parts(each.key).filter(polars.col("vs").is_not_null()) for each in shown}
+    shown = [each for each in shown if len(parts[each.key])]
+    if not shown:
+        raise ValueError("nothing was measured against the baseline")
+    axes = varied(matrix)
+    places = [(axis, part) for axis in axes for part in matrix.compositions[axis].unique(maintain_order=True)]
+    names = [f"{title(axis)}: {part}" for axis, part in places]
+    columns = min(3, len(shown))
+    count = -(-len(shown) // columns)
+    figure = new_figure((4.6 * columns + 0.4, (1.6 + 0.24 * len(places)) * count))
+    for index, each in enumerate(shown):
+        panel = figure.add_subplot(count, columns, index + 1)
+        found = {(axis, part, path): vs for axis, part, path, _, vs in parts[each.key].iter_rows()}
+        xs = parts[each.key]["path"].unique(maintain_order=True).to_list()
+        grid = np.array([[_number(found.get((*place, x))) for x in xs] for place in places])
+        _map(panel, (grid, xs, names if index % columns == 0 else [""] * len(names)), each)
+        panel.set_title(_against(each), loc="left", fontsize=9)
+        _part(panel.axhline, places)
+    figure.suptitle("each part against the baseline, mean over its compositions", x=0.02, ha="left", fontsize=10)
+    return figure
+
+
+def _part(line: Callable[..., object], places: Sequence[tuple[str, ...]]) -> None:
+    """Draw a line wherever the first of two names changes."""
+    for index in range(1, len(places)):
+        if places[index][0] != places[index - 1][0]:
+            line(index - 0.5, color="black", linewidth=0.8)
+
+
+def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple[str, ...]]:
+    """Give the parts of two axes, best first on average: the first axis, and under each of its parts the second."""
+    ranks = []
+    for axis in axes:
+        means = own.group_by(axis, maintain_order=True).agg(polars.col(f"{key}_vs").mean())
+        ranks.append({part: (vs is None, -METRICS[key].better * (vs or 0.0)) for part, vs in means.iter_rows()})
+    pairs = own.select(axes).unique(maintain_order=True).rows()
+    return sorted(pairs, key=lambda pair: [(ranks[place][part], part) for place, part in enumerate(pair)])
+
+
+def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Crossed) -> list[str]:
+    """Name rows or columns by the axes that vary."""
+    indices = [axes.index(axis) for axis in _shown(axes, matrix)]
+    return [" · ".join(place[index] for index in indices) for place in places]
+
+
+def _shown(axes: Sequence[str], matrix: Crossed) -> list[str]:
+    """Give of two axes those that vary, or the first."""
+    return [axis for axis in axes if matrix.compositions[axis].n_unique() > 1] or list(axes[:1])
+
+
+def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metric: Metric) -> None:
+    """Draw values against the baseline, coloured from worse to better about what is alike."""
+    grid, xs, ys = grid_and_labels
+    ratio = metric.relation == "ratio"
+    with np.errstate(divide="ignore"):
+        shown = np.maximum(np.log2(grid), -2 * MOST["ratio"]) if ratio else grid
+    # A few extreme cells would leave no colours for the others.
+    extent = min(max(float(np.nanquantile(np.abs(shown), 0.98)), LEAST), MOST[metric.relation])
+    drawn = heatmaps.draw(
+        axes, (shown, xs, ys), (-extent, extent), colours="RdBu" if metric.better > 0 else "RdBu_r", downwards=True,
+        size=6.5, text=None if grid.size > MOST_TEXTS else lambda cell: _text(2.0**cell if ratio else cell, metric),
+    )  # fmt: skip
+    axes.tick_params(axis="x", rotation=90)
+    bar = axes.figure.colorbar(drawn, ax=axes, extend="both", fraction=0.08, pad=0.02)
+    ticks = [-extent, 0.0, extent]
+    bar.set_ticks(ticks, labels=[_text(2.0**tick if ratio else tick, metric) for tick in ticks], fontsize=6.5)
+
+
+def _against(metric: Metric) -> str:
+    """Say what a map shows."""
+    name, _, unit = metric.title.partition(" (")
+    if metric.relation == "ratio":
+        return f"{name} over the baseline's"
+    return f"{name} less the baseline's" + (f" ({unit}" if unit else "")
+
+
+def _text(found: float, metric: Metric) -> str:
+    """Write a ratio or a difference with few digits."""
+    if metric.relation == "ratio":
+        return f"{found:.2f}" if found < 10 else f"{found:.0f}"
+    return f"{found * metric.scale:+.2f}".replace("-", "−")
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

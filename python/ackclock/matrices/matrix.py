@@ -1,0 +1,61 @@
+"""What a matrix gives: tables, figures and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from ackclock.matrices import figures, report
+from ackclock.matrices.effects import Crossed
+
+
+class Matrix(Crossed):
+    """What the runs of a matrix gave.
+
+    Parameters
+    ----------
+    outcome
+        What was run.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was planned.
+    measured : dict
+        What was measured of each scenario, by its hash.
+    """
+
+    def plot(self, path: str | None = None, metric: str | None = None) -> Figure:
+        """Draw a heat map against the baseline.
+
+        Parameters
+        ----------
+        path
+            Of all compositions on this path: slow start and loss response down, avoidance and recovery across. By
+            default every part, averaged over its compositions, on every path.
+        metric
+            One of `METRICS`; by default that of the path, or all of them.
+        """
+        return figures.overview(self, metric) if path is None else figures.cells(self, path, metric)
+
+    def write(self, directory: str | Path) -> Path:
+        """Write tables, figures and the report.
+
+        Returns
+        -------
+        Path
+            The report in HTML.
+
+        Raises
+        ------
+        FileExistsError
+            If something else is in the directory.
+        """
+        report.begin(Path(directory), self.plan)
+        return report.write(self, Path(directory))
+
+    def __repr__(self) -> str:
+        done = sum(run.hash in self.measured for run in self.plan.runs)
+        count = len(self.plan.compositions)
+        return f"<Matrix: {count} compositions on {len(self.plan.paths)} paths, {done} of {len(self.plan.runs)} runs>"

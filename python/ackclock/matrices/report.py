@@ -1,0 +1,123 @@
+"""A matrix on disk: what was measured, its tables, its figures, and the report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars
+
+from ackclock import _core, plot
+from ackclock.files import leftovers, storage
+from ackclock.matrices import crossing
+from ackclock.matrices.crossing import Measured, Plan
+from ackclock.matrices.effects import Crossed
+from ackclock.matrices.figures import cells, overview
+from ackclock.matrices.metrics import MEASURED, METRICS
+from ackclock.matrices.tables import answer, tables
+from ackclock.reports.rendering import embedded, render
+
+MEASURED_FILE = "measured.parquet"
+WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
+
+
+def begin(directory: Path, plan: Plan) -> Measured:
+    """Prepare a directory, and give what an earlier attempt by the same program measured there.
+
+    An earlier report is removed, since it may be of other runs.
+
+    Raises
+    ------
+    FileExistsError
+        If the directory holds something else.
+    OSError
+        If it cannot be written to.
+    """
+    leftovers.remove_within(directory)
+    storage.check_free(directory, "matrix")
+    directory.mkdir(parents=True, exist_ok=True)
+    known = _measured(directory)
+    _write_manifest(directory, plan, "running")
+    for name in WRITTEN:
+        path = directory / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    return known
+
+
+def _measured(directory: Path) -> Measured:
+    """Read what was measured; what another program measured, or what cannot be read, counts as not there."""
+    try:
+        if storage.read_manifest(directory, "matrix").get("measured_by") != crossing.program():
+            return {}
+        kept = polars.read_parquet(directory / MEASURED_FILE)
+        return {row.pop("hash"): row for row in kept.select("hash", *MEASURED).iter_rows(named=True)}
+    except (OSError, polars.exceptions.PolarsError):
+        return {}
+
+
+def keep(matrix: Crossed, directory: Path, state: str) -> None:
+    """Write what was measured, and the tables of it."""
+    kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
+    rows = [{"hash": key, **row} for key, row in sorted(matrix.measured.items())]
+    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"hash": polars.String, **kinds}))
+    storage.write_parquet(directory / "runs.parquet", matrix.runs)
+    storage.write_parquet(directory / "matrix.parquet", matrix.table)
+    storage.write_text(directory / "matrix.csv", matrix.table.write_csv())
+    _write_manifest(directory, matrix.plan, state)
+
+
+def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
+    entries = {
+        "state": state,
+        "runs": len({run.hash for run in plan.runs}),
+        "hash": plan.hash,
+        "measured_by": crossing.program(),
+        "baseline": plan.baseline.name,
+    }
+    storage.write_manifest(directory, "matrix", entries)
+
+
+def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
+    """Write everything into a directory that `begin` prepared; gives the report in HTML."""
+    keep(matrix, directory, "drawing")
+    folder = directory / "figures"
+    folder.mkdir(exist_ok=True)
+    lead = ("overview", "Each part against the baseline: mean over all compositions with it, by metric and path")
+    maps: dict[str, list[tuple[str, str]]] = {}
+    plot.save(overview(matrix), folder / "overview.png")
+    for path in matrix.plan.paths:
+        own = matrix.compositions.filter(polars.col("path") == path.name)
+        for key, found in METRICS.items():
+            if not own[f"{key}_vs"].is_null().all():
+                name = f"{path.name}-{key}"
+                plot.save(cells(matrix, path.name, key), folder / f"{name}.png")
+                maps.setdefault(path.name, []).append((name, f"{path.name}: {found.title} against the baseline"))
+    plan = matrix.plan
+
+    def shown(name: str, caption: str) -> tuple[str, str, str]:
+        return name, caption, embedded(folder / f"{name}.png")
+
+    context = {
+        "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
+        "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
+        f"{len(plan.paths)} paths, {len({run.hash for run in plan.runs}):,} runs",
+        "version": _core.__version__,
+        "hash": plan.hash,
+        "program": crossing.program(),
+        "baseline": plan.baseline.name,
+        "seeds": plan.seeds,
+        "paths": plan.paths,
+        "notes": [f"{len(plan.refused)} combinations cannot be: {plan.refused[0]}"] if plan.refused else [],
+        "answer": answer(matrix, metric),
+        "tables": tables(matrix, metric, top),
+        "lead": shown(*lead),
+        "maps": {path: [shown(*figure) for figure in figures] for path, figures in maps.items()},
+    }
+    for ending in ("md", "html"):
+        storage.write_text(directory / f"report.{ending}", render(f"matrix.{ending}.j2", context))
+    _write_manifest(directory, plan, "complete")
+    return directory / "report.html"
+
+
+def _labels(plan: Plan) -> list[list[str]]:
+    return [[each.parts[index].label for each in plan.compositions] for index in range(4)]

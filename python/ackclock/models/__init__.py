@@ -1,0 +1,1 @@
+"""Analytic models: evaluated at many points, and compared with measurements."""

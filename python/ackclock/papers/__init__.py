@@ -1,0 +1,1 @@
+"""Papers: their files, runs, charts, printed tables, verdicts and reports."""

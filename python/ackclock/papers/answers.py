@@ -1,0 +1,213 @@
+"""The answer with which a report begins: three sentences whose numbers are those of the verdicts, and what causes them.
+
+A paper's ``[answer]`` has the frame of the sentences, and of the causes. Braces name what is measured:
+
+========================  ==========================================================================================
+``{claims}``              number of the paper's claims, each in its main reading
+``{counts}``              how many of them hold, do not hold, cannot be told
+``{ID.verdict}``          "holds", "does not hold", "cannot be told" or "was not run"
+``{ID.value}``            what was measured: a ratio, a value with its unit, or a relative difference; of several
+                          comparisons from the smallest to the largest
+``{ID.interval}``         the same of a single comparison, with its interval
+``{ID.lowest}``           the smallest of several
+``{ID.highest}``          the largest of several
+``{ID.held}``             in how many of its cells the claim holds, as "3 of 10"
+``{ID.ranking}``          the variants of a single cell by their means, best first
+``{ID[METRIC].value}``    any of these on another of the claim's metrics
+========================  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ackclock.files import checks
+from ackclock.papers.claims import Claim
+from ackclock.papers.library import Paper
+from ackclock.papers.verdicts import Comparison, Judgement, Verdict
+from ackclock.reports import units
+from ackclock.statistics.intervals import Interval
+from ackclock.texts.numbers import number
+
+BRACES = re.compile(r"\{([^{}]*)\}")
+PLACE = re.compile(r"(?P<claim>[^\[\]]+)(\[(?P<metric>\w+)\])?\.(?P<word>\w+)")
+VERDICTS = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "cannot tell": "cannot be told",
+    "not run": "was not run",
+}
+PLURAL: dict[Verdict, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "cannot tell": ("cannot be told", "cannot be told"),
+    "not run": ("was not run", "were not run"),
+}
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a sentence: its text, the claim whose measurement it is or "", and its verdict or ""."""
+
+    text: str
+    claim: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its sentences and causes, each in parts."""
+
+    sentences: Sequence[Sequence[Part]]
+    causes: Sequence[Sequence[Part]]
+
+
+def check(paper: Paper, claims: Sequence[Claim]) -> None:
+    """Check that the sentences of a paper's answer name known claims, metrics and words.
+
+    Raises
+    ------
+    ValueError
+        If one does not.
+    """
+    answer, place = paper.document.get("answer", {}), f"{paper.file}: answer"
+    known = {claim.id: claim for claim in claims}
+    for text in (*answer.get("sentences", ()), *answer.get("causes", ())):
+        for name in BRACES.findall(text):
+            if name in COUNTED:
+                continue
+            found = PLACE.fullmatch(name)
+            if found is None:
+                words = f"{', '.join(COUNTED)}, or a claim with a word, as CLAIM.{next(iter(WORDS))}"
+                raise ValueError(f"{place}: {{{name}}} is none of {words}")
+            checks.words(place, "claim", [found["claim"]], known)
+            checks.words(f"{place}: {{{name}}}", "word", [found["word"]], WORDS)
+            if found["metric"]:
+                checks.words(f"{place}: {{{name}}}", "metric", [found["metric"]], known[found["claim"]].metrics)
+
+
+def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
+    """Fill in the sentences and causes of a paper; without ``[answer]`` the counts of verdicts are the answer."""
+    frame = paper.document.get("answer", {})
+    sentences = frame.get("sentences", ["Of the paper's claims {counts}."] if judgements else [])
+    return Answer(
+        [fill(text, judgements) for text in sentences], [fill(text, judgements) for text in frame.get("causes", [])]
+    )
+
+
+def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
+    """Fill in a sentence: braces become what was measured."""
+    main = mains(judgements)
+    parts = []
+    for place, piece in enumerate(BRACES.split(text)):
+        if place % 2 == 0:
+            parts.append(Part(piece))
+        elif piece in COUNTED:
+            parts.append(Part(COUNTED[piece]([item for item in main.values() if not item.claim.ours])))
+        else:
+            parts.append(_measured(piece, judgements, main))
+    return [part for part in parts if part.text]
+
+
+def mains(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
+    """Give the main reading of each claim: the first."""
+    found: dict[str, Judgement] = {}
+    for judgement in judgements:
+        found.setdefault(judgement.claim.id, judgement)
+    return found
+
+
+def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Judgement]) -> Part:
+    found = PLACE.fullmatch(piece)
+    if found is None:
+        raise ValueError(f"{{{piece}}} names nothing that is measured")
+    judgement = main[found["claim"]]
+    if found["metric"]:
+        wanted = (found["claim"], found["metric"])
+        judgement = next(item for item in judgements if (item.claim.id, item.metric) == wanted)
+    verdict = judgement.verdict if found["word"] == "verdict" else ""
+    return Part(WORDS[found["word"]](judgement), found["claim"], verdict)
+
+
+def _counts(judgements: Sequence[Judgement]) -> str:
+    counted = Counter(judgement.verdict for judgement in judgements)
+    shown = [(verdict, counted[verdict]) for verdict in PLURAL if counted[verdict] or verdict != "not run"]
+    texts = [f"{count} {PLURAL[verdict][count != 1]}" for verdict, count in shown]
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _written(value: float, judgement: Judgement, relation: str) -> str:
+    if relation == "value":
+        return units.quantity(value, judgement.metric)
+    if relation == "ratio":
+        return f"{value:#.3g}" if abs(value) < 100 else number(value, 3)
+    # Differences are relative.
+    return f"{100 * value:+.1f} %".replace("-", "−")
+
+
+def _means(judgement: Judgement) -> tuple[list[tuple[float, Comparison]], str]:
+    there = [item for item in judgement.comparisons if item.difference is not None]
+    valued = [(item.difference.mean, item) for item in there if item.difference is not None]
+    return sorted(valued, key=lambda pair: pair[0]), there[0].relation if there else ""
+
+
+def _end(judgement: Judgement, place: int) -> str:
+    found, relation = _means(judgement)
+    return _written(found[place][0], judgement, relation) if found else NOTHING
+
+
+def _value(judgement: Judgement) -> str:
+    low, high = _end(judgement, 0), _end(judgement, -1)
+    return low if low == high else f"{low} to {high}"
+
+
+def _interval(judgement: Judgement) -> str:
+    found, relation = _means(judgement)
+    difference = found[0][1].difference if len(found) == 1 else None
+    if difference is None or not _is_finite(difference):
+        return _value(judgement)
+    low, high = (_written(end, judgement, relation) for end in (difference.low, difference.high))
+    return f"{_value(judgement)} [{low}, {high}]"
+
+
+def _is_finite(found: Interval) -> bool:
+    return math.isfinite(found.low) and math.isfinite(found.high)
+
+
+def _held(judgement: Judgement) -> str:
+    cells: dict[tuple[tuple[str, str], ...], bool] = {}
+    for item in judgement.comparisons:
+        cell = tuple(item.where.items())
+        cells[cell] = cells.get(cell, True) and item.verdict == "holds"
+    return f"{sum(cells.values())} of {len(cells)}" if cells else NOTHING
+
+
+def ranking(judgement: Judgement) -> str:
+    """Write the variants of a claim on one cell as an order of their means; equal ones are joined by =."""
+    if len(judgement.measured) != 1:
+        return ""
+    text, last = "", math.nan
+    for variant, mean in judgement.measured[0][1]:
+        sign = " = " if math.isclose(mean.mean, last, rel_tol=1e-12) else " > "
+        text, last = text + (sign if text else "") + variant, mean.mean
+    return text
+
+
+COUNTED: dict[str, Callable[[Sequence[Judgement]], str]] = {
+    "claims": lambda judgements: str(len(judgements)),
+    "counts": _counts,
+}
+WORDS: dict[str, Callable[[Judgement], str]] = {
+    "verdict": lambda judgement: VERDICTS[judgement.verdict],
+    "value": _value,
+    "interval": _interval,
+    "lowest": lambda judgement: _end(judgement, 0),
+    "highest": lambda judgement: _end(judgement, -1),
+    "held": _held,
+    "ranking": lambda judgement: ranking(judgement) or NOTHING,
+}

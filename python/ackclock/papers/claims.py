@@ -1,0 +1,209 @@
+"""Claims: a paper's words as data. What is measured judges them: see `verdicts`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ackclock.files import checks
+
+
+class ClaimError(ValueError):
+    """A claims file is wrong."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper.
+
+    Attributes
+    ----------
+    id, text, source : str
+        Its name, the paper's words, and where they stand.
+    kind : {"order", "equal", "bound", "best"}
+        ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
+        ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`. ``best``: no other
+        variant is better than one by more than the tolerance.
+    axis : str
+        Label in which the compared variants differ.
+    where : dict
+        Labels of the runs it is about; labels left out take every value, each judged on its own.
+    expected : tuple of tuple of str
+        For ``order``: the groups.
+    rest : tuple of str
+        For ``order``: variants below all groups, with nothing claimed among them.
+    lead : tuple of str
+        For ``order``: variants above all groups, with nothing claimed among them.
+    of, to : str
+        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself. For ``best``:
+        `of` is the variant.
+    sense : {"", "lowest", "highest"}
+        For ``best``: which values are better.
+    low, high : float or None
+        For ``bound``: ends of the ratio or value; None is no limit.
+    metrics : tuple of str
+        Columns on which it is judged; the first is the main reading.
+    quantifier : {"all", "any", "most"}
+        Whether it must hold for all, for any, or for more than half of the values of the labels left out.
+    tolerance : float
+        Relative difference within which variants overlap.
+    pool : tuple of str
+        Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
+    note : str
+        What a reader must know besides: that the source contradicts itself, or how its words were read.
+    ours : bool
+        Whether the question is ours and not the paper's; such verdicts are counted apart.
+    """
+
+    id: str
+    text: str
+    source: str
+    kind: Literal["order", "equal", "bound", "best"]
+    axis: str
+    where: Mapping[str, str]
+    metrics: tuple[str, ...]
+    tolerance: float
+    expected: tuple[tuple[str, ...], ...] = ()
+    rest: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
+    of: str = ""
+    to: str = ""
+    sense: Literal["", "lowest", "highest"] = ""
+    low: float | None = None
+    high: float | None = None
+    quantifier: Literal["all", "any", "most"] = "all"
+    pool: tuple[str, ...] = ()
+    note: str = ""
+    ours: bool = False
+
+
+GROUPS = checks.Kind(
+    'a list of groups, best first, as [["2"], ["1", "3"]]',
+    lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
+)
+TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)
+KEYS = {
+    "id": checks.TEXT,
+    "text": checks.TEXT,
+    "source": checks.TEXT,
+    "kind": checks.one_of("order", "equal", "bound", "best"),
+    "axis": checks.TEXT,
+    "where": checks.TEXT_TABLE,
+    "metrics": checks.TEXTS,
+    "tolerance": TOLERANCE,
+    "expected": GROUPS,
+    "rest": checks.TEXTS,
+    "lead": checks.TEXTS,
+    "of": checks.TEXT,
+    "to": checks.TEXT,
+    "sense": checks.one_of("lowest", "highest"),
+    "low": checks.NUMBER,
+    "high": checks.NUMBER,
+    "quantifier": checks.one_of("all", "any", "most"),
+    "pool": checks.TEXTS,
+    "note": checks.TEXT,
+    "ours": checks.BOOL,
+}
+NEEDED: dict[str, list[str]] = {"order": [], "equal": [], "bound": ["of"], "best": ["of", "sense"]}
+ONLY = {
+    **dict.fromkeys(("expected", "rest", "lead"), ("order",)),
+    **dict.fromkeys(("to", "low", "high"), ("bound",)),
+    "of": ("bound", "best"),
+    "sense": ("best",),
+}
+
+
+def parse_claims(
+    document: Mapping[str, Any],
+    labels: Mapping[str, Collection[str]],
+    metrics: Collection[str],
+    place: str = "claims.toml",
+) -> list[Claim]:
+    """Read a claims file.
+
+    Parameters
+    ----------
+    document
+        The parsed TOML: ``tolerance``, ``metrics`` and a list ``claim``.
+    labels
+        Labels that a claim may name, each with the values that it may take.
+    metrics
+        Columns on which a claim may be judged.
+    place
+        What messages call the file.
+
+    Raises
+    ------
+    ClaimError
+        If a claim lacks a key, has one too many, or names a label, value or metric that does not exist.
+    """
+    try:
+        checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
+        defaults = {"tolerance": 0.01, **{key: document[key] for key in ("tolerance", "metrics") if key in document}}
+        claims = [
+            _parse_claim(f"{place}: claim {entry.get('id', number)}", {**defaults, **entry})
+            for number, entry in enumerate(document.get("claim", []), start=1)
+        ]
+        for claim in claims:
+            _check_words(f"{place}: claim {claim.id}", claim, labels, metrics)
+        for name, count in Counter(claim.id for claim in claims).items():
+            if count > 1:
+                raise ValueError(f"{place}: {count} claims have the id {name!r}")
+    except ValueError as error:
+        raise ClaimError(str(error)) from None
+    return claims
+
+
+def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
+    checks.keys(place, entry, KEYS, ["id", "text", "source", "kind", "axis", "where", "metrics"])
+    kind = entry["kind"]
+    checks.keys(place, entry, KEYS, NEEDED[kind])
+    for key in entry:
+        if kind not in ONLY.get(key, (kind,)):
+            raise ValueError(f"{place}: {key} belongs to claims of the kind {' or '.join(ONLY[key])}, not {kind}")
+    claim = Claim(**{key: _tuples(value) for key, value in entry.items()})
+    if kind == "bound" and claim.low is None and claim.high is None:
+        raise ValueError(f"{place}: low or high is missing; a bound needs at least one of them")
+    if claim.low is not None and claim.high is not None and claim.low > claim.high:
+        raise ValueError(f"{place}: low {claim.low:g} is above high {claim.high:g}")
+    if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
+        raise ValueError(f"{place}: expected is missing; it must be {GROUPS.words}")
+    if kind == "order" and sum(map(len, (*claim.expected, claim.lead, claim.rest))) < 2:
+        raise ValueError(f"{place}: expected names a single variant and there is no rest; nothing is compared")
+    return claim
+
+
+def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]], metrics: Collection[str]) -> None:
+    checks.words(place, "label", [claim.axis, *claim.pool], labels)
+    checks.choice(place, claim.where, labels)
+    if claim.axis in claim.where or claim.axis in claim.pool:
+        raise ValueError(f"{place}: {claim.axis} is the axis, it cannot stand in where or pool too")
+    if twice := sorted(claim.where.keys() & set(claim.pool)):
+        raise ValueError(f"{place}: {twice[0]} stands both in where and in pool")
+    named = [
+        *(variant for group in claim.expected for variant in group),
+        *claim.rest,
+        *claim.lead,
+        *filter(None, (claim.of, claim.to)),
+    ]
+    checks.words(place, claim.axis, named, labels[claim.axis])
+    for variant, count in Counter(named).items():
+        if count > 1:
+            raise ValueError(f"{place}: {claim.axis} {variant} is named {count} times")
+    checks.words(place, "metric", claim.metrics, sorted(metrics))
+    for metric, count in Counter(claim.metrics).items():
+        if count > 1:
+            raise ValueError(f"{place}: metric {metric} is named {count} times")
+
+
+def bounds(claim: Claim) -> str:
+    """Say in words between which limits a claim of the kind ``bound`` puts its ratio."""
+    low = f"at least {claim.low:g}" if claim.low is not None else ""
+    high = f"at most {claim.high:g}" if claim.high is not None else ""
+    return " and ".join(filter(None, (low, high)))
+
+
+def _tuples(value: Any) -> Any:  # noqa: ANN401 - any TOML value
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

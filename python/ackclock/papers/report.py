@@ -1,0 +1,409 @@
+"""The report on a paper: its answer, causes, verdicts, tables and figures, as Markdown and as one HTML file.
+
+The HTML file is complete in itself. It opens with three sentences and one figure; the rest is folded. A figure stands
+in it once, whatever speaks of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from ackclock import _core, plot
+from ackclock.drawing import bands
+from ackclock.experiments.measures import Lines
+from ackclock.files import storage
+from ackclock.papers import answers, charts, tables
+from ackclock.papers.charts import Chart
+from ackclock.papers.claims import Claim, bounds
+from ackclock.papers.library import Paper
+from ackclock.papers.reproduction import Outcome, finite, kinds, leaves, manifest, matches
+from ackclock.papers.verdicts import WHYS, Judgement, judge_all
+from ackclock.reports import units
+from ackclock.reports.rendering import embedded, render
+from ackclock.statistics.intervals import Interval, rounded
+from ackclock.texts.names import in_file
+from ackclock.texts.numbers import number
+
+AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
+KIND_TITLES = {"start": "cwnd at the start"}
+WAYS = {
+    "no difference": "within the tolerance",
+    "apart": "apart where they should not be, or outside the bound",
+    "reversed": "reversed",
+    "beaten": "beaten by another value",
+    None: "not above by the tolerance",
+}
+VERDICTS = ("does not hold", "holds", "cannot tell", "not run")
+NUMBERED, FURTHER = "Figures of the paper", "Further figures"
+START_COLUMNS = {
+    "exit cwnd": "slow_start_exit_cwnd",
+    "exit cwnd / (BDP + queue)": "slow_start_exit_ratio",
+    "exit at (s)": "slow_start_exit_time",
+    "first overshoot losses": "first_overshoot_losses",
+    "bytes in 1 s": "delivered_1s",
+    "2 s": "delivered_2s",
+    "5 s": "delivered_5s",
+    "10 s": "delivered_10s",
+}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of panels: the panels of one kind with all labels but two fixed.
+
+    Attributes
+    ----------
+    where : dict
+        The fixed labels.
+    kind : str
+        ``cwnd`` or ``throughput``.
+    panels : list of (int or None, str)
+        For each panel the paper's figure number, and the value of the panel's label.
+    """
+
+    where: Mapping[str, str]
+    kind: str
+    panels: Sequence[tuple[int | None, str]]
+
+    @property
+    def name(self) -> str:
+        """Name of its file without ending."""
+        words = [f"{label}{value}" for label, value in self.where.items()]
+        return in_file("-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", ""))
+
+    @property
+    def group(self) -> str:
+        """The sheets that are folded together: those of the same labels."""
+        return ", ".join(f"{label} {value}" for label, value in self.where.items())
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return ", ".join(filter(None, [KIND_TITLES.get(self.kind, self.kind), self.group]))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure as the report shows it.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name for links, and what it shows.
+    path : Path
+        Its file.
+    group : str
+        What it is folded with.
+    columns, rows : sequence
+        The numbers that it shows, as a table; empty for curves over time.
+    same : str
+        The name of a figure shown before it that is the same picture, or "".
+    """
+
+    name: str
+    title: str
+    path: Path
+    group: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    same: str = ""
+
+    @property
+    def file(self) -> str:
+        """Its file as seen from the report's."""
+        return f"figures/{self.path.name}"
+
+    @property
+    def image(self) -> str:
+        """Its picture as text for an HTML file."""
+        return embedded(self.path)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written: the judgements, and where."""
+
+    judgements: Sequence[Judgement]
+    html: Path
+
+
+def figure_numbers(document: Mapping[str, Any]) -> dict[tuple[tuple[str, str], ...], int]:
+    """Give the paper's figure number of every panel, by its sorted labels and ``kind``.
+
+    Parameters
+    ----------
+    document
+        The parsed ``paper.toml``: blocks of figures that all have the same order.
+    """
+    figures = document["figures"]
+    order = figures.get("order", {"keys": [], "values": []})
+    numbers = {}
+    for block in figures.get("block", []):
+        for index, values in enumerate(order["values"]):
+            labels = {**block["where"], **dict(zip(order["keys"], values, strict=True))}
+            numbers[tuple(sorted(labels.items()))] = block["first"] + index
+    return numbers
+
+
+def sheets(document: Mapping[str, Any], cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
+    """Lay out the panels of the cells that were run, in their order."""
+    figures, numbers = document["figures"], figure_numbers(document)
+    laid: dict[tuple[str, ...], dict[str, None]] = {}
+    for labels in cells:
+        if not leaves(figures.get("only", {}), labels):
+            continue
+        fixed = tuple(labels[label] for label in figures["sheet"])
+        laid.setdefault(fixed, {})[labels[figures["panel"]]] = None
+    made = []
+    for values, panels in laid.items():
+        where = dict(zip(figures["sheet"], values, strict=True))
+        for kind in kinds(figures):
+            keys = [tuple(sorted({**where, figures["panel"]: panel, "kind": kind}.items())) for panel in panels]
+            made.append(
+                Sheet(where, kind, [(numbers.get(key), panel) for key, panel in zip(keys, panels, strict=True)])
+            )
+    return made
+
+
+def write(outcome: Outcome, directory: Path) -> Report:
+    """Judge the claims, draw the figures, and write everything.
+
+    Parameters
+    ----------
+    outcome
+        What the runs gave.
+    directory
+        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``, and of a paper with
+        printed tables ``tables.parquet tables.csv checks.parquet checks.csv``.
+    """
+    paper = outcome.plan.paper
+    judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
+    table = polars.DataFrame(outcome.rows, infer_schema_length=None)
+    storage.write_parquet(directory / "runs.parquet", table)
+    verdicts = finite([judgement.to_dict() for judgement in judgements])
+    storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
+    (directory / "figures").mkdir(exist_ok=True)
+    drawn = _draw(outcome, directory / "figures") if "figures" in paper.document else []
+    charted = charts.draw_all(outcome, directory / "figures")
+    compared = tables.compare(outcome.plan.tables, outcome.rows)
+    tables.write(compared, directory)
+    shown: dict[str, list[dict[str, Any]]] = {}
+    for item in compared:
+        heading = f"Table {item.table.number}: {item.table.title}"
+        shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
+    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
+    for ending in ("md", "html"):
+        storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
+    storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
+    return Report(judgements, directory / "report.html")
+
+
+def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
+    figures = outcome.plan.paper.document["figures"]
+    cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
+    drawn = []
+    for sheet in sheets(outcome.plan.paper.document, cells):
+        grid = [_panel(outcome, sheet, figure, value) for figure, value in sheet.panels]
+        for (figure, value), panel in zip(sheet.panels, grid, strict=True):
+            name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures['panel']}{value}")
+            plot.save(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
+        path = folder / f"{sheet.name}.png"
+        plot.save(plot.panels(grid, title=sheet.title), path)
+        drawn.append((sheet, path))
+    return drawn
+
+
+def _panel(outcome: Outcome, sheet: Sheet, number: int | None, value: str) -> plot.Panel:
+    figures, labels = outcome.plan.paper.document["figures"], outcome.plan.paper.labels
+    lines = []
+    for key, drawn in outcome.lines.items():
+        cell = dict(zip(labels, key, strict=True))
+        if sheet.kind in drawn and matches(cell, {**sheet.where, figures["panel"]: value}):
+            lines.append(_relabel(drawn, sheet.kind, figures["overlay_title"].format(cell[figures["overlay"]])))
+    head = f"Figure {number}: " if number is not None else ""
+    title = head + ", ".join([figures["panel_title"].format(value), *_short(sheet.where)])
+    return plot.Panel(title, lines, AXIS_LABELS.get(sheet.kind, sheet.kind))
+
+
+def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
+    line = drawn[kind]
+    return replace(line, label=label, thin=None)
+
+
+def _short(where: Mapping[str, str]) -> list[str]:
+    """Write labels for a panel's title: a bare number needs its label, a word does not."""
+    return [value if value[:1].isalpha() else f"{label} {value}" for label, value in where.items()]
+
+
+def _context(
+    outcome: Outcome,
+    judgements: Sequence[Judgement],
+    drawn_and_charted: tuple[Sequence[tuple[Sheet, Path]], Sequence[Chart]],
+    table: polars.DataFrame,
+) -> dict[str, Any]:
+    paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
+    # What the paper does not say is counted apart.
+    grouped: dict[tuple[bool, str], list[Judgement]] = {}
+    for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
+        grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
+    anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
+    anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
+    lead, figures = _figures(paper, drawn, charted)
+    return {
+        "paper": paper,
+        "quick": outcome.plan.quick,
+        "runs": len(outcome.plan.runs),
+        "evaluations": outcome.plan.evaluations,
+        "version": _core.__version__,
+        "manifest": manifest(outcome.plan),
+        "answer": answers.answer(paper, judgements),
+        "lead": lead,
+        "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
+        "claims": _claim_groups(judgements, anchors),
+        "figures": figures,
+        "drawn_runs": bands.RUNS,
+        "start_columns": [*paper.labels, "exit", *START_COLUMNS],
+        # Of a paper that compares flows, what they got stands beside its charts.
+        "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
+        "notes": paper.notes,
+    }
+
+
+def _figures(
+    paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Chart]
+) -> tuple[Shown | None, dict[str, list[Shown]]]:
+    """Give the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
+    shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
+    for chart in charted:
+        group = chart.group or (FURTHER if chart.number is None else NUMBERED)
+        shown.append(Shown(chart.name, chart.heading, chart.path, group, chart.columns, chart.rows))
+    answer = paper.document.get("answer", {})
+    wanted = [
+        chart.name for chart in charted if answer.get("figure", chart.title) in (chart.number, answer.get("chart"))
+    ]
+    lead = next((item for item in shown if item.name in wanted), shown[0] if shown else None)
+    first: dict[bytes, str] = {} if lead is None else {lead.path.read_bytes(): lead.name}
+    groups: dict[str, list[Shown]] = {}
+    for item in shown:
+        same = first.setdefault(item.path.read_bytes(), item.name)
+        there = item is lead or same != item.name
+        groups.setdefault(item.group, []).append(replace(item, same=same) if there else item)
+    return lead, groups
+
+
+def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
+    """Count verdicts on one metric, and the claims on an order whose measured means stand in it."""
+    counted = Counter(judgement.verdict for judgement in judgements)
+    failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
+    ways = [(failed[why], WAYS[why]) for why in (*reversed(WHYS), None) if failed[why]]
+    orders = [judgement.order_matches for judgement in judgements if judgement.order_matches is not None]
+    counts = [(verdict, counted[verdict]) for verdict in ("holds", "does not hold", "cannot tell", "not run")]
+    return {
+        "name": units.name(metric) + (", beyond the paper" if ours else ""),
+        "counts": counts,
+        "ways": "; ".join(f"{count} {words}" for count, words in ways),
+        "orders": (sum(orders), len(orders)),
+    }
+
+
+def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Give the claims by the verdict on their main reading; what the paper does not say stands apart."""
+    main = answers.mains(judgements)
+    made = []
+    for ours in (False, True):
+        for verdict in VERDICTS:
+            chosen = [item for item in judgements if item.claim.ours == ours and main[item.claim.id].verdict == verdict]
+            if chosen:
+                rows = _claim_rows(chosen, anchors)
+                slug = verdict.replace(" ", "-")
+                made.append({"verdict": verdict, "slug": slug, "ours": ours, "rows": rows})
+    return made
+
+
+def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
+    grouped: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        grouped.setdefault(judgement.claim.id, []).append(judgement)
+    made = []
+    for group in grouped.values():
+        readings = [
+            {
+                "metric": units.name(item.metric) + (", the exact path" if item not in group else ""),
+                "verdict": item.verdict,
+                "why": item.why,
+                "slug": item.verdict.replace(" ", "-"),
+                "reasons": item.reasons,
+                "measured": _measured(item),
+                "unit": units.unit(item.metric),
+                "ranking": answers.ranking(item),
+                "cells": _cells(item),
+                "order": item.order_matches,
+            }
+            for item in with_exact_path(group)
+        ]
+        claim = group[0].claim
+        figures = [int(number) for number in re.findall(r"\d+", claim.source.partition("figure")[2])]
+        anchor = next((anchors[figure] for figure in figures if figure in anchors), None)
+        made.append({"claim": claim, "expected": _expected(claim), "readings": readings, "anchor": anchor})
+    return made
+
+
+def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Give the judgements, each on drawn paths followed by that on the exact path."""
+    return [each for item in judgements for each in (item, item.beside) if each is not None]
+
+
+def _expected(claim: Claim) -> str:
+    if claim.kind == "equal":
+        return f"{claim.axis} does not matter"
+    where = {"any": "somewhere", "most": "mostly", "all": "everywhere"}[claim.quantifier]
+    if claim.kind == "best":
+        return f"no {claim.axis} is better than {claim.of} ({claim.sense}), {where}"
+    if claim.kind == "bound":
+        named = f"{claim.of} / {claim.to}" if claim.to else claim.of
+        return f"{named} {bounds(claim)}, {where}"
+    groups = [" ~ ".join(group) for group in claim.expected]
+    lead, rest = (f"({', '.join(names)})" if len(names) > 1 else "".join(names) for names in (claim.lead, claim.rest))
+    return " > ".join(filter(None, [lead, *groups, rest]))
+
+
+def _measured(judgement: Judgement) -> list[tuple[str, str, str]]:
+    """Give the variants of a claim on one cell, best first: name, mean, interval."""
+    if len(judgement.measured) != 1:
+        return []
+    return [(variant, *_mean_and_ends(mean)) for variant, mean in judgement.measured[0][1]]
+
+
+def _mean_and_ends(mean: Interval) -> tuple[str, str]:
+    text, low, high = rounded(mean)
+    return text, f"[{low}, {high}]"
+
+
+def _cells(judgement: Judgement) -> str:
+    if len(judgement.measured) < 2:
+        return ""
+    means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
+    span = f"{number(min(means))} to {number(max(means))} {units.unit(judgement.metric)}".rstrip()
+    return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
+
+
+def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str]]:
+    means = [
+        polars.col(column).cast(polars.Float64).mean() for column in START_COLUMNS.values() if column in table.columns
+    ]
+    reason = polars.col("slow_start_exit_reason").drop_nulls().mode().sort().first().fill_null("none")
+    # The exact path stands beside verdicts only.
+    drawn = table.filter(polars.col("paths").cast(polars.String).ne_missing("exact"))
+    grouped = drawn.group_by(list(labels), maintain_order=True).agg(reason.alias("exit"), *means)
+    return [
+        [number(value) if isinstance(value, float) else "–" if value is None else str(value) for value in row]
+        for row in grouped.iter_rows()
+    ]

@@ -1,0 +1,452 @@
+"""Verdicts: claims judged on measured samples.
+
+A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
+paired: by the number of the seed, the drawn path or the start time. Two variants are compared by the ratio of their
+means, relative to the second, the reference: A is above B by A/B − 1. The interval of the ratio is Fieller's over seeds
+and the range of the pairs over drawn paths and start times, see `statistics.ratios`. Several comparisons of one claim
+share its probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
+
+=====================  ===============================  ==================================  =======================
+the claim says         holds                            does not hold                       cannot tell
+=====================  ===============================  ==================================  =======================
+A above B              A/B − 1 above τ                  A/B − 1 below τ                     otherwise
+A and B overlap        A/B and B/A below 1 + τ          A/B or B/A above 1 + τ              otherwise
+ratio in [low, high]   interval of A/B within           interval apart from it              otherwise
+value in [low, high]   interval of A within             interval apart from it              otherwise
+A is the best          all intervals below τ            one interval above τ                otherwise
+=====================  ===============================  ==================================  =======================
+
+The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
+hold: it is *reversed* if B/A − 1 is above τ, there is *no difference* if they overlap, and otherwise A is
+just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot be told
+otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of the
+labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them, and
+does not if it cannot hold in more. If nothing was there to compare, it was not run.
+
+Runs that do not say how much others would differ cannot tell: one run, seeds that change nothing, two equal runs, or
+nothing to count in either variant. If the rows of a claim have drawn paths and the exact path too, the drawn paths
+give its verdict, and the judgement on the exact path stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+from ackclock.deriving import BOUNDS
+from ackclock.papers.claims import Claim, bounds
+from ackclock.statistics import ratios
+from ackclock.statistics.intervals import Interval, Sampling, interval
+
+Verdict = Literal["holds", "does not hold", "cannot tell", "not run"]
+Why = Literal["reversed", "no difference", "apart", "beaten"]
+Relation = Literal["above", "overlaps", "ratio", "value", "best"]
+Row = Mapping[str, Any]
+WHYS: tuple[Why, ...] = ("reversed", "apart", "beaten", "no difference")
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of two variants.
+
+    Attributes
+    ----------
+    where : dict
+        Labels that the claim left out.
+    left, right : str
+        The two variants; of a value the right one is empty.
+    relation : {"above", "overlaps", "ratio", "value", "best"}
+        What the claim says of them.
+    difference : Interval or None
+        Difference relative to the right one, the ratio, the value, or how much better the right one is; None if there
+        was nothing to compare.
+    verdict : str
+        Holds, does not hold, cannot tell, or not run.
+    reason : str
+        Why, in words.
+    why : {"reversed", "no difference", "apart", "beaten"} or None
+        For what does not hold: in which way.
+    """
+
+    where: Mapping[str, str]
+    left: str
+    right: str
+    relation: Relation
+    difference: Interval | None
+    verdict: Verdict
+    reason: str
+    why: Why | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim judged on one metric.
+
+    Attributes
+    ----------
+    claim : Claim
+        What was claimed.
+    metric : str
+        Column on which it was judged.
+    verdict : str
+        Holds, does not hold, cannot tell, or not run.
+    reasons : list of str
+        Why, in words: the most telling comparisons, the extreme one first.
+    measured : list
+        For each of the labels left out: the variants, best first, each with its mean and interval.
+    comparisons : list of Comparison
+        What it rests on.
+    sampling : {"seed", "path", "offset", "exact", "mixed"}
+        What the intervals are over; exact if nothing but formulas is compared, mixed if cells differ.
+    order_matches : bool or None
+        For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
+    why : {"reversed", "no difference", "apart", "beaten"} or None
+        For what does not hold: in which way; of several ways the first of these.
+    beside : Judgement or None
+        The judgement on the exact path, if this one is on drawn paths.
+    """
+
+    claim: Claim
+    metric: str
+    verdict: Verdict
+    reasons: list[str]
+    measured: list[tuple[dict[str, str], list[tuple[str, Interval]]]]
+    comparisons: list[Comparison]
+    sampling: Sampling | Literal["mixed"]
+    order_matches: bool | None = None
+    why: Why | None = None
+    beside: Judgement | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reasons as one text."""
+        return "; ".join(self.reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain lists and dictionaries, for JSON."""
+        measured = [
+            {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
+            for where, ranks in self.measured
+        ]
+        claim = {key: value for key, value in asdict(self.claim).items() if value not in ("", (), None, False)}
+        comparisons = [asdict(comparison) for comparison in self.comparisons]
+        kept = {
+            "verdict": self.verdict,
+            "why": self.why,
+            "reason": self.reason,
+            "sampling": self.sampling,
+            "order_matches": self.order_matches,
+        }
+        found = {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
+        if self.beside is None:
+            return found
+        return {**found, "exact_path": {k: v for k, v in self.beside.to_dict().items() if k not in ("claim", "metric")}}
+
+
+@dataclass
+class _Cell:
+    """Values of one metric with all labels but the axis fixed: per variant, per seed, drawn path or start time."""
+
+    values: dict[str, dict[int, float]] = field(default_factory=dict)
+    sampling: dict[str, Sampling] = field(default_factory=dict)
+
+    def of_pair(self, left: str, right: str) -> Sampling:
+        """Say what a comparison of two variants is over: a formula takes part in what the other one is over."""
+        found = {self.sampling[left], self.sampling[right]} - {"exact"}
+        return min(found, default="exact")
+
+
+Key = tuple[tuple[str, str], ...]
+
+
+def judge_all(
+    claims: Sequence[Claim], rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95
+) -> list[Judgement]:
+    """Judge every claim on each of its metrics.
+
+    Parameters
+    ----------
+    claims
+        What to judge.
+    rows
+        One per run: its labels, ``sampling``, ``unit`` (the number of the seed, drawn path or start time), and the
+        metrics. If ``seeds`` is ``common``, only claims of the kind ``equal`` look at it, and if it is ``own``, only
+        the others. If ``paths`` is ``exact``, the run is of the exact path beside others of drawn ones (``like``).
+    labels
+        Which of the columns are labels.
+    confidence
+        Probability that all intervals of one claim cover what they estimate.
+    """
+    return [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
+
+
+def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
+    """Judge one claim on one metric; parameters as in `judge_all`."""
+    own = [row for row in rows if _belongs(row, claim, metric)]
+    found = _judge(claim, metric, [row for row in own if row.get("paths") != "exact"], labels, confidence)
+    if any(row.get("paths") == "exact" for row in own):
+        exact = [row for row in own if row.get("paths") != "like"]
+        return replace(found, beside=_judge(claim, metric, exact, labels, confidence))
+    return found
+
+
+def _belongs(row: Row, claim: Claim, metric: str) -> bool:
+    # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
+    other = "own" if claim.kind == "equal" else "common"
+    return (
+        row.get(metric) is not None
+        and row.get("seeds") != other
+        and all(row[label] == value for label, value in claim.where.items())
+    )
+
+
+def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float) -> Judgement:
+    cells = _collect(claim, metric, rows, labels)
+    pairs = [
+        (key, left, right, relation)
+        for key, cell in cells.items()
+        for left, right, relation in _pairs(claim, cell.values)
+    ]
+    share = 1 - (1 - confidence) / max(1, len(pairs))
+    compared = [
+        _compare(claim, metric, dict(key), cells[key], (left, right, relation), share)
+        for key, left, right, relation in pairs
+    ]
+    measured = [(dict(key), _ranking(cell, metric, confidence)) for key, cell in cells.items()]
+    verdict, reasons, why = _conclude(claim, compared)
+    matches = _order_matches(claim, measured) if claim.kind == "order" else None
+    over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
+    sampling = "mixed" if len(over) > 1 else min(over, default="exact")
+    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why)  # type: ignore[arg-type]
+
+
+def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> dict[Key, _Cell]:
+    free = [label for label in labels if label not in claim.where and label not in claim.pool and label != claim.axis]
+    gathered: dict[Key, dict[str, dict[int, list[float]]]] = {}
+    exact: dict[Key, dict[str, list[float]]] = {}
+    over: dict[Key, dict[str, Sampling]] = {}
+    for row in rows:
+        key, variant, value = tuple((label, row[label]) for label in free), row[claim.axis], float(row[metric])
+        cell = gathered.setdefault(key, {})
+        over.setdefault(key, {})[variant] = row["sampling"]
+        if row["sampling"] == "exact":
+            exact.setdefault(key, {}).setdefault(variant, []).append(value)
+        else:
+            cell.setdefault(variant, {}).setdefault(row["unit"], []).append(value)
+    # A formula's value stands beside each of the runs.
+    units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
+    for key, found in exact.items():
+        gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
+    # A label that has one value in all of them tells nothing.
+    told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
+    return {
+        tuple(pair for pair in key if pair[0] in told): _Cell(
+            {
+                variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
+                for variant, units in variants.items()
+            },
+            over[key],
+        )
+        for key, variants in gathered.items()
+    }
+
+
+def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Relation]]:
+    if claim.kind == "bound":
+        return [(claim.of, claim.to, "ratio" if claim.to else "value")]
+    if claim.kind == "best":
+        return [(claim.of, other, "best") for other in cell if other != claim.of]
+    if claim.kind == "equal":
+        return [(left, right, "overlaps") for left, right in combinations(cell, 2)]
+    groups = claim.expected
+    beneath = groups[0] if groups else claim.rest
+    pairs: list[tuple[str, str, Relation]] = [(left, right, "above") for left in claim.lead for right in beneath]
+    for index, group in enumerate(groups):
+        pairs += [(left, right, "overlaps") for left, right in combinations(group, 2)]
+        # Neighbouring groups suffice: an order is transitive.
+        below = groups[index + 1] if index + 1 < len(groups) else claim.rest
+        pairs += [(left, right, "above") for left in group for right in below]
+    return pairs
+
+
+def _compare(
+    claim: Claim, metric: str, where: dict[str, str], cell: _Cell, pair: tuple[str, str, Relation], confidence: float
+) -> Comparison:
+    left, right, relation = pair
+    if relation == "value":
+        return _judge_value(claim, metric, where, cell, confidence)
+    units = sorted(cell.values.get(left, {}).keys() & cell.values.get(right, {}).keys())
+    names = f"{claim.axis} {left} and {right}"
+    if not units:
+        return Comparison(where, left, right, relation, None, "not run", f"no runs of both {names}")
+    a, b = [cell.values[left][unit] for unit in units], [cell.values[right][unit] for unit in units]
+    # How much better the other one is, relative to what it is better than.
+    if claim.sense == "highest":
+        a, b = b, a
+    found = ratios.ratio(a, b, cell.of_pair(left, right), confidence)
+    if not found.known:
+        return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
+    if relation == "ratio":
+        return _within_bounds(claim, where, found)
+    verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, found, claim.tolerance)
+    difference = Interval(found.mean - 1, found.low - 1, found.high - 1, found.count)
+    return Comparison(where, left, right, relation, difference, verdict, reason, why)
+
+
+def _judge_above(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin, least = ratios.words(over), f"{100 * tolerance:g} %", 1 + tolerance
+    if over.low > least:
+        return "holds", f"{left} is above {right}: {found}", None
+    if over.high >= least:
+        return "cannot tell", f"{left} over {right} is {found}, neither above nor below {margin}", None
+    if over.high < 1 / least:
+        return "does not hold", f"{left} is below {right}: {found}", "reversed"
+    if over.within(1 / least, least):
+        return "does not hold", f"no difference between {left} and {right}: {found}, within ±{margin}", "no difference"
+    return "does not hold", f"{left} is not above {right}: {found}", None
+
+
+def _judge_overlap(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin, most = ratios.words(over), f"±{100 * tolerance:g} %", 1 + tolerance
+    if over.within(1 / most, most):
+        return "holds", f"{left} and {right} overlap: {found}", None
+    if over.apart(1 / most, most):
+        return "does not hold", f"{left} and {right} differ: {found}", "apart"
+    return "cannot tell", f"{left} over {right} is {found}, neither within nor apart from {margin}", None
+
+
+def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
+    found, margin = ratios.words(better), f"{100 * tolerance:g} %"
+    if better.high <= 1 + tolerance:
+        return "holds", f"{right} is not better than {left}: {found}", None
+    if better.low > 1 + tolerance:
+        return "does not hold", f"{right} is better than {left}: {found}", "beaten"
+    return "cannot tell", f"{right} is better than {left} by {found}, neither above nor below {margin}", None
+
+
+RULES = {"above": _judge_above, "overlaps": _judge_overlap, "best": _judge_best}
+
+
+def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, confidence: float) -> Comparison:
+    values = cell.values.get(claim.of, {})
+    if not values:
+        reason = f"no runs of {claim.axis} {claim.of}"
+        return Comparison(where, claim.of, "", "value", None, "not run", reason)
+    sample = [values[unit] for unit in sorted(values)]
+    found = interval(sample, cell.sampling[claim.of], confidence, BOUNDS.get(metric))
+    if not found.known:
+        return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
+    return _within_bounds(claim, where, found)
+
+
+def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comparison:
+    low = float("-inf") if claim.low is None else claim.low
+    high = float("inf") if claim.high is None else claim.high
+    within, apart = found.within(low, high), found.apart(low, high)
+    verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
+    named = f"{claim.of}/{claim.to}" if claim.to else claim.of
+    said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
+    place = "within" if within else "outside" if apart else "partly within"
+    reason, relation = f"{said}, {place} {bounds(claim)}", "ratio" if claim.to else "value"
+    return Comparison(where, claim.of, claim.to, relation, found, verdict, reason, "apart" if apart else None)  # type: ignore[arg-type]
+
+
+def _ranking(cell: _Cell, metric: str, confidence: float) -> list[tuple[str, Interval]]:
+    ranks = []
+    for variant, values in cell.values.items():
+        sample = [values[unit] for unit in sorted(values)]
+        ranks.append((variant, interval(sample, cell.sampling[variant], confidence, BOUNDS.get(metric))))
+    return sorted(ranks, key=lambda rank: -rank[1].mean)
+
+
+def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
+    if all(comparison.verdict == "not run" for comparison in comparisons):
+        return "not run", ["these cells were not run"], None
+    cells = _by_cell(comparisons)
+    if claim.quantifier == "most" or (claim.quantifier == "any" and len(cells) < len(comparisons)):
+        return _conclude_cells(claim, cells)
+    wanted: Verdict = "does not hold" if claim.quantifier == "all" else "holds"
+    other: Verdict = "holds" if claim.quantifier == "all" else "does not hold"
+    deciding = [comparison for comparison in comparisons if comparison.verdict == wanted]
+    unclear = [comparison for comparison in comparisons if comparison.verdict in ("cannot tell", "not run")]
+    verdict = wanted if deciding else "cannot tell" if unclear else other
+    chosen = deciding or unclear or comparisons
+    why = next((why for why in WHYS if any(comparison.why == why for comparison in chosen)), None)
+    return verdict, _reasons(claim, chosen, comparisons), why
+
+
+def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
+    cells: dict[str, list[Verdict]] = {}
+    for comparison in comparisons:
+        cells.setdefault(_place(comparison).rstrip(": "), []).append(comparison.verdict)
+    return cells
+
+
+def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
+    """Conclude from the cells, each as if it were claimed alone: one must hold, or more than half of them."""
+    found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
+    for place, verdicts in cells.items():
+        bad = "does not hold" in verdicts
+        found["does not hold" if bad else "holds" if set(verdicts) == {"holds"} else "cannot tell"].append(place)
+    enough = 1 if claim.quantifier == "any" else len(cells) // 2 + 1
+    sure, possible = len(found["holds"]), len(found["holds"]) + len(found["cannot tell"])
+    verdict: Verdict = "holds" if sure >= enough else "does not hold" if possible < enough else "cannot tell"
+    counts = [
+        f"{word} in {len(places)} of {len(cells)} ({'; '.join(places)})" for word, places in found.items() if places
+    ]
+    return verdict, counts, None
+
+
+def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
+    """Give the most telling comparisons in words, the extreme one first."""
+
+    def extent(comparison: Comparison) -> tuple[int, float]:
+        if comparison.difference is None:
+            return (1, 0.0)
+        mean = comparison.difference.mean if comparison.difference.known else 0.0
+        if comparison.relation not in ("ratio", "value"):
+            return (0, -abs(mean))
+        smallest_first = claim.low is not None and claim.quantifier == "all"
+        return (0, mean if smallest_first else -mean)
+
+    ordered = sorted(chosen, key=extent)
+    shown = [_place(comparison) + comparison.reason for comparison in ordered[:SHOWN]]
+    if len(ordered) > SHOWN:
+        shown.append(f"and {len(ordered) - SHOWN} more")
+    if len(comparisons) > SHOWN:
+        shown.append(f"{len(chosen)} of {len(comparisons)} comparisons")
+    measured = [
+        item
+        for item in comparisons
+        if item.relation in ("ratio", "value") and item.difference is not None and item.difference.known
+    ]
+    if len(measured) > 1:
+        largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
+        # Its interval holds for all cells together, so that it also holds for the one chosen as the largest.
+        ends = f"[{largest.difference.low:.4g}, {largest.difference.high:.4g}]"  # type: ignore[union-attr]
+        said = f"the largest {largest.relation} is {largest.difference.mean:.4g} {ends}, {_place(largest)}"  # type: ignore[union-attr]
+        shown.append(said.rstrip(": "))
+    return shown
+
+
+def _place(comparison: Comparison) -> str:
+    labels = ", ".join(f"{label} {value}" for label, value in comparison.where.items())
+    return f"{labels}: " if labels else ""
+
+
+def _order_matches(claim: Claim, measured: Sequence[tuple[dict[str, str], list[tuple[str, Interval]]]]) -> bool | None:
+    groups = [group for group in (claim.lead, *claim.expected, claim.rest) if group]
+    if not measured or len(groups) < 2:
+        return None
+    for _, ranks in measured:
+        means = {variant: mean.mean for variant, mean in ranks}
+        if any(variant not in means for group in groups for variant in group):
+            return None
+        for above, below in pairwise(groups):
+            if min(means[variant] for variant in above) <= max(means[variant] for variant in below):
+                return False
+    return True

@@ -1,0 +1,87 @@
+"""What is measured of a run or given by a model: its name in words, and its unit."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ackclock import columns
+from ackclock.models import registry
+from ackclock.texts.numbers import number
+
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+NAMES = {
+    "cwnd_mean": "mean cwnd, whole run",
+    "cwnd_10s": "mean cwnd, first 10 s",
+    "cwnd_start": "mean cwnd, start",
+    "cwnd_end": "mean cwnd, end",
+    "goodput_bps": "whole run",
+    "delivered_1s": "first 1 s",
+    "delivered_2s": "first 2 s",
+    "delivered_5s": "first 5 s",
+    "delivered_10s": "first 10 s",
+    "jain": "Jain's index",
+    "resent_ratio": "retransmitted over lost packets",
+    "bwe_ratio": "estimated over delivered rate",
+    "rtt_mean": "mean round-trip time",
+    "load_mean": "mean page load time",
+    "page_bps": "throughput of page loads",
+    "delivered_bytes": "data received",
+}
+ENDINGS = {"_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_drops": "packets", "_losses": "packets"}
+UNITS = {
+    **dict.fromkeys(("rtt_mean", "load_mean", "load_median", "load_p95"), "s"),
+    **dict.fromkeys(("first_arrived", "first_window"), "segments"),
+    "bwe_mean": "segments/s",
+    "first_rounds": "round trips",
+    "timeouts": "timeouts",
+    "window_reductions": "reductions",
+    "pages": "pages",
+    "pages_unfinished": "pages",
+    "connections": "connections",
+    "rank": "place",
+}
+
+
+def name(metric: str) -> str:
+    """Name a metric in words."""
+    return NAMES.get(metric, metric.replace("_", " "))
+
+
+def unit(metric: str) -> str:
+    """Name the unit of a metric; empty for a plain number, as a ratio."""
+    if metric in UNITS:
+        return UNITS[metric]
+    if found := _of_flows().get(metric):
+        return "B" if found == "bytes" else found
+    if metric.startswith("cwnd_"):
+        return "segments"
+    for ending, found in ENDINGS.items():
+        if metric.endswith(ending):
+            return found
+    return "B" if metric.startswith("delivered_") else _of_models().get(metric, "")
+
+
+def quantity(value: float, metric: str) -> str:
+    """Write a value of a metric with its unit; bits and bytes with k, M or G.
+
+    >>> quantity(8_160_000.0, "goodput_bps"), quantity(0.25, "load_mean"), quantity(1.25, "gain")
+    ('8.16 Mbit/s', '0.25 s', '1.25')
+    """
+    named = unit(metric)
+    if named in ("bit/s", "B"):
+        for factor, prefix in PREFIXES:
+            if abs(value) >= factor:
+                return f"{number(value / factor, 3)} {prefix}{named}"
+    return f"{number(value, 3)} {named}".rstrip()
+
+
+@cache
+def _of_flows() -> dict[str, str]:
+    """Give the units of the columns of flows, by their names."""
+    return {column.name: column.unit for column in columns.of("flows")}
+
+
+@cache
+def _of_models() -> dict[str, str]:
+    """Give the units of all models' outputs, by their names."""
+    return {output.name: output.unit for model in registry.models().values() for output in model.outputs}

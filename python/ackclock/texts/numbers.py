@@ -1,0 +1,29 @@
+"""Numbers as people and JSON read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
+    """Return a value of a table for JSON, which has no NaN and no infinities: None stands for them."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with this many significant digits, and commas between thousands.
+
+    >>> number(0.123456), number(1234567.0), number(250000.0), number(12.0)
+    ('0.1235', '1,234,567', '250,000', '12')
+    """
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:,.{digits}g}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "flow"), counted(2000, "flow")
+    ('1 flow', '2,000 flows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
