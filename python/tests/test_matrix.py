@@ -16,7 +16,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.drawing.curves import encode
+from ackclock.drawing.rendering import encode
 from ackclock.matrices import crossing, effects, metrics, paths
 from ackclock.matrices import parts as composing
 from ackclock.matrices import report as crossreport

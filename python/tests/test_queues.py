@@ -220,7 +220,7 @@ def test_a_missing_trace_is_named(kind: str, missing: str, full: Result) -> None
     with pytest.raises(KeyError) as caught:
         plot.KINDS[kind].draw(result)
     assert caught.value.args[0].startswith(
-        f"trace '{missing}', which {kind} needs, not recorded; run again with record"
+        f"{kind} needs the trace '{missing}', which was not recorded; run again with record"
     )
     assert f'"{missing}"' in caught.value.args[0]
 
@@ -283,4 +283,4 @@ def test_a_link_for_plots_of_flows_is_refused(cli: Cli, first: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == "error: --link n1>n2: none of cwnd shows links\n"
     done = cli("plot", "o", "--kind", "sojourn")
-    assert done.stderr.endswith('which sojourn needs, not recorded; run again with record = ["sojourn"]\n')
+    assert done.stderr.endswith('which was not recorded; run again with record = ["sojourn"]\n')

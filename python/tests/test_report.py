@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ackclock.drawing import bands, curves
+from ackclock.drawing import bands, curves, rendering
 from ackclock.drawing import charts as chartdrawing
 from ackclock.experiments.measures import Drawing
 from ackclock.experiments.repetitions import Repetition
@@ -296,8 +296,8 @@ def test_runs_with_common_seeds_or_on_the_exact_path_are_drawn(scenario: Scenari
 def test_pictures_have_a_palette() -> None:
     figure = curves.new_figure((4, 3))
     curves.draw(figure.add_subplot(), [curves.Line("a", np.arange(9.0), np.arange(9.0))])
-    png = curves.encode(figure, "png")
-    assert png == curves.encode(figure, "png")
+    png = rendering.encode(figure, "png")
+    assert png == rendering.encode(figure, "png")
     with Image.open(io.BytesIO(png)) as image:
         assert image.mode == "P"
 

@@ -131,7 +131,7 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--x", "delay"], "the runs differ in flow.slow_start, too; add --by slow_start"),
+        (["--x", "delay"], "the runs also differ in flow.slow_start; add --by slow_start"),
         (["--x", "dealy", "--by", "slow_start"], "--x dealy: there is no label 'dealy'; did you mean 'delay'?"),
         (["--x", "delay", "--by", "slow"], "--by slow: there is no label 'slow'"),
         (["--x", "delay", "--by", "slow_start", "--y", "goodput"], "did you mean 'goodput_bps'?"),
