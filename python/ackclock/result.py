@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import pickle
 import warnings
 from abc import ABC, abstractmethod
@@ -18,7 +17,7 @@ from ackclock.files import storage, targets
 from ackclock.files.pickled import PickledRun, PickledTable
 from ackclock.files.sweeps import Reader
 from ackclock.scenario import Scenario
-from ackclock.texts.numbers import counted
+from ackclock.texts.numbers import counted, finite
 
 if TYPE_CHECKING:
     import polars
@@ -82,11 +81,7 @@ def rows(table: ArrowTable, most: int | None = None) -> list[dict[str, Any]]:
     if isinstance(table, _core.Table):
         return table.rows(most)
     read = frame(table) if most is None else frame(table).head(most)
-    return [{key: _finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return [finite(row) for row in read.iter_rows(named=True)]
 
 
 class Summaries(ABC):

@@ -188,45 +188,52 @@ def draw_map(
     axes: Axes,
     grid_and_labels: tuple[Any, list[str], list[str]],
     ends: tuple[float, float],
-    chart: Mapping[str, Any],
+    axis_labels: tuple[str, str],
+    *,
+    ratio: bool = False,
+    bounds: tuple[float, float] | None = None,
+    mark: Mapping[str, str] | None = None,
 ) -> AxesImage:
-    """Draw a grid of means, or of ratios on a logarithmic scale of colours about 1; `mark` and `bounds` are framed."""
+    """Draw a grid of means, or of ratios on a logarithmic scale of colours about 1.
+
+    Values within `bounds` are framed, and the cell whose labels are those of `mark`.
+    """
     grid, xs, ys = grid_and_labels
-    if "to" in chart:
+    if ratio:
         with np.errstate(divide="ignore"):
             powers = np.log2(grid)
         texts = [[number(float(value), 2) for value in line] for line in grid]
         drawn = heatmaps.draw(axes, (powers, xs, ys), ends, colours=RATIO_COLOURS, text=texts)
     else:
         drawn = heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(in_figure(chart["x"]))
-    axes.set_ylabel(in_figure(chart["y"]))
-    bounds, mark = chart.get("bounds"), chart.get("mark", {})
+    x, y = axis_labels
+    axes.set_xlabel(in_figure(x))
+    axes.set_ylabel(in_figure(y))
     for (row, column), value in np.ndenumerate(grid):
         if bounds and bounds[0] <= value <= bounds[1]:
-            axes.add_patch(_frame(column, row, 0.44, "black" if "to" in chart else "white", 1.4))
-        if mark and not np.isnan(value) and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
+            axes.add_patch(_frame(column, row, 0.44, "black" if ratio else "white", 1.4))
+        if mark and not np.isnan(value) and (mark.get(x), mark.get(y)) == (xs[column], ys[row]):
             axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.6))
     return drawn
 
 
-def ends_of(grids: Iterable[Any], chart: Mapping[str, Any]) -> tuple[float, float]:
+def ends_of(grids: Iterable[Any], *, ratio: bool = False, share: bool = False) -> tuple[float, float]:
     """Give the values of a map's first and last colour: of ratios powers of two, as far below 1 as above."""
     values = np.concatenate([np.ravel(grid) for grid in grids])
     values = values[np.isfinite(values)]
-    if "to" in chart:
+    if ratio:
         extent = float(np.abs(np.log2(values[values > 0])).max(initial=0.0))
         extent = max(1.0, math.ceil(extent))
         return -extent, extent
-    if "equals" in chart:
+    if share:
         return 0.0, 1.0
     return float(values.min()), float(values.max())
 
 
-def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], chart: Mapping[str, Any], label: str) -> None:
+def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], label: str, *, ratio: bool = False) -> None:
     """Draw the bar of colours of a map's panels."""
     bar = figure.colorbar(drawn, ax=axes, fraction=0.06, pad=0.02)
-    if "to" in chart:
+    if ratio:
         low, high = drawn.get_clim()
         powers = np.arange(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
         names = [f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in powers.tolist()]
