@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
 PYTHON_FILES := python benches docs requirements
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs clean
+.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -50,6 +51,7 @@ lint: $(VENV)/.ready
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
+	@if command -v go >/dev/null; then go run $(ACTIONLINT); else echo 'skipped: actionlint checks the workflows, and needs Go'; fi
 
 types: core
 	$(BIN)/mypy
@@ -69,5 +71,10 @@ bench: core  ## measure speed, against ns-2 where it is installed; writes target
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
+wheel: $(VENV)/.ready  ## build the source distribution, and from it the wheel, into dist/
+	@rm -rf dist
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
+	@ls dist/*
+
 clean:  ## remove everything that was built
-	rm -rf target fuzz/target $(VENV) out python/ackclock/*.so
+	rm -rf target fuzz/target dist $(VENV) out python/ackclock/*.so

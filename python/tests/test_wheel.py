@@ -1,4 +1,4 @@
-"""The wheel holds what the README promises: it works away from the source tree, papers included."""
+"""The wheel and the source distribution are complete: each works away from the source tree."""
 
 from __future__ import annotations
 
@@ -7,79 +7,183 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import venv
 import zipfile
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from .conftest import ROOT
+from .conftest import ROOT, Cli
+from .test_docs import blocks, check_commands
 
 pytestmark = pytest.mark.wheel
 
-# Installed packages stay importable but for those that ackclock does not declare.
-WITHOUT_UNDECLARED = "import sys; sys.modules['pyarrow'] = sys.modules['pandas'] = None; "
-PLAN = """
-from ackclock.papers import library, reproduction
-for paper in library.papers():
-    print(paper.name, len(reproduction.plan(paper, quick=True).runs), paper.folder)
-"""
+
+def build(folder: Path, *command: str) -> Path:
+    """Build into a folder with maturin, and return the file."""
+    if shutil.which("cargo") is None:
+        pytest.skip("building needs cargo")
+    pytest.importorskip("maturin", reason="building needs maturin")
+    maturin = [sys.executable, "-m", "maturin", *command, "--out", str(folder)]
+    subprocess.run(maturin, cwd=ROOT, check=True, timeout=1800)
+    (built,) = folder.iterdir()
+    return built
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("cargo") is None:
-        pytest.skip("there is no cargo to build the wheel with")
-    pytest.importorskip("maturin", reason="maturin is not installed")
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "maturin", "build", "--release", "--quiet", "--out", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=1800)
-    return next(folder.glob("*.whl"))
+    return build(tmp_path_factory.mktemp("wheel"), "build", "--release", "--quiet")
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path) -> Path:
-    folder = wheel.parent / "installed"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(folder)]
-    subprocess.run([*command, str(wheel)], check=True, timeout=300)
-    return folder
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked source distribution."""
+    archive = build(tmp_path_factory.mktemp("sdist"), "sdist")
+    with tarfile.open(archive) as opened:
+        opened.extractall(archive.parent, filter="data")
+    return archive.parent / archive.name.removesuffix(".tar.gz")
 
 
-def python(installed: Path, code: str, folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
-    command = [sys.executable, "-c", WITHOUT_UNDECLARED + code]
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of a new virtual environment with the wheel and the packages that it requires."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    programs = folder / "bin"
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=300)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for distribution in required(requirements(wheel)):
+        link(distribution, packages)
+    subprocess.run([*pip, "--quiet", "check"], check=True, timeout=300)
+    return programs
+
+
+def requirements(wheel: Path) -> list[str]:
+    return re.findall(r"^Requires-Dist: (.*)$", read_metadata(wheel), re.MULTILINE)
+
+
+def read_metadata(wheel: Path) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(next(name for name in archive.namelist() if name.endswith("dist-info/METADATA"))).decode()
+
+
+def required(requirements: Iterable[str]) -> Iterable[metadata.Distribution]:
+    """Find the installed packages that these requirements name, and those that they require in turn."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = [Requirement(text) for text in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if wanted and requirement.name not in found:
+            distribution = found[requirement.name] = metadata.distribution(requirement.name)
+            waiting += map(Requirement, distribution.requires or [])
+    return found.values()
+
+
+def link(distribution: metadata.Distribution, packages: Path) -> None:
+    """Link an installed package into another folder of packages, so that no network is needed."""
+    for name in {path.parts[0] for path in distribution.files or []} - {"..", "__pycache__"}:
+        place = packages / name
+        if not place.exists():
+            place.symlink_to(Path(str(distribution.locate_file(name))))
+
+
+@pytest.fixture
+def program(installed: Path, tmp_path: Path) -> Cli:
+    """Run the installed command as a user would, in an empty folder."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        command = [installed / "ackclock", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=cwd, timeout=900, env=environment(), check=False
+        )
+
+    return run
+
+
+def environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return {**kept, "NO_COLOR": "1"}
+
+
+def test_the_wheel_holds_the_papers(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if name.startswith("ackclock/data/papers/")}
+    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "papers").rglob("*") if path.is_file()}
+    assert inside == {f"ackclock/data/{name}" for name in wanted}
+    assert "ackclock/data/papers/ass/paper.toml" in inside
+
+
+def test_the_wheel_requires_what_it_imports(wheel: Path) -> None:
+    needed = {Requirement(text).name for text in requirements(wheel) if "extra ==" not in text}
+    assert {"polars", "matplotlib"} <= needed
+    assert "pyarrow" not in needed
+    assert "# Ackclock" in read_metadata(wheel), "the README is the description"
+
+
+def test_the_environment_holds_only_what_the_wheel_requires(installed: Path) -> None:
+    code = (
+        "import ackclock, importlib.util as u; print(ackclock.__file__, u.find_spec('pandas'), u.find_spec('pytest'))"
+    )
+    command = [installed / "python", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True)
+    where, *others = done.stdout.split()
+    assert Path(where).is_relative_to(installed.parent)
+    assert others == ["None", "None"]
+
+
+def test_the_installed_program_lists_every_paper(program: Cli) -> None:
+    listed = program("list", "papers")
+    assert listed.returncode == 0, listed.stderr
+    names = [path.parent.name for path in ROOT.glob("papers/*/paper.toml")]
+    assert [name for name in names if not re.search(rf"^\W*{re.escape(name)}\b", listed.stdout, re.MULTILINE)] == []
+
+
+def test_the_installed_program_reproduces_a_paper(program: Cli, tmp_path: Path) -> None:
+    done = program("paper", "ass", "--quick", "--out", "ass")
+    assert done.returncode == 0, done.stderr
+    assert "ass/report.html" in done.stdout
+    assert "does not hold" in (tmp_path / "ass" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_installed_program_runs_the_first_scenario_of_the_readme(program: Cli, tmp_path: Path) -> None:
+    found = list(blocks(ROOT / "README.md"))
+    scenario = next(block for block in found if block.words[0] == "toml")
+    (tmp_path / scenario.words[1]).write_text(scenario.text, encoding="utf-8")
+    console = next(block for block in found if block.words == ["console"])
+    assert scenario.words[1] in console.text
+    check_commands(console, program, f"README.md:{console.line}")
+    assert list(tmp_path.rglob("*.png"))
+
+
+def test_the_installed_package_runs_the_python_of_the_readme(installed: Path, tmp_path: Path) -> None:
+    example = next(block for block in blocks(ROOT / "README.md") if block.words[:2] == ["python", "run"])
+    command = [installed / "python", "-c", example.text]
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=300, check=False
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.stdout
 
 
-def test_the_papers_are_in_the_wheel(wheel: Path) -> None:
-    inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("ackclock/papers/")}
-    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "papers").rglob("*") if path.is_file()}
-    assert inside == {f"ackclock/{name}" for name in wanted}
-    assert "ackclock/papers/ass/paper.toml" in inside
+def test_the_source_distribution_holds_every_source(sdist: Path) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "crates", "python/ackclock", "papers", "Cargo.*", "pyproject.toml", "LICENSE", "README.md"],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    ).stdout.split()  # fmt: skip
+    assert "crates/core/src/lib.rs" in tracked
+    # Benchmarks and tests of the crates are no part of what is built.
+    needed = [name for name in tracked if not re.match(r"crates/\w+/(benches|tests|examples)/", name)]
+    assert [name for name in needed if not (sdist / name).is_file()] == []
 
 
-def test_the_wheel_declares_what_it_imports(wheel: Path) -> None:
-    archive = zipfile.ZipFile(wheel)
-    metadata = archive.read(next(name for name in archive.namelist() if name.endswith("dist-info/METADATA"))).decode()
-    needed = re.findall(r"^Requires-Dist: ([\w.-]+)(?!.*extra ==)", metadata, re.MULTILINE)
-    assert {"polars", "matplotlib"} <= set(needed)
-    assert "pyarrow" not in needed
-    assert "# Ackclock" in metadata, "the README is the description"
-
-
-def test_the_installed_papers_can_be_run(installed: Path, tmp_path: Path) -> None:
-    printed = [line.split() for line in python(installed, PLAN, tmp_path).splitlines()]
-    assert [name for name, *_ in printed] == sorted(path.parent.name for path in ROOT.glob("papers/*/paper.toml"))
-    assert all(Path(folder).is_relative_to(installed) for *_, folder in printed)
-    assert {name: int(runs) > 0 for name, runs, _ in printed}["ass"]
-
-
-def test_the_installed_command_runs(installed: Path, tmp_path: Path) -> None:
-    code = "sys.argv = ['ackclock', {}]\nfrom ackclock.cli import main\nmain()"
-    assert "ass" in python(installed, code.format("'list', 'papers'"), tmp_path)
-    (tmp_path / "s.toml").write_text('duration = "1 s"\nrecord = ["cwnd"]\n[flow]\n')
-    python(installed, code.format("'run', 's.toml', '--out', 'o'"), tmp_path)
-    assert "cwnd.png" in python(installed, code.format("'plot', 'o'"), tmp_path)
+def test_cargo_can_build_from_the_source_distribution(sdist: Path) -> None:
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", "crates/py/Cargo.toml"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=sdist, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (sdist / "PKG-INFO").read_text(encoding="utf-8").startswith("Metadata-Version:")

@@ -1,4 +1,4 @@
-"""The command line; what it needs is loaded when a command runs, so that it starts at once."""
+"""The command line. A command imports the modules that it needs when it runs, so that the program starts quickly."""
 
 from ackclock.cli.app import main
 

@@ -1,4 +1,4 @@
-"""Captures of the command `run`: where packets are captured, and into which files they go."""
+"""Captures of the command `run`: the places where packets are captured, and their files."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from ackclock.scenario import Scenario
 
 @dataclass(frozen=True)
 class Captures:
-    """What `--pcap` and its companions ask for.
+    """The options `--pcap`, `--pcap-at` and `--pcap-snaplen`.
 
     Parameters
     ----------
     file
-        The file of a single run, ``-`` for standard output; the files of a sweep have the names of its runs in
-        addition.
+        The file of a single run; ``-`` is standard output. A sweep adds the names of its runs.
     places
-        Links and hosts; none: the bottleneck of each scenario.
+        Links and hosts; if empty, the bottleneck of each scenario.
     snaplen
-        Most bytes to store of each packet; None: its headers.
+        Largest number of bytes to store of each packet; None: only its headers.
     force
-        Whether files of other programs are replaced.
+        Whether to replace files of other programs.
     """
 
     file: Path
@@ -38,12 +37,12 @@ class Captures:
     def wanted(
         cls, file: Path | None, places: Sequence[str], snaplen: int | None, *, force: bool = False
     ) -> Captures | None:
-        """Read the options; None: no capture.
+        """Read the options; None: capture nothing.
 
         Raises
         ------
         ValueError
-            If there is no file for what is to be captured.
+            If an option needs a file and none is named.
         """
         if file is None:
             given = (
@@ -59,46 +58,46 @@ class Captures:
 
     @property
     def to_stdout(self) -> bool:
-        """Whether the packets go to standard output, which has then no room for tables."""
+        """Whether packets go to standard output, which then cannot hold tables."""
         return targets.is_stdout(self.file)
 
     def check(self, inputs: Sequence[Path], runs: Sequence[str | None], *, json_output: bool) -> None:
-        """Refuse files that may not be replaced, before anything is run.
+        """Refuse files that must not be replaced, before the first run.
 
         Parameters
         ----------
         inputs
-            What the command reads.
+            Files that the command reads.
         runs
-            Names of the runs of a sweep; a single None without one.
+            Names of the runs of a sweep; without a sweep, one None.
         json_output
             Whether JSON goes to standard output.
 
         Raises
         ------
         OSError
-            If a file cannot be written, or may not be replaced.
+            If a file cannot be written, or must not be replaced.
         ValueError
-            If all runs of a sweep would go into one pipe or device, or packets and JSON to standard output.
+            If all runs of a sweep would share one pipe or device, or packets and JSON would share standard output.
         """
         if self.to_stdout and json_output:
             raise ValueError(f"--pcap {self.file}: --json is written to standard output, too; name a file")
         single = self.to_stdout or (self.file.exists() and not self.file.is_file())
         if single and list(runs) != [None]:
-            raise ValueError(f"--pcap {self.file}: a sweep has one file per run; name a file")
+            raise ValueError(f"--pcap {self.file}: a sweep writes one file per run; name a file")
         for run in runs:
             targets.check(self.file_of(run), inputs=inputs, force=self.force)
 
     def file_of(self, run: str | None) -> Path:
-        """Name the file of a run, or of the run of a sweep with this name."""
+        """Return the file of a single run, or of the run of a sweep with this name."""
         return self.file if run is None else self.file.with_name(f"{self.file.stem}-{run}{self.file.suffix}")
 
     def places_of(self, scenario: Scenario) -> Sequence[str]:
-        """Give the links and hosts to capture in a run of `scenario`."""
+        """Return the links and hosts at which to capture a run of `scenario`."""
         return self.places or [scenario.bottleneck]
 
     def write(self, result: Result, run: str | None = None) -> None:
-        """Write the capture of a run, or of the run of a sweep with this name."""
+        """Write the capture of a single run, or of the run of a sweep with this name."""
         result.write_pcap(self.file_of(run), snaplen=self.snaplen)
         if run is None:
             where = "standard output" if self.to_stdout else self.file

@@ -1,35 +1,33 @@
-"""The command `list`."""
+"""The command `list`: parts, hosts, papers and paths."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Any
 
 from ackclock import _core
 from ackclock.cli import output
+from ackclock.files import checks
 from ackclock.matrices.paths import shipped
 from ackclock.papers import library
 
 
 def list_command(axis: str | None, *, json_output: bool) -> None:
-    """List the parts of one axis with their parameters, the presets of hosts, the papers, or all in brief."""
+    """List one axis with the parameters of its parts, or all axes, hosts, papers and paths in brief."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     papers = [{"name": paper.name, "summary": paper.title, "reference": paper.reference} for paper in library.papers()]
     paths = [{"name": path.name, "summary": path.summary} for path in shipped()]
     hosts: list[dict[str, Any]] = json.loads(_core.hosts())
     everything = {**axes, "hosts": hosts, "papers": papers, "paths": paths}
     if axis is not None and axis not in everything:
-        near = difflib.get_close_matches(axis, everything, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"unknown axis {axis!r}{hint} known: {', '.join(everything)}")
+        raise ValueError(f"unknown axis {axis!r}{checks.near(axis, everything)}")
     chosen = everything if axis is None else {axis: everything[axis]}
     if json_output:
         output.data(chosen if axis is None else chosen[axis])
         return
     if not papers and "papers" in chosen:
         places = ", ".join(str(place) for place in library.places())
-        output.note(f"no papers are here; a paper is a folder with a {library.PAPER_FILE} in one of {places}")
+        output.note(f"no papers found; a paper is a folder with a {library.PAPER_FILE}, in one of {places}")
     for name, parts in chosen.items():
         lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
         output.table(["name", "what it is", "reference"], lines, title=name, left=3)

@@ -1,4 +1,4 @@
-"""What the command line prints: tables and data to stdout, messages and progress to stderr."""
+"""Output of the command line: tables and data on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ackclock.texts.names import shown, shown_json, shown_text
 from ackclock.texts.numbers import number
 
 Progress = Callable[[int, int], None]
+MOST_ROWS = 200  # of a printed table
 
 
 def error(message: str) -> None:
@@ -26,20 +27,20 @@ def note(message: str) -> None:
 
 
 def place(path: Path) -> None:
-    """Print the name of a file to stdout, on a terminal with what cannot be seen written out."""
+    """Print the name of a file to stdout; a terminal gets invisible characters as escapes."""
     name = str(path)
     print(shown(name) if sys.stdout.isatty() else name)
 
 
-def data(value: Any) -> None:  # noqa: ANN401 - whatever JSON can say
+def data(value: Any) -> None:  # noqa: ANN401 - any JSON
     """Print JSON to stdout."""
     print(shown_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "", left: int = 1) -> None:
-    """Print a table to stdout; its first `left` columns are words, the others numbers.
+    """Print a table to stdout; its first `left` columns hold words, the others numbers.
 
-    Off a terminal every row is one line, whatever its length.
+    A row is one line of any length, except on a terminal.
     """
     from rich import box
     from rich.console import Console
@@ -62,7 +63,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str =
 
 
 def cell(value: object) -> str:
-    """Write a value for a table: four significant digits for what is not whole."""
+    """Return a value as the text of a cell; numbers that are not whole have four significant digits."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -72,14 +73,14 @@ def cell(value: object) -> str:
 
 @contextlib.contextmanager
 def aside(wanted: bool) -> Iterator[None]:
-    """Print tables to stderr while the block runs, if standard output is wanted for something else."""
+    """Print tables to stderr while the block runs, if standard output carries other data."""
     with contextlib.redirect_stdout(sys.stderr) if wanted else contextlib.nullcontext():
         yield
 
 
 @contextlib.contextmanager
-def progress(what: str, total: int) -> Iterator[Progress | None]:
-    """Show a progress bar on stderr while the block runs, on a terminal and for more than one run."""
+def progress(title: str, total: int) -> Iterator[Progress | None]:
+    """Show a progress bar on stderr while the block runs, if stderr is a terminal and there are several runs."""
     if total < 2 or not sys.stderr.isatty():
         yield None
         return
@@ -87,9 +88,9 @@ def progress(what: str, total: int) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(title, total=total)
         yield lambda done, count: bar.update(task, completed=done, total=count)
 
 

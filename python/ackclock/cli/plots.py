@@ -8,12 +8,13 @@ from pathlib import Path
 
 from ackclock import plot
 from ackclock.cli import output
+from ackclock.cli.options import key_and_value
 from ackclock.cli.resultplots import plot_results
-from ackclock.cli.runs import key_and_value
 from ackclock.drawing import results as resultplots
 from ackclock.drawing.curves import lacking
 from ackclock.files import storage, targets
 from ackclock.result import StoredResult, frame, read
+from ackclock.texts.labels import find
 
 MOST_CURVES = 12
 
@@ -32,7 +33,7 @@ def plot_command(
     by: Sequence[str] = (),
     force: bool = False,
 ) -> None:
-    """Plot a stored result or sweep."""
+    """Plot a stored run or sweep."""
     if image_format not in plot.FORMATS:
         raise ValueError(f"unknown format {image_format!r}; known: {', '.join(plot.FORMATS)}")
     if unknown := sorted(set(kinds or ()) - plot.KINDS.keys() - set(resultplots.KINDS)):
@@ -43,7 +44,7 @@ def plot_command(
     if over_labels or x is not None or y is not None or by:
         if kinds or names:
             wrong = f"--kind {kinds[0]}" if kinds else f"--name {names[0]}"
-            raise ValueError(f"{wrong}: is drawn over time, and --x, --y and --by over labels; use one or the other")
+            raise ValueError(f"{wrong} is drawn over time; --x, --y and --by draw over labels: use one or the other")
         plot_results(
             results, out or directory, kinds=over_labels or ["points"], x=x, y=y, by=by, link=link,
             image_format=image_format, check=lambda path: targets.check(path, inputs=_inputs(directory), force=force),
@@ -60,7 +61,7 @@ def _plot_traces(
     names: Sequence[str],
     target_format_force: tuple[Path, str, bool],
 ) -> None:
-    """Plot what was recorded over time."""
+    """Plot recorded traces over time."""
     target, image_format, force = target_format_force
     possible = _possible(results, kinds, directory)
     shown = {plot.KINDS[kind].shows for kind in kinds or possible}
@@ -69,7 +70,7 @@ def _plot_traces(
     if names and "names" not in shown:
         raise ValueError(f"--name {names[0]}: none of {', '.join(kinds or possible) or 'the plots'} shows internals")
     if not possible:
-        raise ValueError(f"{directory}: no traces to plot; run again with --record cwnd --record delivered")
+        raise ValueError(f"{directory}: there are no traces to plot; run again with --record cwnd --record delivered")
     target.mkdir(parents=True, exist_ok=True)
     for kind in kinds or possible:
         targets.check(target / f"{kind}.{image_format}", inputs=_inputs(directory), force=force)
@@ -86,22 +87,20 @@ def _plot_traces(
 
 
 def _inputs(directory: Path) -> Iterator[Path]:
-    """Give the files of a result, which no plot may replace."""
+    """Yield the files of a result, which no plot may replace."""
     return (
         path for pattern in ("*", "*/*") for path in directory.glob(pattern) if storage.OWN_FILES.fullmatch(path.name)
     )
 
 
 def _possible(results: list[StoredResult], kinds: Sequence[str] | None, directory: Path) -> list[str]:
-    """Name the plots for which there is something to draw; an error if one of `kinds` is not among them."""
+    """Return the kinds of plots with something to draw; refuse any other of `kinds`."""
     lacks = {name: lacking(results, name, kind.traces) for name, kind in plot.KINDS.items()}
     if messages := [lacks[kind] for kind in kinds or () if lacks[kind] is not None]:
         raise ValueError(f"{directory}: {messages[0]}")
     for kind in kinds or ():
         if plot.KINDS[kind].shows == "flows" and not _any(results, kind):
-            raise ValueError(
-                f"{directory}: no flow has anything to draw as {kind}: datagrams have no window and no ACKs"
-            )
+            raise ValueError(f"{directory}: no flow has data for {kind}: datagrams have no window and no ACKs")
     return [
         kind for kind, message in lacks.items() if message is None and (kind in (kinds or ()) or _any(results, kind))
     ]
@@ -117,44 +116,38 @@ def _read(directory: Path) -> list[StoredResult]:
 
 
 def _choose(results: list[StoredResult], only: Sequence[str]) -> list[StoredResult]:
-    """Keep the runs whose labels have the values asked for."""
+    """Return the runs whose labels have the values that the user names."""
     for text in only:
         word, wanted = key_and_value(text, "--only", "algorithm=staged")
-        labels: Mapping[str, str] = results[0].manifest["labels"]
-        found = [label for label in labels if word in (label, label.rsplit(".", 1)[-1])]
-        if len(found) != 1:
-            known = ", ".join(labels) or "none"
-            raise ValueError(
-                f"--only {text}: {'several labels are' if found else 'no label is'} {word!r}; known: {known}"
-            )
-        values = list(dict.fromkeys(result.manifest["labels"][found[0]] for result in results))
-        results = [result for result in results if result.manifest["labels"][found[0]] == wanted]
+        label = find(f"--only {text}", "label", word, results[0].labels)
+        values = list(dict.fromkeys(result.labels[label] for result in results))
+        results = [result for result in results if result.labels[label] == wanted]
         if not results:
-            raise ValueError(f"--only {text}: no run has that value; known: {', '.join(values[:20])}")
+            raise ValueError(f"--only {text}: no run has this value; known: {', '.join(values[:20])}")
     return results
 
 
 def _any(results: Sequence[StoredResult], kind: str) -> bool:
-    """Whether there is something to draw: most controls show nothing of themselves, and datagrams have no window."""
+    """Whether there is something to draw: most controls have no internals, and datagrams have no window."""
     shown = plot.KINDS[kind]
     return shown.shows not in ("names", "flows") or any(len(frame(result.trace(shown.traces[0]))) for result in results)
 
 
 def _curves(result: StoredResult, shows: str, link: str | None) -> int:
-    """Count the curves of one run."""
+    """Return the number of curves of one run."""
     if shows in ("flows", "names"):
         return len(result.flows)
     return 1 if shows == "link" or link is not None else len(plot.used_queues(result))
 
 
 def _few(results: list[StoredResult], curves: int) -> list[StoredResult]:
-    """Keep no more runs, evenly chosen, than a plot with so many curves of each can tell apart."""
+    """Return evenly chosen runs, so few that a plot with this number of curves for each stays legible."""
     most = max(1, MOST_CURVES // max(1, curves))
     if len(results) <= most:
         return results
     places = [round(index * (len(results) - 1) / max(1, most - 1)) for index in range(most)]
-    label = next(iter(results[0].manifest["labels"]), "LABEL")
-    output.note(f"{most} of {len(results)} runs are drawn; choose with --only, as in --only {label}=VALUE")
+    label = next(iter(results[0].labels), "LABEL")
+    output.note(f"{most} of {len(results)} runs are drawn; choose others with --only, as in --only {label}=VALUE")
     return [results[place] for place in places]
 
 

@@ -1,4 +1,4 @@
-"""The command `plot` with results over labels."""
+"""The command `plot` with results over the labels of a sweep."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ackclock.cli import output
 from ackclock.drawing import results as resultplots
 from ackclock.experiments.labelled import samples
 from ackclock.result import StoredResult
+from ackclock.texts.labels import last_part
 from ackclock.texts.names import in_file
 
-# What is drawn if no column is named: the first that was measured.
+# The columns drawn by default: the first that was measured.
 TIMES = ("load_time", "completion_time")
 
 
@@ -28,15 +29,15 @@ def plot_results(
     image_format: str,
     check: Callable[[Path], None],
 ) -> None:
-    """Draw means over a label, distributions, or boxes, with notes; `check` may refuse a file."""
+    """Draw means over a label, distributions, or boxes, and print notes; `check` may refuse a file."""
     for kind in kinds:
         if kind == "points" and x is None:
-            raise ValueError("--x is needed: the label over which means are drawn, as in --x limit")
+            raise ValueError("--x is needed: name the label on the axis, as in --x limit")
         if kind == "cdf" and x is not None:
-            raise ValueError(f"--x {x}: a cdf has its column as x; name labels with --by")
+            raise ValueError(f"--x {x}: the axis of a cdf is its column; name labels with --by")
     for kind in kinds:
         column = y or ("goodput_bps" if kind == "points" else _measured(results))
-        words = [kind, column.rsplit(".", 1)[-1], *([x.rsplit(".", 1)[-1]] if x is not None else [])]
+        words = [kind, last_part(column), *([last_part(x)] if x is not None else [])]
         path = target / f"{'-'.join(in_file(word) for word in words)}.{image_format}"
         target.mkdir(parents=True, exist_ok=True)
         check(path)
@@ -59,4 +60,4 @@ def _measured(results: Sequence[StoredResult]) -> str:
         except ValueError:
             continue
         return column
-    raise ValueError("no flow has a size and no application loads pages: name a column with --y")
+    raise ValueError("no flow has a size, and no application loads pages: name a column with --y")

@@ -1,4 +1,4 @@
-"""The commands `run` and `check`."""
+"""The command `run`: runs a scenario or a sweep, prints its results, and writes them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ackclock.cli import output
+from ackclock.cli import output, tables
 from ackclock.cli.captures import Captures
-from ackclock.cli.sweeps import FLOW_COLUMNS, MOST_ROWS, Sweep, link_columns, link_rows
+from ackclock.cli.options import key_and_value
+from ackclock.cli.sweeps import Sweep
 from ackclock.completion import STATISTICS
 from ackclock.files import storage
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
-from ackclock.texts.numbers import counted, number
+from ackclock.texts.numbers import number
 
-# With fewer flows of a size, their completion times say more one by one.
+# Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
 MANY_FLOWS = 10
 
 
@@ -54,7 +55,7 @@ def run_command(
         print(result.summary_json)
     else:
         with output.aside(captures is not None and captures.to_stdout):
-            _show_run(result)
+            _show(result)
     if out is not None:
         output.note(f"written to {out}")
 
@@ -69,23 +70,20 @@ def _settings(texts: Sequence[str], seed: int | None) -> dict[str, str]:
     return changed
 
 
-def check_command(file: Path) -> None:
-    """Check a scenario and say what it would run."""
-    scenario = load(file)
-    variants = scenario.variants()
-    runs = f", {len(variants)} variants" if len(variants) > 1 else ""
+def _show(result: Result) -> None:
+    flows = [[row[column] for column in tables.FLOW_COLUMNS.values()] for row in rows(result.flows, output.MOST_ROWS)]
+    output.table(list(tables.FLOW_COLUMNS), flows)
+    links = [row for row in rows(result.links, output.MOST_ROWS) if row["arrivals"]]
+    columns = tables.link_columns(links)
+    output.table(list(columns), tables.link_rows(links, columns), left=2)
+    _show_completion(result)
+    _show_pages(result)
+    if max(len(result.flows), len(result.links)) > output.MOST_ROWS:
+        flows_and_links = f"{len(result.flows):,} flows and {len(result.links):,} links"
+        output.note(f"only the first {output.MOST_ROWS} of {flows_and_links} are shown")
     output.note(
-        f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
-        f"{scenario.duration:g} s{runs}: good"
+        f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {number(result.cpu_seconds, 2)} s"
     )
-
-
-def key_and_value(text: str, option: str, example: str) -> tuple[str, str]:
-    """Split KEY=VALUE."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise ValueError(f"{option} {text}: expected KEY=VALUE, as in {example}")
-    return key.strip(), value.strip()
 
 
 def _show_completion(result: Result) -> None:
@@ -101,20 +99,3 @@ def _show_pages(result: Result) -> None:
     if found:
         titles = ["application", "pages", "unfinished", *(f"{name} (s)" for name in STATISTICS)]
         output.table(titles, [list(row.values()) for row in found], title="page load times")
-
-
-def _show_run(result: Result) -> None:
-    flows = [[row[column] for column in FLOW_COLUMNS.values()] for row in rows(result.flows, MOST_ROWS)]
-    output.table(list(FLOW_COLUMNS), flows)
-    links = [row for row in rows(result.links, MOST_ROWS) if row["arrivals"]]
-    columns = link_columns(links)
-    output.table(list(columns), link_rows(links, columns), left=2)
-    _show_completion(result)
-    _show_pages(result)
-    if max(len(result.flows), len(result.links)) > MOST_ROWS:
-        output.note(
-            f"only the first {MOST_ROWS} of {len(result.flows):,} flows and {len(result.links):,} links are shown"
-        )
-    output.note(
-        f"{result.name}: seed {result.scenario.seed}, {result.events:,} events in {number(result.cpu_seconds, 2)} s"
-    )

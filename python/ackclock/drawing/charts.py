@@ -18,11 +18,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from ackclock.drawing import curves, heatmaps
+from ackclock.drawing.panels import MARKERS, errors, style_axes
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.names import in_figure, in_legend
 from ackclock.texts.numbers import number
 
-MARKERS = "os^Dv*P"
 WIDE = 20.0  # largest over smallest mean, from which on an axis is logarithmic
 WIDE_RATIO = 3.0  # the same of ratios, which have no zero to start from
 ROOM = 4.0  # how far beyond the means a logarithmic axis follows their intervals
@@ -78,8 +78,7 @@ def draw_series(
     """
     (index, count), (at, means) = index_and_count, points
     values = np.array([mean.mean for mean in means])
-    errors = np.array([[mean.mean - mean.low for mean in means], [mean.high - mean.mean for mean in means]])
-    errors[~np.isfinite(errors)] = 0.0
+    bars = errors(means)
     colour = curves.COLOURS[index % len(curves.COLOURS)]
     again = index // len(curves.COLOURS)  # how often all colours were used before
     marker: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "capsize": 2.5}
@@ -87,11 +86,11 @@ def draw_series(
         width = 0.84 / count
         shifted = np.array(at) + _place_of_bar(index, count)
         if scale.log:
-            axes.errorbar(shifted, values, yerr=errors, color=colour, label=in_legend(name), linestyle="none", **marker)
+            axes.errorbar(shifted, values, yerr=bars, color=colour, label=in_legend(name), linestyle="none", **marker)
             return
         hatch = "//" if again % 2 else None
         axes.bar(
-            shifted, values - scale.base, width, bottom=scale.base, yerr=errors, color=colour,
+            shifted, values - scale.base, width, bottom=scale.base, yerr=bars, color=colour,
             label=in_legend(name), hatch=hatch, error_kw={"linewidth": 0.8},
         )  # fmt: skip
         return
@@ -103,7 +102,7 @@ def draw_series(
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     line = "none" if style == "points" else dashes
     axes.errorbar(
-        shifted, values, yerr=errors, color=colour, label=in_legend(name), linestyle=line, linewidth=1.2, **marker
+        shifted, values, yerr=bars, color=colour, label=in_legend(name), linestyle=line, linewidth=1.2, **marker
     )
 
 
@@ -165,9 +164,7 @@ def finish(axes: Axes, scale: Scale, ends: Sequence[Interval], marks: Sequence[f
         axes.set_ylim(0.0 if from_zero else min(finite) - room, max(finite) + room)
     if scale.base:
         axes.axhline(scale.base, color="#444444", linewidth=0.9, linestyle=(0, (4, 3)), zorder=1.5)
-    axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes, grid="y")
 
 
 def legend(axes: Axes, *, printed: bool) -> None:

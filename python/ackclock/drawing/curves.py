@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from ackclock.drawing.panels import style_axes
 from ackclock.files import targets
 from ackclock.result import AnyResult
 from ackclock.texts.names import in_figure, in_legend
@@ -178,9 +179,7 @@ def finish(axes: Axes, ylabel: str, title: str, *, legend: Literal["inside", "ou
     axes.set_title(in_figure(title), loc="left", fontsize=10)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
-    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes)
     handles, labels = axes.get_legend_handles_labels()
     if legend != "none" and handles:
         place: dict[str, Any] = {"loc": "best"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -32,7 +32,7 @@ class Best:
 
 def best(
     samples: Mapping[str, Sequence[float]],
-    sense: Literal[lowest, highest],
+    sense: Literal["lowest", "highest"],
     *,
     within: float = 0.0,
     over: str | None = None,

@@ -13,9 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from ackclock.drawing.curves import COLOURS, SIZE, STYLES, new_figure
-from ackclock.experiments.labelled import Sample, Scale, find, grouped, pooled, rows_of, samples, scale_of, varied
+from ackclock.drawing.panels import style_axes
+from ackclock.experiments.labelled import Sample, Scale, grouped, pooled, rows_of, samples, scale_of, varied
 from ackclock.result import StoredResult
 from ackclock.statistics.intervals import Interval, interval
+from ackclock.texts.labels import find, last_part
 from ackclock.texts.names import in_figure, in_legend
 
 KINDS = ("points", "cdf", "box")
@@ -99,7 +101,7 @@ def cdf(results: Sequence[StoredResult], y: str, by: Sequence[str] = (), *, link
         values, missing = rows_of(pooled(part))
         if missing:
             notes.append(
-                f"{_name(by, series) or 'all'}: {missing:,} of {missing + len(values):,} rows have no {_short(y)}"
+                f"{_name(by, series) or 'all'}: {missing:,} of {missing + len(values):,} rows have no {last_part(y)}"
             )
         share = np.arange(1, len(values) + 1) / max(1, len(values) + missing)
         style = {"color": COLOURS[index % len(COLOURS)], "linestyle": STYLES[index % len(STYLES)]}
@@ -151,17 +153,17 @@ def box(
     else:
         axes.set_ylim(bottom=0)
     _legend(axes, shown=bool(by))
-    return Drawn(figure, [f"{left_out:,} rows without {_short(y)} are left out"] if left_out else [])
+    return Drawn(figure, [f"{left_out:,} rows without {last_part(y)} are left out"] if left_out else [])
 
 
 def _labels(results: Sequence[StoredResult], x: str | None, by: Sequence[str]) -> tuple[str, list[str]]:
     """Find the labels that are named, and refuse to mix runs that differ in another."""
     labels = list(results[0].manifest["labels"])
-    named = find(x, labels, "--x", "label is") if x is not None else ""
-    series = [find(word, labels, "--by", "label is") for word in by]
+    named = find(f"--x {x}", "label", x, labels) if x is not None else ""
+    series = [find(f"--by {word}", "label", word, labels) for word in by]
     others = [label for label in varied(results) if label not in (named, *series)]
     if others:
-        word = others[0].rsplit(".", 1)[-1]
+        word = last_part(others[0])
         raise ValueError(
             f"the runs differ in {', '.join(others)}, too; add --by {word}, or choose with --only {word}=VALUE"
         )
@@ -196,9 +198,7 @@ def _new(ylabel: str) -> tuple[Figure, Axes]:
     figure = new_figure(SIZE)
     axes = figure.add_subplot()
     axes.set_ylabel(in_figure(ylabel))
-    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes)
     return figure, axes
 
 
@@ -239,21 +239,17 @@ def _legend(axes: Axes, *, shown: bool) -> None:
 
 def _name(by: Sequence[str], series: Sequence[str]) -> str:
     return ", ".join(
-        f"{label.rsplit('.', 1)[-1]} {value}" if len(by) > 1 else value for label, value in zip(by, series, strict=True)
+        f"{last_part(label)} {value}" if len(by) > 1 else value for label, value in zip(by, series, strict=True)
     )
 
 
-def _short(column: str) -> str:
-    return column.rsplit(".", 1)[-1]
-
-
 def _axis(column: str) -> str:
-    name = _short(column)
+    name = last_part(column)
     if name.endswith("_bps"):
         return name.removesuffix("_bps")
     return f"{name} (s)" if name.endswith("_time") or name in SECONDS else name
 
 
 def _units(axes: Axes, column: str) -> None:
-    if _short(column).endswith("_bps"):
+    if last_part(column).endswith("_bps"):
         axes.yaxis.set_major_formatter(EngFormatter(unit="bit/s"))

@@ -70,9 +70,8 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> Settings:
     for index, link in enumerate(given.links):
         amount, _, unit = link["rate"].partition(" ")
         if not unit:
-            raise ValueError(
-                f"{given.name}: link {link['from']} - {link['to']} has no rate that can be drawn: {amount}"
-            )
+            ends = f"{link['from']} - {link['to']}"
+            raise ValueError(f"{given.name}: the rate of the link {ends} is {amount}: no rate near it can be drawn")
         one, other = sorted((link["from"], link["to"]))
         of_rate, of_delay = _draws(f"{draw}: {one} - {other}")
         # Both are always drawn, so that one jitter does not change what the other gets.

@@ -30,8 +30,6 @@ class Interrupted(KeyboardInterrupt):
     ----------
     results
         What was finished before, in the order of the input; None for the rest.
-    noun
-        What the results are of.
     advice
         What to do next, for the message.
 
@@ -41,10 +39,10 @@ class Interrupted(KeyboardInterrupt):
         What was finished before, in the order of the input; None for the rest.
     """
 
-    def __init__(self, results: Sequence[object], *, noun: str = "runs", advice: str = "") -> None:
+    def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
         done = sum(result is not None for result in results)
         end = f"; {advice}" if advice else ""
-        super().__init__(f"interrupted: {done} of {len(results)} {noun} are finished{end}")
+        super().__init__(f"interrupted: {done} of {len(results)} runs are finished{end}")
         self.results: list[Any] = list(results)
 
 

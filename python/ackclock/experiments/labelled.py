@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.result import StoredResult
+from ackclock.texts.labels import find
 
 if TYPE_CHECKING:
     import polars
@@ -95,23 +95,6 @@ def _number(text: str) -> tuple[float, str, float] | None:
     return float(match[1]), kind, factor
 
 
-def find(word: str, names: Sequence[str], option: str, what: str) -> str:
-    """Find a name by the whole of it or, as labels are paths, by its last part.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or several end so.
-    """
-    short = [name for name in names if name.rsplit(".", 1)[-1] == word]
-    if word in names or len(short) == 1:
-        return word if word in names else short[0]
-    near = difflib.get_close_matches(word, [*names, *(name.rsplit(".", 1)[-1] for name in names)], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    known = ", ".join(names) or "none"
-    raise ValueError(f"{option} {word}: {'several' if short else 'no'} {what} called so{hint} (known: {known})")
-
-
 def samples(results: Sequence[StoredResult], column: str, link: str | None = None) -> list[Sample]:
     """Read a column of every run.
 
@@ -149,7 +132,7 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
                 return made
     if name in known:
         raise ValueError(f"--y {column}: nothing was measured in this column")
-    return samples(results, find(name, list(dict.fromkeys(known)), "--y", "column of numbers is"), link)
+    return samples(results, find(f"--y {column}", "numeric column", name, known), link)
 
 
 def _table(result: StoredResult, name: str) -> polars.DataFrame | None:

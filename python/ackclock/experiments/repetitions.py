@@ -117,7 +117,7 @@ def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, i
     frozen = Frozen(scenario)
     for draw in range(1, count + 1):
         start = draws.start(draw, spread)
-        starts = {("flow", index, "start"): start for index in range(len(frozen.flows))}
+        starts: draws.Settings = {("flow", index, "start"): start for index in range(len(frozen.flows))}
         drawn = frozen.scenario({**starts, **draws.like(frozen, draw, rule.jitter or Jitter())})
         made.append(Repetition("path", draw, drawn, paths="like"))
     return made

@@ -1,17 +1,14 @@
-"""Analytic models: parameters with units, many points in one call. `ackclock.model` has a function for each model."""
+"""Evaluation of analytic models at many points in one call; `ackclock.model` has a function for each model."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ackclock import _core
-from ackclock.files import checks
-from ackclock.papers import library
+from ackclock.models import registry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,51 +22,20 @@ Fixed: TypeAlias = "bool | str | list[float]"
 Values: TypeAlias = "float | NDArray[np.float64]"
 """An output: a number, or an array of the shape to which the parameters broadcast."""
 
-BATCH = 16  # points per thread of a slow model in one call, between which Ctrl-C is heard
-IN_ONE_CALL = 100_000  # points of a formula
-MOST_POINTS = 1_000_000  # of a table
-
-
-@cache
-def models() -> dict[str, dict[str, Any]]:
-    """Give every model by its name, as the registry describes it."""
-    return {model["name"]: model for model in json.loads(_core.models())}
-
-
-def describe(name: str) -> dict[str, Any]:
-    """Give what the registry says of a model.
-
-    Raises
-    ------
-    ValueError
-        If there is no such model.
-    """
-    known = models()
-    if name not in known:
-        raise ValueError(f"there is no model {name!r}{checks.near(name, known)}")
-    return known[name]
-
-
-def of_paper(paper: str) -> list[str]:
-    """Give the models of a paper: those that say so, and those that its ``paper.toml`` evaluates.
-
-    None if there is no such paper, or it has no models.
-    """
-    named = [name for name, entry in models().items() if entry["paper"] == paper]
-    if paper in library.names():
-        named += [entry["name"] for entry in library.find(paper).document.get("model", [])]
-    return list(dict.fromkeys(named))
+BATCH = 16  # points per thread in one call of a slow model; Ctrl-C takes effect between calls
+IN_ONE_CALL = 100_000  # points in one call of a formula
+MOST_POINTS = 1_000_000  # rows of a table
 
 
 def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what a parameter may be
-    """Read a parameter's value: texts with units become numbers, in lists as well; others stay.
+    """Read a parameter's value: texts with units become numbers, also in lists; other values stay.
 
-    Where a list is one value it becomes a tuple.
+    A list that is one value, as of a parameter of kind ``numbers``, becomes a tuple.
 
     Raises
     ------
     ValueError
-        If a text is no value of the parameter.
+        If a text is not a valid value of the parameter.
     """
     if isinstance(value, str):
         found = _core.read_parameter(model, parameter, value)
@@ -85,7 +51,8 @@ def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what 
 
 
 def _is_list(model: str, parameter: str) -> bool:
-    return any(known["name"] == parameter and known["kind"] == "numbers" for known in describe(model)["params"])
+    found = registry.find(model).parameter(parameter)
+    return found is not None and found.kind == "numbers"
 
 
 def _list_of(model: str, parameter: str, value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 - what may be a list
@@ -105,10 +72,10 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
     model
         Its name.
     settings
-        Parameters by name: numbers in SI units, texts with units, or arrays of either; None is the default. Words,
-        truth values, and parameters that are lists are the same at all points.
+        Parameters by name: numbers in SI units, texts with units, or arrays of either; None means the default.
+        Words, truth values and lists that are one value apply to all points.
     jobs
-        Threads of a slow model; by default one per processor. What it gives does not depend on it.
+        Threads for a slow model; by default one per processor. Results do not depend on it.
 
     Returns
     -------
@@ -118,11 +85,11 @@ def evaluate(model: str, settings: Mapping[str, Any], jobs: int | None = None) -
     Raises
     ------
     ValueError
-        If there is no such model or parameter, or a value is none of it; the text says the nearest right thing.
+        If the model or a parameter does not exist, or a value is invalid; the message suggests the nearest right one.
     """
     import numpy as np
 
-    describe(model)
+    registry.find(model)
     fixed: dict[str, Fixed] = {}
     varied: dict[str, NDArray[np.float64]] = {}
     for name, value in settings.items():
@@ -163,15 +130,15 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     model
         Its name.
     settings
-        Parameters by name: one value or a sequence of values, as in `evaluate`; words may be sequences, too.
+        Parameters by name: one value or a sequence of values, as in `evaluate`; words may be sequences as well.
     jobs
         As in `evaluate`.
 
     Returns
     -------
     polars.DataFrame
-        A row for every combination, the last parameter changing fastest; a column for every parameter that was given,
-        in the model's order and in SI units, and for every output.
+        A row for every combination; the last parameter changes fastest. A column for every given parameter, in the
+        model's order and in SI units, and for every output.
 
     Raises
     ------
@@ -181,8 +148,8 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     import numpy as np
     import polars
 
-    entry = describe(model)
-    known = [parameter["name"] for parameter in entry["params"]]
+    described = registry.find(model)
+    known = [parameter.name for parameter in described.parameters]
     given = {name: read(model, name, settings[name]) for name in known if settings.get(name) is not None}
     given |= {name: value for name, value in settings.items() if name not in known}
     lists = {name: _listed(value) for name, value in given.items() if value is not None}
@@ -196,16 +163,16 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     columns = {
         name: [values[place] for place in at.tolist()] for (name, values), at in zip(lists.items(), grid, strict=True)
     }
-    outputs = np.empty((len(entry["outputs"]), count))
+    outputs = np.empty((len(described.outputs), count))
     threads = jobs or os.cpu_count() or 1
-    for rows in _batches(columns, count, BATCH * threads if entry["slow"] else IN_ONE_CALL):
+    for rows in _batches(columns, count, BATCH * threads if described.slow else IN_ONE_CALL):
         here = {name: [values[row] for row in rows] for name, values in columns.items()}
         alike = {
             name: values[0] if isinstance(values[0], (str, bool, tuple)) else values for name, values in here.items()
         }
         for output, values in zip(outputs, evaluate(model, alike, threads), strict=True):
             output[rows] = values
-    names = [output["name"] for output in entry["outputs"]]
+    names = [output.name for output in described.outputs]
     return polars.DataFrame({**columns, **dict(zip(names, outputs, strict=True))})
 
 
@@ -217,7 +184,7 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - what a parameter may be
 
 
 def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Iterator[list[int]]:
-    """Split rows into batches of equal words, of at most so many rows."""
+    """Split rows into batches with equal words, of at most `most` rows each."""
     words = [values for values in columns.values() if values and isinstance(values[0], (str, bool, tuple))]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for row in range(count):
@@ -228,7 +195,7 @@ def _batches(columns: Mapping[str, Sequence[Any]], count: int, most: int) -> Ite
 
 
 def trace(model: str, settings: Mapping[str, Any]) -> polars.DataFrame:
-    """Give every step of one run of a model that has a trace; see their functions in `ackclock.model`."""
+    """Return every step of one run of a model that has a trace; the functions in `ackclock.model` say more."""
     import numpy as np
     import polars
 
@@ -242,15 +209,3 @@ def trace(model: str, settings: Mapping[str, Any]) -> polars.DataFrame:
         elif number is not None:
             inputs.append((name, np.asarray(number, dtype=np.float64).tobytes()))
     return polars.DataFrame(_core.trace(model, inputs))
-
-
-def unit_of(parameter: Mapping[str, Any]) -> tuple[str, Callable[[float], float]]:
-    """Give the unit in which a parameter's numbers are shown, and how to get there from SI units."""
-    shown: dict[str, tuple[str, Callable[[float], float]]] = {
-        "probability": ("%", lambda value: 100 * value),
-        "duration": ("s", float),
-        "rate": ("bit/s", float),
-        "size": ("B", float),
-        "segments": ("packets", float),
-    }
-    return shown.get(parameter["kind"], ("", float))

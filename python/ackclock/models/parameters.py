@@ -1,4 +1,4 @@
-"""A model's parameters as stored runs say: from what was measured, from the links, and from the scenario."""
+"""Parameters of a model, derived from stored runs: from measurements, links and the scenario."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from typing import Any
 import polars
 
 from ackclock.files import toml
-from ackclock.models import evaluate
+from ackclock.models import evaluate, registry
+from ackclock.models.registry import Model, Parameter
 from ackclock.result import StoredResult, read
 from ackclock.texts.numbers import number
 
 ALIKE = 0.05
-"""Largest relative difference between runs at which their mean still stands for all of them."""
+"""Largest relative difference between runs at which their mean represents all of them."""
 Value = float | str
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """The value of a model's parameter, and where it comes from; None is the model's own choice.
+class Sourced:
+    """The value of a model's parameter and its source; None means the model's default.
 
     Attributes
     ----------
     value : float, str, bool, list or None
-        In SI units.
+        The value in SI units.
     origin : str
-        ``given``, ``default``, or what of the runs.
+        ``given``, ``default``, or the part of the runs that it comes from.
     """
 
     value: Any
@@ -37,7 +38,7 @@ class Parameter:
 
 
 def _flow_tables(result: StoredResult) -> list[dict[str, Any]]:
-    """Give the flows of a run's scenario as its file has them."""
+    """Return the flow tables of a run's scenario file."""
     tables: list[dict[str, Any]] = toml.parse(result.to_toml(), str(result.directory / "scenario.toml")).get("flow", [])
     return tables
 
@@ -50,12 +51,12 @@ class _Run:
         self._tables = _flow_tables(result)
 
     def setting(self, key: str) -> Any:  # noqa: ANN401 - what a scenario may say
-        """Give the value of a flow's key, of profile modern also of its own table; None if flows differ in it."""
+        """Return the value of a flow's key, also from its table ``modern``; None if flows differ in it."""
         found = [{**table, **table.get("modern", {})}.get(key) for table in self._tables]
         return found[0] if found and all(value == found[0] for value in found) else None
 
     def quantity(self, key: str, model: str, parameter: str) -> float | None:
-        """Give the value of a key in the units of a model's parameter."""
+        """Return the value of a key in SI units, read as a parameter of a model."""
         text = self.setting(key)
         try:
             found = evaluate.read(model, parameter, text) if isinstance(text, str) else None
@@ -64,123 +65,123 @@ class _Run:
         return found if isinstance(found, float) else None
 
     def mean(self, column: str) -> float | None:
-        """Average a column of the flows, if all of them have a value."""
+        """Return the mean of a column over all flows; None if a flow has no value."""
         values = self.flows[column]
         return None if values.null_count() or not len(values) else float(values.cast(polars.Float64).mean())  # type: ignore[arg-type]
 
 
-Derive = Callable[[_Run, Mapping[str, Any], Mapping[str, Any]], Value | None]
+Derive = Callable[[_Run, Model, Parameter], Value | None]
 
 
-def _rate(run: _Run, _entry: Mapping[str, Any], _parameter: Mapping[str, Any]) -> float | None:
+def _rate(run: _Run, _model: Model, _parameter: Parameter) -> float | None:
     used = run.links.filter(polars.col("arrivals") > 0)["rate_bps"]
     return float(used.min()) if len(used) else None  # type: ignore[arg-type]
 
 
-def _packet(run: _Run, entry: Mapping[str, Any], parameter: Mapping[str, Any]) -> float | None:
-    size, header = (run.quantity(key, entry["name"], parameter["name"]) for key in ("packet_size", "header"))
-    if "on the wire" not in parameter["doc"]:
+def _packet(run: _Run, model: Model, parameter: Parameter) -> float | None:
+    size, header = (run.quantity(key, model.name, parameter.name) for key in ("packet_size", "header"))
+    if "on the wire" not in parameter.doc:
         return size
     return None if size is None or header is None else size + header
 
 
-def _rwnd(run: _Run, entry: Mapping[str, Any], parameter: Mapping[str, Any]) -> float | None:
+def _rwnd(run: _Run, model: Model, parameter: Parameter) -> float | None:
     text = run.setting("rwnd")
-    if not isinstance(text, str) or parameter["kind"] == "segments":
-        return run.quantity("rwnd", entry["name"], parameter["name"])
+    if not isinstance(text, str) or parameter.kind == "segments":
+        return run.quantity("rwnd", model.name, parameter.name)
     count, _, unit = text.partition(" ")
-    size = run.quantity("packet_size", entry["name"], parameter["name"])
+    size = run.quantity("packet_size", model.name, parameter.name)
     return None if size is None or unit not in ("packets", "packet") else float(count) * size
 
 
-def _rto(run: _Run, entry: Mapping[str, Any], parameter: Mapping[str, Any]) -> float | None:
-    least, rtt = run.quantity("min_rto", entry["name"], parameter["name"]), run.mean("min_rtt")
+def _rto(run: _Run, model: Model, parameter: Parameter) -> float | None:
+    least, rtt = run.quantity("min_rto", model.name, parameter.name), run.mean("min_rtt")
     return None if least is None or rtt is None else max(least, rtt)
 
 
-def _b(run: _Run, _entry: Mapping[str, Any], _parameter: Mapping[str, Any]) -> float:
+def _b(run: _Run, _model: Model, _parameter: Parameter) -> float:
     return 2.0 if run.setting("delayed_ack") or run.setting("profile") == "modern" else 1.0
 
 
-def _loss(run: _Run, _entry: Mapping[str, Any], _parameter: Mapping[str, Any]) -> float | None:
+def _loss(run: _Run, _model: Model, _parameter: Parameter) -> float | None:
     sent = int(run.flows["sent_packets"].sum())
     lost = int(run.links["drops"].sum()) + int(run.links["losses"].sum())
     return lost / sent if sent and lost else None
 
 
-def _law(run: _Run, _entry: Mapping[str, Any], parameter: Mapping[str, Any]) -> str | None:
+def _law(run: _Run, _model: Model, parameter: Parameter) -> str | None:
     avoidance = run.setting("avoidance")
     name = avoidance.get("kind") if isinstance(avoidance, Mapping) else avoidance
-    return name if name in (parameter["words"] or ()) else None
+    return name if name in (parameter.words or ()) else None
 
 
 DERIVE: dict[str, tuple[str, Derive]] = {
-    "rtt": ("measured: min_rtt of the flows", lambda run, _entry, _parameter: run.mean("min_rtt")),
+    "rtt": ("measured: min_rtt of the flows", lambda run, _model, _parameter: run.mean("min_rtt")),
     "rate": ("the slowest link used", _rate),
     "packet_size": ("the scenario: packet_size", _packet),
     "mss": ("the scenario: packet_size", _packet),
     "b": ("the scenario: delayed_ack and profile", _b),
     "rto": ("the scenario: min_rto, at least min_rtt", _rto),
     "rwnd": ("the scenario: rwnd", _rwnd),
-    "buffer": ("measured: queue_packets of the flows", lambda run, _entry, _parameter: run.mean("queue_packets")),
-    "flows": ("the scenario: number of flows", lambda run, _entry, _parameter: float(run.flows.height)),
+    "buffer": ("measured: queue_packets of the flows", lambda run, _model, _parameter: run.mean("queue_packets")),
+    "flows": ("the scenario: number of flows", lambda run, _model, _parameter: float(run.flows.height)),
     "loss": ("measured: lost packets over sent packets", _loss),
     "law": ("the scenario: avoidance", _law),
 }
-"""What runs say of a parameter, by its name in all models."""
+"""Source and derivation of a parameter, by the name that it has in all models."""
 
 
-def of_runs(directory: Path, model: str, given: Mapping[str, Any], skip: str) -> dict[str, Parameter]:
-    """Give all parameters of a model but one, for comparing it with stored runs.
+def of_runs(directory: Path, model: str, given: Mapping[str, Any], skip: str) -> dict[str, Sourced]:
+    """Return all parameters of a model except one, to compare the model with stored runs.
 
     Parameters
     ----------
     directory
-        What `ackclock run --out` wrote.
+        Written by `ackclock run --out`.
     model
         The model.
     given
-        Parameters that the user gave.
+        Parameters given by the user.
     skip
-        The parameter that differs from point to point.
+        The parameter that differs between points.
 
     Raises
     ------
     ValueError
-        If runs differ in what a parameter is, and it was not given.
+        If runs differ in a parameter that was not given.
     """
-    entry = evaluate.describe(model)
+    described = registry.find(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runs = [_Run(result) for result in read(directory)]
     found = {}
-    for parameter in entry["params"]:
-        name = parameter["name"]
+    for parameter in described.parameters:
+        name = parameter.name
         if name in given:
-            found[name] = Parameter(given[name], "given")
+            found[name] = Sourced(given[name], "given")
         elif name != skip:
-            found[name] = _of_all(runs, entry, parameter, directory)
+            found[name] = _of_all(runs, described, parameter, directory)
     return found
 
 
-def _of_all(runs: Sequence[_Run], entry: Mapping[str, Any], parameter: Mapping[str, Any], directory: Path) -> Parameter:
-    origin, derive = DERIVE.get(parameter["name"], ("", None))
-    values = [None] if derive is None else [derive(run, entry, parameter) for run in runs]
+def _of_all(runs: Sequence[_Run], model: Model, parameter: Parameter, directory: Path) -> Sourced:
+    origin, derive = DERIVE.get(parameter.name, ("", None))
+    values = [None] if derive is None else [derive(run, model, parameter) for run in runs]
     if any(value is None for value in values):
-        return Parameter(None, "default")
+        return Sourced(None, "default")
     numbers = [value for value in values if isinstance(value, float)]
     if not numbers:
         if len(set(values)) == 1:
-            return Parameter(values[0], origin)
+            return Sourced(values[0], origin)
         ends = ", ".join(sorted({str(value) for value in values}))
     else:
         if max(numbers) - min(numbers) <= ALIKE * max(numbers):
             mean = numbers[0] if len(set(numbers)) == 1 else sum(numbers) / len(numbers)
-            return Parameter(float(round(mean)) if parameter["kind"] == "integer" else mean, origin)
-        unit, shown = evaluate.unit_of(parameter)
-        ends = " to ".join(f"{number(shown(value))} {unit or ''}".strip() for value in (min(numbers), max(numbers)))
-    name = parameter["name"]
+            return Sourced(float(round(mean)) if parameter.kind == "integer" else mean, origin)
+        shown = (f"{number(parameter.factor * value)} {parameter.unit}" for value in (min(numbers), max(numbers)))
+        ends = " to ".join(text.strip() for text in shown)
+    name = parameter.name
     raise ValueError(
         f"--param {name} is needed: the runs of {directory} differ in it ({ends}); "
-        f"choose runs that do not, or name it with --x {name}=COLUMN"
+        f"choose runs with one value, or name the column with --x {name}=COLUMN"
     )

@@ -137,7 +137,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
             means = [item for item in own.values() if item is not None]
             if means:
                 drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
-        shown = drawing.draw_printed(axes, printed, places, series, chart.kind)
+        shown = drawing.draw_printed(axes, printed, places, series, "bars" if chart.kind == "bars" else "lines")
         _name_places(axes, places, size[0] / len(panels))
         axes.set_xlabel(in_figure(x))
         drawing.finish(axes, scale, list(found.values()), marks)

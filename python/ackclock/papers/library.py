@@ -10,7 +10,7 @@ from typing import Any
 
 from ackclock.files import checks, toml
 from ackclock.papers import schema
-from ackclock.papers.schema import Contents
+from ackclock.papers.contents import Contents
 
 PAPER_FILE = "paper.toml"
 

@@ -103,7 +103,7 @@ class FlowTable(Measurement[Measured]):
 
     @property
     def sources(self) -> list[str]:
-        """This module, and those of the measures."""
+        """The modules that measure: this one, and those of the measures."""
         return [type(self).__module__, *dict.fromkeys(measure.source for measure in self.measures)]
 
     def take(self, result: Result) -> Measured:

@@ -17,6 +17,8 @@ import numpy as np
 from ackclock import plot
 from ackclock.files import checks
 from ackclock.models import evaluate as modelling
+from ackclock.models import registry
+from ackclock.models.registry import Model
 from ackclock.papers.contents import ModelExperiment
 from ackclock.papers.library import Paper
 from ackclock.texts.numbers import finite
@@ -109,13 +111,13 @@ def points(paper: Paper) -> list[Point]:
 
 
 def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
-    model = modelling.describe(entry.name)
+    model = registry.find(entry.name)
     checks.words(f"{place}: columns", "output", entry.columns.values(), outputs(entry.name))
     axes = [_axis(label, values) for label, values in entry.sweep.items()]
     made = []
     for chosen in itertools.product(*axes):
         given = {**paper.contents.defaults, **entry.labels, **{k: v for k, v, _ in chosen}}
-        flow = given.pop(paper.contents.flows or "", model["name"])
+        flow = given.pop(paper.contents.flows or "", model.name)
         checks.words(place, "label", given, paper.labels)
         checks.words(place, "label", paper.labels, given)
         settings = dict(entry.parameters)
@@ -123,7 +125,7 @@ def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
             settings |= changes
         _check_settings(model, settings, place)
         labels = {label: given[label] for label in paper.labels}
-        made.append(Point(model["name"], labels, flow, settings, entry.columns))
+        made.append(Point(model.name, labels, flow, settings, entry.columns))
     return made
 
 
@@ -134,29 +136,28 @@ def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: 
     return [(label, value, {label: value}) for value in values]
 
 
-def _check_settings(model: Mapping[str, Any], settings: Settings, place: str) -> None:
-    known = [parameter["name"] for parameter in model["params"]]
+def _check_settings(model: Model, settings: Settings, place: str) -> None:
+    known = [parameter.name for parameter in model.parameters]
     checks.words(place, "parameter", settings, known)
-    if model["simulated"] and SEED in settings:
+    if model.simulated and SEED in settings:
         raise ValueError(f"{place}: {SEED} is set by [[repeat]]")
     for name, value in settings.items():
-        modelling.read(model["name"], name, value)
+        modelling.read(model.name, name, value)
 
 
 def outputs(model: str) -> list[str]:
     """Name the outputs of a model."""
-    return [output["name"] for output in modelling.describe(model)["outputs"]]
+    return [output.name for output in registry.find(model).outputs]
 
 
 def is_random(point: Point) -> bool:
     """Whether a model is simulated, so that one evaluation is one of a sample."""
-    return bool(modelling.describe(point.model)["simulated"])
+    return registry.find(point.model).simulated
 
 
 def trace_names() -> list[str]:
     """Name the quantities that a trace has."""
-    columns = modelling.describe("rounds")["trace"]["columns"]
-    return [column["name"] for column in columns if column["name"] not in ("round", "time")]
+    return [column for column in registry.find("rounds").trace if column not in ("round", "time")]
 
 
 def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, plot.Line]]:

@@ -90,7 +90,7 @@ class Plan:
         return list(cells.values())
 
 
-def plan(paper: Paper, *, quick: bool = False) -> Plan:
+def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
     """Plan a paper's runs, and read its claims and printed tables.
 
     Parameters

@@ -56,11 +56,9 @@ def read(document: Mapping[str, Any], place: str) -> Contents:
 def _repeat(table: Mapping[str, Any]) -> Repeat:
     jitter = Jitter.read(table["jitter"]) if "jitter" in table else None
     given = {key: table[key] for key in ("sampling", "count", "spread", "exact", "common") if key in table}
-    return Repeat(
-        Rule(**given, jitter=jitter),
-        **{key: table[key] for key in ("where", "spans", "cwnd") if key in table},
-        **{key: tuple(table[key]) for key in ("seeds_by", "derived") if key in table},
-    )
+    lists = {key: tuple(table[key]) for key in ("seeds_by", "derived") if key in table}
+    rest: dict[str, Any] = {**{key: table[key] for key in ("where", "spans", "cwnd") if key in table}, **lists}
+    return Repeat(Rule(**given, jitter=jitter), **rest)
 
 
 def _figures(table: Mapping[str, Any]) -> Figures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ackclock import columns
-from ackclock.models import evaluate
+from ackclock.models import registry
 from ackclock.texts.numbers import number
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -84,4 +84,4 @@ def _of_flows() -> dict[str, str]:
 @cache
 def _of_models() -> dict[str, str]:
     """Give the units of all models' outputs, by their names."""
-    return {output["name"]: output["unit"] for model in evaluate.models().values() for output in model["outputs"]}
+    return {output.name: output.unit for model in registry.models().values() for output in model.outputs}

@@ -1,4 +1,4 @@
-"""Numbers for people, and for JSON."""
+"""Numbers as people and JSON read them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits, thousands separated by commas.
+    """Write a number with this many significant digits, and commas between thousands.
 
     >>> number(0.123456), number(1234567.0), number(250000.0), number(12.0)
     ('0.1235', '1,234,567', '250,000', '12')
@@ -17,7 +17,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write how many there are of something.
+    """Write a count with its noun.
 
     >>> counted(1, "flow"), counted(2000, "flow")
     ('1 flow', '2,000 flows')

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock.cli import output
-from ackclock.cli.runs import key_and_value
+from ackclock.cli.options import key_and_value
 from ackclock.files import checks
 from ackclock.matrices import crossing
 from ackclock.matrices import parts as composing
@@ -43,7 +43,7 @@ def matrix_command(
         f"baseline: {plan.baseline.name}"
     )
     if plan.refused:
-        output.note(f"{len(plan.refused)} combinations cannot be and are left out; the first: {plan.refused[0]}")
+        output.note(f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}")
 
     from ackclock.matrices import report as crossreport
     from ackclock.matrices.matrix import Matrix
@@ -60,7 +60,7 @@ def matrix_command(
     if outcome.measured:
         _show(matrix, sort, top, json_output=json_output)
     if stopped:
-        advice = "run the same command to go on" if out is not None else "with --out they are kept"
+        advice = "run the same command to continue" if out is not None else "--out stores finished runs"
         raise Interrupted(stopped.results, advice=advice)
     if report is not None:
         output.note(f"written to {out}: {report.name}, matrix.parquet, matrix.csv, runs.parquet, figures")
@@ -81,7 +81,7 @@ def _plan(
             raise ValueError(f"--baseline {text}: {axis} is given twice")
         specs = composing.read_parts(axis, [value])
         if len(specs) != 1:
-            raise ValueError(f"--baseline {text}: a baseline has one part on each axis")
+            raise ValueError(f"--baseline {text}: a baseline takes one part on each axis")
         base[axis] = specs[0]
     names = [name.strip() for text in where for name in text.split(",")]
     with warnings.catch_warnings(record=True) as caught:
@@ -93,7 +93,7 @@ def _plan(
 
 
 def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Outcome, Stopped | None]:
-    """Run; after Ctrl-C give what is finished, too."""
+    """Run the plan; after Ctrl-C, return the finished part."""
     total = len({run.hash for run in plan.runs})
     started = time.monotonic()
     with output.progress("runs", total) as progress:
@@ -102,7 +102,7 @@ def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Ou
         except Stopped as caught:
             outcome, stopped = caught.outcome, caught
     new = len(outcome.measured) - outcome.reused
-    before = f", {outcome.reused:,} were there already" if outcome.reused else ""
+    before = f", {outcome.reused:,} were stored" if outcome.reused else ""
     output.note(f"{new:,} runs in {time.monotonic() - started:.1f} s{before}")
     return outcome, stopped
 
@@ -112,7 +112,7 @@ def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> N
 
     without = [path.name for path in matrix.plan.paths if sort and matrix.ranked(path.name, sort).is_empty()]
     if without:
-        output.note(f"--sort {sort}: no composition has a value of it on {', '.join(without)}")
+        output.note(f"--sort {sort}: no composition has a value on {', '.join(without)}")
     if json_output:
         output.data(matrix.table.to_dicts())
         return
@@ -122,5 +122,5 @@ def _show(matrix: Matrix, sort: str | None, top: int, *, json_output: bool) -> N
     count = len(matrix.plan.compositions)
     if count > tables.MOST_ROWS:
         output.note(
-            f"the best {top} and the worst of {count:,} on each path are shown; --json prints and --out keeps all"
+            f"the best {top} and the worst of {count:,} are shown for each path; --json prints all, --out stores all"
         )

@@ -1,0 +1,28 @@
+"""The command `check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+) -> None:
+    """Check a scenario file without running it."""
+    with plain_errors():
+        from ackclock.cli import output
+        from ackclock.scenario import load
+        from ackclock.texts.numbers import counted
+
+        scenario = load(file)
+        variants = scenario.variants()
+        runs = f", {len(variants)} variants" if len(variants) > 1 else ""
+        output.note(
+            f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
+            f"{scenario.duration:g} s{runs}: good"
+        )

@@ -1,0 +1,21 @@
+"""The command `list`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Json
+
+
+def list_(
+    axis: Annotated[Optional[str], typer.Argument(help="An axis, hosts, papers or paths; by default all.")] = None,
+    json: Json = False,
+) -> None:
+    """List the parts that a scenario can use: slow starts, queues, loss models, …; and the papers."""
+    with plain_errors():
+        from ackclock.cli.listing import list_command
+
+        list_command(axis, json_output=json)

@@ -1,0 +1,57 @@
+"""The command `run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Force, Jobs, Json, Out
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    settings: Annotated[
+        Optional[list[str]],
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
+    ] = None,
+    seed: Annotated[Optional[int], typer.Option(min=0, help="Seed; replaces the seed of the file.")] = None,
+    out: Out = None,
+    json: Json = False,
+    record: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="NAME", help="Trace to record: cwnd, delivered, …; replaces the traces of the file; repeatable."
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    pcap: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE",
+            help="Capture packets into this pcapng file; - is standard output. A sweep writes one file per run.",
+        ),
+    ] = None,
+    pcap_at: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="PLACE", help="Link or host to capture at; by default the bottleneck; repeatable."),
+    ] = None,
+    pcap_snaplen: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1, max=65535, metavar="BYTES", help="Bytes to store of each packet; by default only the headers."
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Run a scenario, or every variant of its [sweep]."""
+    with plain_errors():
+        from ackclock.cli.captures import Captures
+        from ackclock.cli.runs import run_command
+
+        captures = Captures.wanted(pcap, pcap_at or [], pcap_snaplen, force=force)
+        run_command(
+            file, settings or [], seed=seed, out=out, json_output=json, record=record, jobs=jobs, captures=captures
+        )
