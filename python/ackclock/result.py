@@ -81,7 +81,7 @@ def rows(table: ArrowTable, most: int | None = None) -> list[dict[str, Any]]:
     if isinstance(table, _core.Table):
         return table.rows(most)
     read = frame(table) if most is None else frame(table).head(most)
-    return [{key: finite(value) for key, value in row.items()} for row in read.iter_rows(named=True)]
+    return [finite(row) for row in read.iter_rows(named=True)]
 
 
 class Summaries(ABC):

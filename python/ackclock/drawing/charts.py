@@ -185,45 +185,52 @@ def draw_map(
     axes: Axes,
     grid_and_labels: tuple[Any, list[str], list[str]],
     ends: tuple[float, float],
-    chart: Mapping[str, Any],
+    axis_labels: tuple[str, str],
+    *,
+    ratio: bool = False,
+    bounds: tuple[float, float] | None = None,
+    mark: Mapping[str, str] | None = None,
 ) -> AxesImage:
-    """Draw a grid of means, or of ratios on a logarithmic scale of colours around 1; frame `mark` and `bounds`."""
+    """Draw a grid of means, or of ratios on a logarithmic scale of colours around 1.
+
+    Frames surround values within `bounds`, and the cell with the labels `mark`.
+    """
     grid, xs, ys = grid_and_labels
-    if "to" in chart:
+    if ratio:
         with np.errstate(divide="ignore"):
             powers = np.log2(grid)
         texts = [[number(float(value), 2) for value in line] for line in grid]
         drawn = heatmaps.draw(axes, (powers, xs, ys), ends, colours=RATIO_COLOURS, text=texts)
     else:
         drawn = heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(in_figure(chart["x"]))
-    axes.set_ylabel(in_figure(chart["y"]))
-    bounds, mark = chart.get("bounds"), chart.get("mark", {})
+    x, y = axis_labels
+    axes.set_xlabel(in_figure(x))
+    axes.set_ylabel(in_figure(y))
     for (row, column), value in np.ndenumerate(grid):
         if bounds and bounds[0] <= value <= bounds[1]:
-            axes.add_patch(_frame(column, row, 0.44, "black" if "to" in chart else "white", 1.4))
-        if mark and not np.isnan(value) and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
+            axes.add_patch(_frame(column, row, 0.44, "black" if ratio else "white", 1.4))
+        if mark and not np.isnan(value) and (mark.get(x), mark.get(y)) == (xs[column], ys[row]):
             axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.6))
     return drawn
 
 
-def ends_of(grids: Iterable[Any], chart: Mapping[str, Any]) -> tuple[float, float]:
+def ends_of(grids: Iterable[Any], *, ratio: bool = False, share: bool = False) -> tuple[float, float]:
     """Return the values of the first and last colour of a map; for ratios, symmetric powers of two."""
     values = np.concatenate([np.ravel(grid) for grid in grids])
     values = values[np.isfinite(values)]
-    if "to" in chart:
+    if ratio:
         extent = float(np.abs(np.log2(values[values > 0])).max(initial=0.0))
         extent = max(1.0, math.ceil(extent))
         return -extent, extent
-    if "equals" in chart:
+    if share:
         return 0.0, 1.0
     return float(values.min()), float(values.max())
 
 
-def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], chart: Mapping[str, Any], label: str) -> None:
+def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], label: str, *, ratio: bool = False) -> None:
     """Draw the colour bar of a map."""
     bar = figure.colorbar(drawn, ax=axes, fraction=0.06, pad=0.02)
-    if "to" in chart:
+    if ratio:
         low, high = drawn.get_clim()
         powers = np.arange(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
         names = [f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in powers.tolist()]

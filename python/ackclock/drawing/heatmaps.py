@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -30,16 +30,25 @@ class Best:
         return self.name if self.gain is None else f"{self.name}{separator}{100 * self.gain:+.0f} %".replace("-", "−")
 
 
-def best(samples: Mapping[str, Sequence[float]], rule: Mapping[str, Any]) -> Best | None:
+def best(
+    samples: Mapping[str, Sequence[float]],
+    sense: Literal["lowest", "highest"],
+    *,
+    within: float = 0.0,
+    over: str | None = None,
+) -> Best | None:
     """Choose the first variant that is as good as the best.
 
     Parameters
     ----------
     samples
         Values by variant, in the order in which they are preferred; runs in the same order for each.
-    rule
-        ``sense``: whether the ``lowest`` or the ``highest`` mean is best. ``within``: the share of the best mean within
-        which another is as good; none if it is left out. ``over``: the variant to which the best is compared.
+    sense
+        Which mean is best.
+    within
+        Share of the best mean within which another mean is as good.
+    over
+        The variant to which the best is compared.
 
     Returns
     -------
@@ -50,11 +59,11 @@ def best(samples: Mapping[str, Sequence[float]], rule: Mapping[str, Any]) -> Bes
     """
     if not samples:
         return None
-    sign = 1 if rule["sense"] == "lowest" else -1
+    sign = 1 if sense == "lowest" else -1
     means = {name: sum(sample) / len(sample) for name, sample in samples.items()}
     top = min(means.values(), key=lambda mean: sign * mean)
-    name = next(name for name, mean in means.items() if sign * (mean - top) <= rule.get("within", 0.0) * abs(top))
-    other = samples.get(rule.get("over", ""))
+    name = next(name for name, mean in means.items() if sign * (mean - top) <= within * abs(top))
+    other = samples.get(over or "")
     if not other or min(map(len, samples.values())) < 2:
         return Best(name, None)
 

@@ -1,36 +1,80 @@
-"""How a paper's runs are repeated: over seeds, over paths like the paper's, or over start times."""
+"""Repetitions of a scenario: over seeds, over paths like a given one, or over start times."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ackclock.experiments import draws
 from ackclock.experiments.draws import Jitter
+from ackclock.experiments.freeze import Frozen
 from ackclock.scenario import Scenario
 
+Sampling = Literal["seed", "path", "offset"]
 COMMON = 1_000_000  # the first of the seeds that all cells have in common
 
 
 @dataclass(frozen=True)
-class Repetition:
-    """One of the runs of a cell; its attributes are those of `measures.PlannedRun`."""
+class Rule:
+    """How the scenario of a cell is repeated.
 
-    sampling: Literal["seed", "path", "offset"]
+    Attributes
+    ----------
+    sampling : {"seed", "path", "offset"}
+        Over seeds, over drawn paths, or over start times.
+    count : int
+        How often.
+    spread : str
+        Span of the start times, as ``"60 ms"``; empty for seeds.
+    jitter : Jitter or None
+        How far drawn paths are from the given one; None: the default for paths, and no drawn paths for seeds.
+    exact : int
+        Runs on the given path besides those on drawn ones.
+    common : int
+        Runs with seeds that all cells share, besides those with the cell's own.
+    """
+
+    sampling: Sampling
+    count: int
+    spread: str = ""
+    jitter: Jitter | None = None
+    exact: int = 0
+    common: int = 0
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One run of a cell.
+
+    Attributes
+    ----------
+    sampling : {"seed", "path", "offset"}
+        How it differs from the other runs of its cell.
+    unit : int
+        The number of the seed, of the drawn path, or of the start time.
+    scenario : Scenario
+        What is run.
+    seeds : {"own", "common"} or None
+        Whether its seed is that of its cell alone, or that of all cells; None if that makes no difference.
+    paths : {"like", "exact"} or None
+        Whether it is on a drawn path or on the exact one; None if its cell has no drawn paths.
+    """
+
+    sampling: Sampling
     unit: int
     scenario: Scenario
     seeds: Literal["own", "common"] | None = None
     paths: Literal["like", "exact"] | None = None
 
 
-def repetitions(rule: Mapping[str, Any], scenario: Scenario, first: int, counts: Mapping[str, int]) -> list[Repetition]:
-    """Repeat a scenario as a rule says; where paths are drawn, the runs on the exact one come first.
+def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str, int]) -> list[Repetition]:
+    """Repeat a scenario as a rule says; runs on the exact path come before those on drawn ones.
 
     Parameters
     ----------
     rule
-        One ``[[repeat]]`` of ``paper.toml``.
+        The rule.
     scenario
         That of the cell.
     first
@@ -38,16 +82,16 @@ def repetitions(rule: Mapping[str, Any], scenario: Scenario, first: int, counts:
     counts
         Of each kind of sampling at most so many.
     """
-    count = min(rule["count"], counts.get(rule["sampling"], rule["count"]))
-    if rule["sampling"] == "offset":
-        return _started(scenario, rule["spread"], rule["count"], count, None)
-    if rule["sampling"] == "path":
+    count = min(rule.count, counts.get(rule.sampling, rule.count))
+    if rule.sampling == "offset":
+        return _started(scenario, rule.spread, rule.count, count, None)
+    if rule.sampling == "path":
         return _on_paths(rule, scenario, count, counts)
-    if "jitter" in rule:
-        return _seeded_on_paths(rule, scenario, first, count)
+    if rule.jitter is not None:
+        return _seeded_on_paths(rule, rule.jitter, scenario, first, count)
     # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
-    own: Literal["own"] | None = "own" if "common" in rule else None
-    units = range(COMMON, COMMON + min(rule.get("common", 0), count))
+    own: Literal["own"] | None = "own" if rule.common else None
+    units = range(COMMON, COMMON + min(rule.common, count))
     return [
         *(Repetition("seed", index + 1, _seeded(scenario, first + index), own) for index in range(count)),
         *(Repetition("seed", unit, _seeded(scenario, unit), "common") for unit in units),
@@ -66,27 +110,32 @@ def _started(
     ]
 
 
-def _on_paths(rule: Mapping[str, Any], scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
-    jitter, spread = Jitter.read(rule.get("jitter", {})), draws.nanoseconds(rule["spread"])
-    steps = rule.get("exact", 0)
-    exact = _started(scenario, rule["spread"], steps, min(steps, counts.get("offset", steps)), "exact")
+def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
+    """Let each drawn path have a drawn start time; even start times are on the exact path."""
+    steps, spread = rule.exact, draws.nanoseconds(rule.spread)
+    made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
+    frozen = Frozen(scenario)
     for draw in range(1, count + 1):
-        moved = scenario.set({"flow.start": draws.start(draw, spread)})
-        exact.append(Repetition("path", draw, draws.like(moved, draw, jitter), paths="like"))
-    return exact
+        start = draws.start(draw, spread)
+        starts: draws.Settings = {("flow", index, "start"): start for index in range(len(frozen.flows))}
+        drawn = frozen.scenario({**starts, **draws.like(frozen, draw, rule.jitter or Jitter())})
+        made.append(Repetition("path", draw, drawn, paths="like"))
+    return made
 
 
-def _seeded_on_paths(rule: Mapping[str, Any], scenario: Scenario, first: int, count: int) -> list[Repetition]:
+def _seeded_on_paths(rule: Rule, jitter: Jitter, scenario: Scenario, first: int, count: int) -> list[Repetition]:
     """Let each seed also draw a path."""
-    jitter = Jitter.read(rule["jitter"])
-    seeded = [_seeded(scenario, first + index) for index in range(count)]
-    return [
-        *(Repetition("seed", unit, own, paths="exact") for unit, own in enumerate(seeded[: rule.get("exact", 0)], 1)),
-        *(
-            Repetition("seed", unit, draws.like(own, first + unit - 1, jitter), paths="like")
-            for unit, own in enumerate(seeded, 1)
-        ),
+    frozen = Frozen(scenario)
+    exact = [
+        Repetition("seed", unit, _seeded(scenario, first + unit - 1), paths="exact")
+        for unit in range(1, min(rule.exact, count) + 1)
     ]
+    drawn = []
+    for unit in range(1, count + 1):
+        seed = first + unit - 1
+        like = frozen.scenario({("seed",): seed, **draws.like(frozen, seed, jitter)})
+        drawn.append(Repetition("seed", unit, like, paths="like"))
+    return [*exact, *drawn]
 
 
 def _seeded(scenario: Scenario, seed: int) -> Scenario:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ackclock.experiments.measures import Measurement
 from ackclock.matrices.paths import is_tested
 from ackclock.result import Result, rows
 from ackclock.statistics.fairness import jain_index
@@ -57,6 +58,27 @@ METRICS = {
     )
 }
 """Every metric, in the order of the tables."""
+
+
+@dataclass(frozen=True)
+class Score(Measurement[Row]):
+    """The measurement of a composition on a path; `sized` are the names of the flows that have an end."""
+
+    sized: frozenset[str]
+
+    @property
+    def record(self) -> list[str]:
+        """No traces: every number comes from the tables."""
+        return []
+
+    @property
+    def said(self) -> list[str]:
+        """The flows that have an end."""
+        return sorted(self.sized)
+
+    def take(self, result: Result) -> Row:
+        """Measure a run."""
+        return score(result, self.sized)
 
 
 def score(result: Result, sized: Collection[str]) -> Row:

@@ -75,9 +75,11 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
     ValueError
         If one does not.
     """
-    answer, place = paper.document.get("answer", {}), f"{paper.file}: answer"
+    answer, place = paper.contents.answer, f"{paper.file}: answer"
+    if answer is None:
+        return
     known = {claim.id: claim for claim in claims}
-    for text in (*answer.get("sentences", ()), *answer.get("causes", ())):
+    for text in (*answer.sentences, *answer.causes):
         for name in BRACES.findall(text):
             if name in COUNTED:
                 continue
@@ -93,10 +95,11 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
 
 def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
     """Fill in the sentences and causes of a paper; without ``[answer]`` the counts of verdicts are the answer."""
-    frame = paper.document.get("answer", {})
-    sentences = frame.get("sentences", ["Of the paper's claims {counts}."] if judgements else [])
+    frame = paper.contents.answer
+    if frame is None:
+        return Answer([fill("Of the paper's claims {counts}.", judgements)] if judgements else [], [])
     return Answer(
-        [fill(text, judgements) for text in sentences], [fill(text, judgements) for text in frame.get("causes", [])]
+        [fill(text, judgements) for text in frame.sentences], [fill(text, judgements) for text in frame.causes]
     )
 
 

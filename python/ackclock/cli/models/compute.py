@@ -77,7 +77,7 @@ def _of_paper(paper: str) -> list[Model]:
 
     named = [model.name for model in registry.models().values() if model.paper == paper]
     if paper in library.names():
-        named += [entry["name"] for entry in library.find(paper).document.get("model", [])]
+        named += [model.name for model in library.find(paper).contents.models]
     return [registry.find(name) for name in dict.fromkeys(named)]
 
 
