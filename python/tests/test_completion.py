@@ -36,7 +36,7 @@ def test_completion_times_are_summed_up_by_size() -> None:
     assert small["p99"] == pytest.approx(0.9901)
     assert made.row(3, named=True)["mean"] is None
     assert completion(flows, [1, 2000])["packets"].to_list() == ["all", "1 to 1,999", "2,000 and more"]
-    with pytest.raises(ValueError, match="each must begin above"):
+    with pytest.raises(ValueError, match="must be in rising order"):
         completion(flows, [10, 10])
 
 

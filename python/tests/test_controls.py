@@ -422,11 +422,11 @@ def test_a_timer_goes_off_once_without_a_method_too() -> None:
         ),
         (
             {"slow_start": CongestionControl},
-            "flow.0.slow_start: CongestionControl is a control: name it as congestion_c",
+            "flow.0.slow_start: CongestionControl is a control: write it as congestion_",
         ),
-        ({"congestion_control": Leaving}, "flow.0.congestion_control: Leaving is a slow start: name it as slow_start"),
-        ({"slow_start": Leaving, "count": 2}, "flow.0.count: a flow with a slow start in Python stands for one flow"),
-        ({"slow_start": Leaving, "congestion_control": Reno}, "flow.0.slow_start: cannot stand beside congestion_con"),
+        ({"congestion_control": Leaving}, "flow.0.congestion_control: Leaving is a slow start: write it as slow_start"),
+        ({"slow_start": Leaving, "count": 2}, "flow.0.count: a flow with a slow start in Python must be one flow"),
+        ({"slow_start": Leaving, "congestion_control": Reno}, "flow.0.slow_start: cannot be combined with congestion"),
         ({"initial_window": Leaving}, 'flow.0.initial_window: a slow start in Python.*"slow_start": Leaving'),
     ],
 )

@@ -137,7 +137,7 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
         (["--x", "delay", "--by", "slow_start", "--y", "goodput"], "did you mean 'goodput_bps'?"),
         (["--by", "slow_start"], "--x is needed"),
         (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
-        (["--kind", "cwnd", "--x", "delay"], "--kind cwnd: is drawn over time"),
+        (["--kind", "cwnd", "--x", "delay"], "--kind cwnd is drawn over time"),
         (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "--y pages.load_time: no run has pages"),
     ],
 )

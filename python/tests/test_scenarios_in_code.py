@@ -166,5 +166,5 @@ def test_stored_results_say_what_they_are(sweep: Path, tmp_path: Path) -> None:
     expected = {key: value for key, value in result.summary.items() if key not in of_time}
     assert stored.summary == {**expected, "labels": labels}
     run(made(flow=[{"congestion_control": Search}])).write(tmp_path / "p")
-    with pytest.raises(ScenarioError, match="a congestion control in Python, which no file holds"):
+    with pytest.raises(ScenarioError, match="a congestion control in Python, which no file can hold"):
         _ = ackclock.read(tmp_path / "p")[0].scenario
