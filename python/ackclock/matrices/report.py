@@ -97,6 +97,9 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     def shown(name: str, caption: str) -> tuple[str, str, str]:
         return name, caption, embedded(folder / f"{name}.png")
 
+    notes = []
+    if plan.refused:
+        notes = [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
     context = {
         "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
         "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
