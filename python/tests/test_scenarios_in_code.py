@@ -103,7 +103,7 @@ def test_a_sweep_is_not_run_without_a_word(sweep: Path) -> None:
     swept = load(sweep)
     for call in (lambda: run(swept), lambda: run_many([swept, swept])):
         with pytest.warns(
-            UserWarning, match=r"sweep has a \[sweep\], of which only the base is run.*variants"
+            UserWarning, match=r"sweep has a \[sweep\], but only its base runs.*variants"
         ) as caught:
             call()
         assert len(caught) == 1

@@ -88,7 +88,7 @@ def _part(line: Callable[..., object], places: Sequence[tuple[str, ...]]) -> Non
 
 
 def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple[str, ...]]:
-    """Give the parts of two axes, best first on average: the first axis, and under each of its parts the second."""
+    """Return the pairs of parts of two axes, sorted by the mean of the first part, then of the second; best first."""
     ranks = []
     for axis in axes:
         means = own.group_by(axis, maintain_order=True).agg(polars.col(f"{key}_vs").mean())

@@ -110,9 +110,7 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
         "baseline": plan.baseline.name,
         "seeds": plan.seeds,
         "paths": plan.paths,
-        "notes": [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
-        if plan.refused
-        else [],
+        "notes": notes,
         "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
         "lead": shown(*lead),

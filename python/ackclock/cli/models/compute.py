@@ -129,7 +129,7 @@ def _list(*, json_output: bool) -> None:
     lines = [
         [model.name, model.summary, model.axis, model.paper, model.reference] for model in registry.models().values()
     ]
-    output.table(["name", "what it is", "over", "paper", "reference"], lines, left=5)
+    output.table(["name", "summary", "over", "paper", "reference"], lines, left=5)
 
 
 def _outputs(model: Model, wanted: Sequence[str]) -> list[str]:
