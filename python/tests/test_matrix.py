@@ -1,4 +1,4 @@
-"""The matrix: its metrics by hand, its tables and figures, and the command."""
+"""The matrix: metrics by hand, tables and figures, and the command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SMALL = ["--slow-start", "standard,staged", "--avoidance", "reno", "--loss-respo
 
 @pytest.fixture
 def rival(tmp_path: Path) -> Path:
-    """A short path with a rival."""
+    """Return a short path with a rival flow."""
     path = tmp_path / "rival.toml"
     path.write_text(RIVAL)
     return path
@@ -69,7 +69,7 @@ def rival(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small(rival: Path) -> Matrix:
-    """Four compositions on one path."""
+    """Run four compositions on one path."""
     return ackclock.matrix(
         slow_start=["standard", "staged"], avoidance="reno", loss_response="own", recovery=["sack", "reno"],
         paths=rival, seeds=2,
@@ -125,7 +125,7 @@ def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None
     flows = ackclock.run(plan.paths[0].compose(plan.compositions[1], 1)).summary["flows"]
     assert [flow["control"] for flow in flows if flow["name"] == "tested"] == ["bbr"]
     assert flows[0]["recovery"] == "newreno"
-    # Beside parts only if both are named.
+    # Combined with parts only if both are named.
     parts_only = crossing.plan({"avoidance": "reno", "slow_start": "standard"}, where=[rival], seeds=1)
     assert not any(each.whole for each in parts_only.compositions)
     both = {"avoidance": "reno", "slow_start": "standard", "loss_response": "own", "recovery": "sack"}

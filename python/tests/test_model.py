@@ -1,4 +1,4 @@
-"""Analytic models: the functions, the command, and theory beside what was measured."""
+"""Analytic models: the functions, the command, and the comparison with measurements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ seed = { from = 1, to = 4 }
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stored sweep over the loss rate, as the command line writes it."""
+    """Return a stored sweep over the loss rate, written by the command line."""
     import subprocess
     import sys
 
@@ -361,7 +361,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     shown = cli("model", "icw", "--output", "stable").stdout
     assert "population: which initial windows" in shown
     assert "initial_window:" not in shown, "it has no such output"
-    # One that is not of the laboratory: by what its paper.toml evaluates. A model's own name comes first.
+    # A paper in the working directory: the models that its paper.toml evaluates. Names of models have precedence.
     folder = tmp_path / "papers" / "mine"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(
@@ -372,7 +372,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("model", "rbt", "--json").stdout)["model"] == "rbt"
 
 
-# theory beside measurement
+# comparison with measurements
 
 
 def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -
         assert row["low"] < row["mean"] < row["high"]
         assert row["theory"] == model.mathis(loss=loss, rtt=0.08).throughput
         assert row["ratio"] == pytest.approx(row["mean"] / row["theory"])
-        # SACK with rare timeouts: the law holds within a third.
+        # With SACK and rare timeouts, the law holds within a third.
         assert 0.67 < row["ratio"] < 1.5
     drawn = (tmp_path / "over.svg").read_text()
     assert "mathis: throughput" in drawn
@@ -417,7 +417,7 @@ def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path)
     rows = json.loads(done.stdout)["rows"]
     pairs = {(row["flow.0.avoidance"], row["flow.1.avoidance"]) for row in rows}
     assert pairs == {(one, other) for one in ("reno", "cubic") for other in ("reno", "veno")}
-    # A label that is called like a parameter that varies, too.
+    # A label may have the name of a parameter that varies.
     varied = ["--x", "rtt=min_rtt", "--param", "loss=1%,2%"]
     rows = json.loads(cli("model", "mathis", "--over", lossy, *varied, "--json").stdout)["rows"]
     assert {row["topology.bottleneck.loss"] for row in rows} == {"0.3 %", "1 %"}
@@ -473,13 +473,13 @@ def test_the_core_refuses_what_is_no_input() -> None:
     assert ackclock.model is model
 
 
-# against the same flows, packet by packet
+# comparison with the same flows in the simulator
 
 
 @pytest.mark.parametrize("profile", ["ns2", "modern"])
 @pytest.mark.parametrize("window", [1, 4, 32])
 def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> None:
-    # A size drawn from an exponential distribution and rounded up has p(s) ∝ e^(−s/μ); this θ cuts nothing off.
+    # A size from an exponential distribution, rounded up, has p(s) ∝ e^(−s/μ); this θ truncates nothing.
     path = {
         "kind": "chain",
         "access": {"rate": "1 Tbit/s", "delay": "10 ms"},
@@ -500,7 +500,7 @@ def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> 
         sample = [row[column] for row in flows if row[column] is not None]
         assert len(sample) > 3500
         error = statistics.stdev(sample) / math.sqrt(len(sample))
-        # Flows are independent: beyond four standard errors is one sample in 16 000.
+        # Flows are independent: one sample in 16 000 lies beyond four standard errors.
         assert statistics.mean(sample) == pytest.approx(float(getattr(whole, output)), abs=4 * error)
         printed = {"whole_rounds": "rounds", "whole_window": "loss_window"}.get(output)
         if printed:

@@ -38,7 +38,7 @@ def stored(tmp_path: Path, name: str = "o", **keys: object) -> Path:
 
 
 def values(directory: Path, name: str, given: dict[str, object] | None = None) -> dict[str, object]:
-    """Give the parameters' values but those that are the model's defaults."""
+    """Return the values of the parameters that are not the model's defaults."""
     found = parameters.of_runs(directory, name, given or {}, registry.find(name).axis)
     return {key: item.value for key, item in found.items() if item.origin != "default"}
 

@@ -1,4 +1,4 @@
-"""Names and labels that are made to harm: in tables, messages, JSON, figures and reports."""
+"""Malicious names and labels in tables, messages, JSON, figures and reports."""
 
 from __future__ import annotations
 

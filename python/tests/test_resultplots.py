@@ -17,7 +17,7 @@ from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
 
-pytestmark = pytest.mark.xdist_group("results")  # what its fixture makes is made once
+pytestmark = pytest.mark.xdist_group("results")  # so that its fixture runs once
 
 WEB = """\
 duration = "6 s"
@@ -38,7 +38,7 @@ seed = { from = 1, to = 3 }
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep over delays, slow starts and seeds."""
+    """Return a stored sweep over delays, slow starts and seeds."""
     from ackclock.cli.sweeps import Sweep
 
     folder = tmp_path_factory.mktemp("web")
