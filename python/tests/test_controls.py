@@ -418,7 +418,7 @@ def test_a_timer_goes_off_once_without_a_method_too() -> None:
     [
         (
             {"slow_start": SlowStart()},
-            "flow.0.slow_start: each run makes a slow start of its own, so write the class, S",
+            "flow.0.slow_start: each run makes its own slow start; write the class SlowStart",
         ),
         (
             {"slow_start": CongestionControl},

@@ -33,7 +33,7 @@ def made(**keys: object) -> Scenario:
         (
             lambda: made(flow=[{"congestion_control": Search()}]),
             ScenarioError,
-            "flow.0.congestion_control: each run makes a control of its own, so write the class, Search, and not an",
+            "flow.0.congestion_control: each run makes its own control; write the class Search, not its",
         ),
         (
             lambda: made().set({"flow.congestion_control": Search}),
