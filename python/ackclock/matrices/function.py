@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ackclock.matrices import crossing
 from ackclock.experiments.execute import Progress
+from ackclock.matrices import crossing
 from ackclock.matrices.crossing import SEEDS, Choice
 from ackclock.matrices.parts import PartSpec
 
