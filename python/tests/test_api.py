@@ -12,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock import CongestionControl, Scenario, ScenarioError, run, run_many
-from ackclock.running import map_threads
+from ackclock.experiments.execute import map_threads
 
 FLOW = {"name": "a"}
 EXPECTED = {

@@ -13,6 +13,7 @@ import pytest
 
 from ackclock import model
 from ackclock.papers import charts, library, modelruns, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.tables import compare, shown
 from ackclock.papers.verdicts import judge
 
@@ -118,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def outcome(folder: Path) -> reproduction.Outcome:
     """What its models gave."""
-    return reproduction.execute(reproduction.plan(library._load(folder / "papers" / "models")), folder / "o")
+    return reproduction.execute(plan_paper(library._load(folder / "papers" / "models")), folder / "o")
 
 
 def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
@@ -232,7 +233,7 @@ def test_wrong_models_are_refused(folder: Path, old: str, new: str, message: str
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(path.parent))
+        plan_paper(library._load(path.parent))
 
 
 def test_a_scenario_and_a_model_do_not_share_a_cell(folder: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_scenario_and_a_model_do_not_share_a_cell(folder: Path) -> None:
     both = '[[experiment]]\nfile = "s.toml"\nlabels = { source = "theory", response = "standard" }\n\n[[repeat]]'
     (place / "paper.toml").write_text(PAPER.replace("[[repeat]]", both, 1))
     with pytest.raises(ValueError, match="a scenario and a model have the cell theory, 1 %, standard"):
-        reproduction.plan(library._load(place))
+        plan_paper(library._load(place))
 
 
 def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
@@ -254,16 +255,16 @@ def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def rbt() -> reproduction.Plan:
     """The paper on Return Back to Threshold."""
-    return reproduction.plan(library.find("rbt"))
+    return plan_paper(library.find("rbt"))
 
 
 def evaluated(plan: reproduction.Plan, **labels: str) -> list[dict[str, Any]]:
     chosen = [planned for planned in plan.models if matches(planned.point.labels, **labels)]
-    return [row for planned in chosen for row in modelruns.evaluate(planned, plan.paper.document["flows"])[0]]
+    return [row for planned in chosen for row in modelruns.evaluate(planned, plan.paper.contents.flows)[0]]
 
 
 def test_rbt_has_the_papers_figures_and_its_own_question(rbt: reproduction.Plan) -> None:
-    figures = [chart["figure"] for chart in rbt.paper.charts if "figure" in chart]
+    figures = [chart.figure for chart in rbt.paper.contents.charts if chart.figure is not None]
     assert sorted(figures) == [2, 4, 5, 6, 7, 8, 9, 10]
     ours = [claim for claim in rbt.claims if claim.ours]
     assert ours

@@ -13,7 +13,8 @@ import pytest
 
 from ackclock import Scenario, plot, run
 from ackclock.drawing import curves, heatmaps, rendering
-from ackclock.papers import charts, library, report
+from ackclock.papers import library, report
+from ackclock.papers.contents import Chart
 from ackclock.texts import names
 
 from .conftest import FIRST, Cli
@@ -82,7 +83,7 @@ def test_heat_maps_show_names_as_they_are() -> None:
 def test_titles_of_charts_are_plain_text() -> None:
     for text in NASTY:
         figure = curves.new_figure((4, 4))
-        figure.add_subplot().set_title(names.in_figure(charts._title({"title": text})))
+        figure.add_subplot().set_title(names.in_figure(Chart("lines", text).heading))
         figure.savefig(io.BytesIO(), format="png")
     for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
         assert not library._is_title(title), title

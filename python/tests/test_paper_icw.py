@@ -13,6 +13,7 @@ from ackclock import deriving
 from ackclock.drawing import heatmaps
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.claims import ClaimError, parse_claims
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.verdicts import Judgement, judge
 from ackclock.result import Result, rows
 from ackclock.running import run
@@ -28,7 +29,7 @@ SEGMENT, RTT = 1448, 0.04
 
 @pytest.fixture(scope="module")
 def plan() -> reproduction.Plan:
-    return reproduction.plan(library.find("icw"))
+    return plan_paper(library.find("icw"))
 
 
 def web(window: int, **application: Any) -> Result:
@@ -47,7 +48,7 @@ def web(window: int, **application: Any) -> Result:
 def derived(result: Result, *names: str) -> list[dict[str, Any]]:
     measured = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
     for name in names:
-        deriving.DERIVE[name](measured, result)
+        deriving.MEASURES[name].derive(measured, result)
     return measured
 
 
@@ -162,16 +163,15 @@ def test_a_claim_on_the_best_needs_its_variant_and_sense() -> None:
 
 def test_the_first_of_those_as_good_as_the_best_is_chosen() -> None:
     samples = {name: [mean - 0.001, mean + 0.001] for name, mean in {"2": 2.0, "10": 1.01, "32": 1.0}.items()}
-    lowest = {"sense": "lowest", "within": 0.02, "over": "2"}
-    found = heatmaps.best(samples, lowest)
+    found = heatmaps.best(samples, "lowest", within=0.02, over="2")
     assert found is not None
     assert (found.name, found.gain) == ("10", pytest.approx(0.5, abs=1e-3))
-    assert heatmaps.best(samples, {"sense": "lowest"}) == heatmaps.Best("32", None)
-    highest = heatmaps.best(samples, {"sense": "highest", "over": "32"})
+    assert heatmaps.best(samples, "lowest") == heatmaps.Best("32", None)
+    highest = heatmaps.best(samples, "highest", over="32")
     assert highest is not None
     assert (highest.name, highest.gain) == ("2", pytest.approx(1.0, abs=1e-2))
-    assert heatmaps.best({}, lowest) is None
-    assert heatmaps.best({"2": [2.0], "10": [1.0]}, lowest) == heatmaps.Best("10", None), (
+    assert heatmaps.best({}, "lowest") is None
+    assert heatmaps.best({"2": [2.0], "10": [1.0]}, "lowest", over="2") == heatmaps.Best("10", None), (
         "one run cannot choose and tell"
     )
     assert heatmaps.Best("10", 0.126).text(" ") == "10 +13 %"
@@ -183,7 +183,7 @@ def test_the_best_of_like_windows_gains_nothing() -> None:
     gains, naive = [], []
     for _ in range(300):
         samples = {str(window): [rng.gauss(1, 0.2) for _ in range(16)] for window in range(13)}
-        found = heatmaps.best(samples, {"sense": "lowest", "over": "0"})
+        found = heatmaps.best(samples, "lowest", over="0")
         assert found is not None
         assert found.gain is not None
         gains.append(found.gain)
@@ -301,7 +301,7 @@ def test_charts_of_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli
     (folder / "paper.toml").write_text(PAPER, encoding="utf-8")
     (folder / "pages.toml").write_text(PAGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    outcome = reproduction.execute(reproduction.plan(library.find("windows")), tmp_path / "out")
+    outcome = reproduction.execute(plan_paper(library.find("windows")), tmp_path / "out")
     (tmp_path / "figures").mkdir()
     first, second = charts.draw_all(outcome, tmp_path / "figures")
     assert first.path.exists()
@@ -336,4 +336,4 @@ def test_a_chart_of_the_best_is_checked(
     (folder / "pages.toml").write_text(PAGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
-        reproduction.plan(library.find("windows"))
+        plan_paper(library.find("windows"))

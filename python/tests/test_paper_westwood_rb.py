@@ -11,6 +11,7 @@ import polars
 import pytest
 
 from ackclock.papers import library, printed, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load
@@ -24,7 +25,7 @@ TAU = 0.5
 
 @pytest.fixture(scope="module")
 def plan() -> reproduction.Plan:
-    return reproduction.plan(library.find("westwood-rb"))
+    return plan_paper(library.find("westwood-rb"))
 
 
 def table(plan: reproduction.Plan, number: int) -> printed.Table:
@@ -46,8 +47,8 @@ def base_rtt(rate: float) -> float:
 
 def test_every_table_and_figure_is_there(plan: reproduction.Plan) -> None:
     assert [table.number for table in plan.tables] == [1, 2, 3]
-    assert {chart["figure"] for chart in plan.paper.charts if "figure" in chart} == {2, 3, 4}
-    assert "internals" in {chart["kind"] for chart in plan.paper.charts}
+    assert {chart.figure for chart in plan.paper.contents.charts if chart.figure is not None} == {2, 3, 4}
+    assert "internals" in {chart.kind for chart in plan.paper.contents.charts}
     assert min(len(cell) for cell in plan.cells) >= 10
 
 

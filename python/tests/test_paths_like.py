@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from ackclock.experiments import draws
+from ackclock.experiments import draws, freeze
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.repetitions import repetitions
+from ackclock.experiments.freeze import Frozen
+from ackclock.experiments.repetitions import Rule, repetitions
 from ackclock.files import toml
-from ackclock.papers import charts, library, reproduction
+from ackclock.papers import charts, library
 from ackclock.papers.claims import parse_claims
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.verdicts import judge
 from ackclock.scenario import Scenario, load
 
@@ -26,6 +28,10 @@ def links(scenario: Scenario) -> list[dict[str, Any]]:
     return list(toml.parse(scenario.to_toml(), "x")["topology"]["link"])
 
 
+def like(given: Scenario, draw: int, jitter: Jitter | None = None) -> Scenario:
+    return freeze.replaced(given, draws.like(Frozen(given), draw, jitter or Jitter()))
+
+
 def bits(rate: str) -> float:
     amount, unit = rate.split()
     return float(amount) * {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}[unit]
@@ -35,7 +41,7 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
     given = load(ROOT / "papers" / "icw" / "page.toml").variants()[0][1]
     rates, delays = [], []
     for draw in range(200):
-        drawn = draws.like(given, draw, Jitter())
+        drawn = like(given, draw)
         for link, own in zip(links(given), links(drawn), strict=True):
             assert link["queue"] == own["queue"], "buffers keep their packets"
             rates.append(bits(own["rate"]) / bits(link["rate"]) - 1)
@@ -49,7 +55,7 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
 
 
 def test_both_directions_of_a_link_are_one_link() -> None:
-    drawn = links(draws.like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3, Jitter()))
+    drawn = links(like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3))
     pairs = {(link["from"], link["to"]): (link["rate"], link["delay"]) for link in drawn}
     assert all(pairs[to, origin] == value for (origin, to), value in pairs.items())
     assert len(set(pairs.values())) == len(pairs) // 2
@@ -59,18 +65,18 @@ def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path:
     swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
     variants = {tuple(labels.values()): own for labels, own in swept}
     one, other = (variants["0 %", "Wnd1", "50", algorithm, "staged"] for algorithm in "14")
-    drawn = [draws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
+    drawn = [like(one, draw) for draw in (1, 1, 2)]
     assert drawn[0].hash == drawn[1].hash
     assert len({one.hash, drawn[0].hash, drawn[2].hash}) == 3
-    assert links(drawn[0]) == links(draws.like(other, 1, Jitter()))
+    assert links(drawn[0]) == links(like(other, 1))
     (tmp_path / "drawn.toml").write_text(drawn[0].to_toml())
     assert load(tmp_path / "drawn.toml").hash == drawn[0].hash
 
 
 def test_no_jitter_is_the_given_path() -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
-    assert draws.like(given, 1, Jitter(0.0, 0)).hash == given.hash
-    narrow = links(draws.like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
+    assert like(given, 1, Jitter(0.0, 0)).hash == given.hash
+    narrow = links(like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
     assert {link["rate"] for link in narrow} == {link["rate"] for link in links(given)}
     assert {link["delay"] for link in narrow} != {link["delay"] for link in links(given)}
 
@@ -78,21 +84,21 @@ def test_no_jitter_is_the_given_path() -> None:
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        ({"sampling": "path", "count": 3, "exact": 2, "spread": "60 ms"}, ["offset exact"] * 2 + ["path like"] * 3),
-        ({"sampling": "seed", "count": 3, "exact": 2, "jitter": {}}, ["seed exact"] * 2 + ["seed like"] * 3),
-        ({"sampling": "path", "count": 2, "spread": "60 ms"}, ["path like"] * 2),
+        (Rule("path", 3, "60 ms", exact=2), ["offset exact"] * 2 + ["path like"] * 3),
+        (Rule("seed", 3, jitter=Jitter(), exact=2), ["seed exact"] * 2 + ["seed like"] * 3),
+        (Rule("path", 2, "60 ms"), ["path like"] * 2),
     ],
 )
-def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: dict[str, Any], expected: list[str]) -> None:
+def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: Rule, expected: list[str]) -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
     made = repetitions(rule, given, 7, {})
     assert [f"{it.sampling} {it.paths}" for it in made] == expected
     exact = [it for it in made if it.paths == "exact"]
     assert all(links(it.scenario) == links(given) for it in exact)
     assert len({it.scenario.hash for it in made}) == len(made)
-    if rule["sampling"] == "seed":
+    if rule.sampling == "seed":
         assert [it.scenario.seed for it in made] == [7, 8, 7, 8, 9]
-        assert links(made[2].scenario) == links(draws.like(given, 7, Jitter()))
+        assert links(made[2].scenario) == links(like(given, 7))
     fewer = repetitions(rule, given, 7, {"seed": 1, "path": 1, "offset": 1})
     assert sum(it.paths == "like" for it in fewer) == 1
 
@@ -103,10 +109,10 @@ def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
         r'kind = "(bernoulli|gilbert\w*|red\w*|rem|pi\w*|vq|gk|blue|sfq)"|rate = "(?!0 %)[\d.]+ %"|application'
     )
     for name in ("ass", "rbt", "westwood-rb"):
-        for cell in reproduction.plan(library.find(name)).cells:
+        for cell in plan_paper(library.find(name)).cells:
             text = cell[0].scenario.to_toml()
             if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
-                assert {run.paths for run in cell} == {"like", "exact"}, cell[0].labels
+                assert {run.repetition.paths for run in cell} == {"like", "exact"}, cell[0].labels
 
 
 CLAIM = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "algorithm", "where": {}}

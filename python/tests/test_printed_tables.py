@@ -12,6 +12,7 @@ import pytest
 
 from ackclock import deriving
 from ackclock.papers import charts, library, printed, reproduction, tables
+from ackclock.papers.plan import plan_paper
 from ackclock.running import run
 from ackclock.statistics.fairness import jain_index
 from ackclock.statistics.intervals import interval, one_run
@@ -141,7 +142,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def outcome(folder: Path, tmp_path: Path) -> reproduction.Outcome:
     """What its runs gave."""
-    return reproduction.execute(reproduction.plan(library._load(folder)), tmp_path / "o")
+    return reproduction.execute(plan_paper(library._load(folder)), tmp_path / "o")
 
 
 def values(outcome: reproduction.Outcome, metric: str, **labels: str) -> list[Any]:
@@ -258,7 +259,7 @@ def refuse(folder: Path, file: str, change: tuple[str, str], message: str) -> No
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(folder))
+        plan_paper(library._load(folder))
 
 
 @pytest.mark.parametrize(
@@ -309,4 +310,4 @@ def test_wrong_charts_and_labels_are_refused(folder: Path, old: str, new: str, m
 def test_one_table_is_a_list_of_one(folder: Path) -> None:
     (folder / "tables.toml").write_text("[table]\nnumber = 2\n")
     with pytest.raises(ValueError, match=re.escape("table must be a list of tables: [[table]], not [table]")):
-        reproduction.plan(library._load(folder))
+        plan_paper(library._load(folder))

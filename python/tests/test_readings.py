@@ -11,6 +11,7 @@ import pytest
 
 import ackclock
 from ackclock.papers import library, modelruns, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
@@ -18,7 +19,7 @@ from .conftest import ROOT
 
 @cache
 def plan(name: str) -> reproduction.Plan:
-    return reproduction.plan(library.find(name))
+    return plan_paper(library.find(name))
 
 
 def variants(file: str, **labels: str) -> list[tuple[dict[str, str], Scenario]]:
@@ -59,7 +60,7 @@ def test_the_papers_divisors_cost_what_its_growth_gains() -> None:
 
 
 def test_panels_with_loss_show_one_seed_for_all_queues() -> None:
-    drawn = [run for run in plan("ass").runs if run.drawing.kinds]
+    drawn = [run for run in plan("ass").runs if run.curves.kinds]
     assert {run.labels["loss"] for run in drawn} == {"0 %", "20 %"}
     assert {run.labels["cut"] for run in drawn} == {"staged"}
     lossy = [run for run in drawn if run.labels["loss"] == "20 %"]

@@ -17,7 +17,6 @@ from functools import cache
 
 from ackclock.experiments.freeze import Frozen
 
-Settings = Mapping[tuple[str | int, ...], object]
 NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 
@@ -49,8 +48,8 @@ def nanoseconds(time: str) -> int:
     return round(float(amount) * NANOSECONDS[unit])
 
 
-def like(given: Frozen, draw: int, jitter: Jitter) -> Settings:
-    """Draw a path: the rates and delays of a frozen scenario's links, for `Frozen.scenario`.
+def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
+    """Draw a path: rates and delays of a scenario's links by their paths, for `freeze.replaced`.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> Settings:
     ValueError
         If a link has no rate, as one that is unlimited.
     """
-    changes: dict[tuple[str | int, ...], object] = {}
+    drawn: dict[str, str] = {}
     for index, link in enumerate(given.links):
         amount, _, unit = link["rate"].partition(" ")
         if not unit:
@@ -78,9 +77,9 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> Settings:
         rate = float(amount) * (1 + jitter.rate * of_rate)
         delay = nanoseconds(link["delay"])
         moved = delay + round(min(jitter.delay, delay / 2) * of_delay)
-        changes["topology", "link", index, "rate"] = f"{rate:.9g} {unit}"
-        changes["topology", "link", index, "delay"] = f"{moved} ns"
-    return changes
+        drawn[f"topology.link.{index}.rate"] = f"{rate:.9g} {unit}"
+        drawn[f"topology.link.{index}.delay"] = f"{moved} ns"
+    return drawn
 
 
 @cache

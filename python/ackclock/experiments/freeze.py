@@ -1,10 +1,9 @@
-"""Frozen scenarios: every default written out, as tables whose values can be replaced by path."""
+"""Frozen scenarios: every default written out, so that each value has a path."""
 
 from __future__ import annotations
 
-import copy
-import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from ackclock import _core
@@ -13,7 +12,7 @@ from ackclock.scenario import Scenario
 
 
 class Frozen:
-    """A scenario with every default written out; it is parsed once, for any number of scenarios like it.
+    """The tables of a scenario with every default written out, parsed once.
 
     Parameters
     ----------
@@ -23,7 +22,10 @@ class Frozen:
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
-        self._document = toml.parse(scenario.to_toml(), scenario.name)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return toml.parse(self._scenario.to_toml(), self._scenario.name)
 
     @property
     def name(self) -> str:
@@ -40,28 +42,14 @@ class Frozen:
         """The tables of its links, one for each direction."""
         return list(self._document["topology"]["link"])
 
-    def scenario(self, changes: Mapping[tuple[str | int, ...], object]) -> Scenario:
-        """Make the scenario with other values.
 
-        Parameters
-        ----------
-        changes
-            Values by path: ``{("topology", "link", 0, "rate"): "9 Mbit/s"}``.
+def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
+    """Freeze a scenario, then replace values by path, as ``{"topology.link.0.rate": "9 Mbit/s"}``.
 
-        Raises
-        ------
-        LookupError
-            If a path leads nowhere.
-        ScenarioError
-            If a value makes no sense.
-        """
-        document = copy.deepcopy(self._document)
-        for (*place, key), value in changes.items():
-            table: Any = document
-            for step in place:
-                table = table[step]
-            if key not in table:
-                raise KeyError(f"{self.name}: {'.'.join(map(str, (*place, key)))} is no key of the frozen scenario")
-            table[key] = value
-        core = _core.Scenario.from_json(json.dumps(document), self.name)
-        return Scenario.from_core(core, self._scenario.controls)
+    Raises
+    ------
+    ScenarioError
+        If a path is unknown or a value makes no sense.
+    """
+    core = _core.Scenario.from_toml(scenario.to_toml(), scenario.name, list(values.items()))
+    return Scenario.from_core(core, scenario.controls)

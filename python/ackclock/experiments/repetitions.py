@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ackclock.experiments import draws
+from ackclock.experiments import draws, freeze
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.freeze import Frozen
 from ackclock.scenario import Scenario
@@ -114,28 +114,21 @@ def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, i
     """Let each drawn path have a drawn start time; even start times are on the exact path."""
     steps, spread = rule.exact, draws.nanoseconds(rule.spread)
     made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
-    frozen = Frozen(scenario)
+    given = Frozen(scenario)
     for draw in range(1, count + 1):
-        start = draws.start(draw, spread)
-        starts: draws.Settings = {("flow", index, "start"): start for index in range(len(frozen.flows))}
-        drawn = frozen.scenario({**starts, **draws.like(frozen, draw, rule.jitter or Jitter())})
+        started = scenario.set({"flow.start": draws.start(draw, spread)})
+        drawn = freeze.replaced(started, draws.like(given, draw, rule.jitter or Jitter()))
         made.append(Repetition("path", draw, drawn, paths="like"))
     return made
 
 
 def _seeded_on_paths(rule: Rule, jitter: Jitter, scenario: Scenario, first: int, count: int) -> list[Repetition]:
     """Let each seed also draw a path."""
-    frozen = Frozen(scenario)
-    exact = [
-        Repetition("seed", unit, _seeded(scenario, first + unit - 1), paths="exact")
-        for unit in range(1, min(rule.exact, count) + 1)
-    ]
-    drawn = []
-    for unit in range(1, count + 1):
-        seed = first + unit - 1
-        like = frozen.scenario({("seed",): seed, **draws.like(frozen, seed, jitter)})
-        drawn.append(Repetition("seed", unit, like, paths="like"))
-    return [*exact, *drawn]
+    seeded = [(unit, first + unit - 1) for unit in range(1, count + 1)]
+    given = Frozen(scenario)
+    exact = [Repetition("seed", unit, _seeded(scenario, seed), paths="exact") for unit, seed in seeded[: rule.exact]]
+    drawn = [(unit, freeze.replaced(_seeded(scenario, seed), draws.like(given, seed, jitter))) for unit, seed in seeded]
+    return [*exact, *(Repetition("seed", unit, like, paths="like") for unit, like in drawn)]
 
 
 def _seeded(scenario: Scenario, seed: int) -> Scenario:
