@@ -156,7 +156,9 @@ def test_a_measure_adds_the_columns_that_it_declares_from_the_traces_that_it_dec
     before = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
     if name == "pages":
         page = {"kind": "web", "root": "20 kB", "pages": 2}
-        result = run(Scenario(duration="9 s", topology=path, flow=[{"name": "a", "profile": "modern", "application": page}]))
+        result = run(
+            Scenario(duration="9 s", topology=path, flow=[{"name": "a", "profile": "modern", "application": page}])
+        )
         before = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
     known = set(before[0])
     measure.derive(before, result)

@@ -184,7 +184,7 @@ def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
     assert "# Tiny" in (out / "report.md").read_text()
 
     again = cli("paper", "tiny", "--out", "o", "--jobs", "1", cwd=tiny)
-    assert "20 runs were there already, 0 are new" in again.stderr
+    assert "20 runs were stored, 0 are new" in again.stderr
     assert (out / "report.html").read_text() == html
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
 
@@ -225,9 +225,11 @@ def test_papers_are_found_in_the_source_tree() -> None:
 def test_start_times_give_different_phases_of_the_clock() -> None:
     for quick in (True, False):
         runs = plan_paper(library.find("ass"), quick=quick).cells[0]
-        cell = [run for run in runs if run.paths == "exact"]
+        cell = [run for run in runs if run.repetition.paths == "exact"]
         starts = [
-            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0]) if run.unit else 0.0
+            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0])
+            if run.repetition.unit
+            else 0.0
             for run in cell
         ]
         assert len({round(start % 10_000, 3) for start in starts}) == len(cell) >= 3
