@@ -1,4 +1,4 @@
-"""Runs: one, or many at once on several threads."""
+"""Runs of one scenario, or of many on several threads."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def run(
     Parameters
     ----------
     scenario
-        What to run; of a ``[sweep]`` only the base, with a warning: see `Scenario.variants`.
+        The scenario. A ``[sweep]`` gives a warning, and only its base runs; see `Scenario.variants`.
     record
-        Traces to record instead of the scenario's: ``cwnd delivered queue drops sequence rtt internals``.
+        Traces to record: ``cwnd delivered queue drops sequence rtt internals``; None: those of the scenario.
     capture
-        Links and hosts at which packets are captured, for `Result.write_pcap`: ``["r1>r2", "s0"]``.
+        Links and hosts at which to capture packets for `Result.write_pcap`: ``["r1>r2", "s0"]``.
     seed
-        Seed instead of the scenario's.
+        The seed; None: that of the scenario.
     cancel
-        Stops the run from another thread.
+        A handle that stops the run from another thread.
 
     Raises
     ------
     ScenarioError
-        If a trace is unknown, or a link or host to capture.
+        If a trace, or a link or host to capture at, is unknown.
     Interrupted
-        If Ctrl-C was pressed.
+        After Ctrl-C.
     """
     _check([scenario])
     if seed is not None:
@@ -54,7 +54,7 @@ def run(
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
-    """Refuse what is no scenario, and warn once of a ``[sweep]``, of which only the base is run."""
+    """Refuse values that are not scenarios, and warn once of a ``[sweep]``, of which only the base runs."""
     if isinstance(scenarios, Scenario):
         raise TypeError("run_many: expected a list of scenarios, as [scenario]; run(scenario) runs one")
     if isinstance(scenarios, (str, os.PathLike)):
@@ -66,7 +66,7 @@ def _check(scenarios: Sequence[Scenario]) -> None:
             raise TypeError(f"expected a scenario, not {scenario!r}")
     swept = next((scenario for scenario in scenarios if scenario.core.sweep), None)
     if swept is not None:
-        text = f"{swept.name} has a [sweep], of which only the base is run; run_many takes its variants()"
+        text = f"{swept.name} has a [sweep], but only its base runs; pass its variants() to run_many"
         warnings.warn(text, stacklevel=3)
 
 
@@ -78,30 +78,30 @@ def run_many(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Run many scenarios at once.
+    """Run many scenarios in parallel.
 
     Parameters
     ----------
     scenarios
-        What to run; of a ``[sweep]`` only the base, with a warning: see `Scenario.variants`.
+        The scenarios. A ``[sweep]`` gives a warning, and only its base runs; see `Scenario.variants`.
     record
-        Traces to record instead of each scenario's own.
+        Traces to record; None: those of each scenario.
     capture
-        Links and hosts at which packets are captured.
+        Links and hosts at which to capture packets.
     jobs
-        Threads; by default as many as the machine has processors. Results do not depend on it.
+        Number of threads; by default one per processor. Results do not depend on it.
     progress
-        Called with the number of finished runs and of all runs, after each.
+        A function called after each run with the numbers of finished runs and of all runs.
 
     Returns
     -------
     list of Result
-        In the order of `scenarios`.
+        The results in the order of `scenarios`.
 
     Raises
     ------
     Interrupted
-        If Ctrl-C was pressed; its ``results`` are what was finished.
+        After Ctrl-C; its ``results`` holds the finished runs.
     """
     _check(scenarios)
     return _run_many(scenarios, record=record, capture=capture, jobs=jobs, progress=progress)

@@ -150,9 +150,9 @@ def test_write_and_read(scenario: Scenario, tmp_path: Path) -> None:
 
 
 class Reno(CongestionControl):
-    """Reno with a first window of one segment, as the built-in parts make it."""
+    """Reno with an initial window of one segment, like the built-in parts."""
 
-    seen: list[str] = []  # noqa: RUF012 - shared on purpose: the test looks at it
+    seen: list[str] = []  # noqa: RUF012 - shared so that the test can read it
 
     def on_established(self, event: ackclock.Established) -> None:
         assert event.smss == 1000

@@ -1,4 +1,4 @@
-"""Verdicts on synthetic samples whose truth is known."""
+"""Verdicts on synthetic samples with a known truth."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_difference_nobody_can_see_is_no_difference() -> None:
     ],
 )
 def test_above_has_one_margin(differences: list[float], verdict: str, why: str | None) -> None:
-    # The larger mean is 100 wherever 1 is below 2, and close to it elsewhere.
+    # The larger mean is 100 in places where 1 is below 2, and close to 100 in the others.
     rows = [
         {"queue": "5", "algorithm": name, "sampling": "offset", "unit": unit, "goodput": value}
         for unit, difference in enumerate(differences)
@@ -184,7 +184,7 @@ def test_overlap_fails_when_apart() -> None:
 
 
 def test_pairing_removes_what_seeds_have_in_common() -> None:
-    # The seeds differ by ±5 % in common; the variants by 2 %. Unpaired intervals would overlap.
+    # Seeds shift both variants by ±5 %; the variants differ by 2 %. Unpaired intervals would overlap.
     assert judge(claim(expected=[["2"], ["1"]]), "goodput", sample({"1": 100, "2": 102}), LABELS).verdict == "holds"
 
 
@@ -228,7 +228,7 @@ def test_bounds(low: float, quantifier: str, verdict: str) -> None:
     ],
 )
 def test_most_cells(twos: list[float], verdict: str) -> None:
-    # In each cell 3 is below; 2 is above 1, below it, or, within the noise, neither.
+    # In each cell 3 is the lowest; 2 is above 1, below it, or equal within the noise.
     rows = [
         row
         for number, two in enumerate(twos)

@@ -174,7 +174,7 @@ def test_plot_of_internals(cli: Cli, first: Path) -> None:
     assert done.stdout.split() == ["o/internals.png"]
     assert "did you mean 'bwe'" in cli("plot", "o", "--kind", "internals", "--name", "bw").stderr
     assert "--name bwe: none of cwnd shows internals" in cli("plot", "o", "--kind", "cwnd", "--name", "bwe").stderr
-    # Recorded, but Reno has nothing to show: what can be drawn is.
+    # Internals are recorded, but Reno has none: the other plots are drawn.
     assert cli("run", first, "--record", "internals", "--record", "cwnd", "--out", "r").returncode == 0
     assert cli("plot", "r").stdout.split() == ["r/cwnd.png"]
     wanted = cli("plot", "r", "--kind", "internals")
@@ -192,7 +192,7 @@ def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
 
 
 def interrupt(place: Path, *arguments: str) -> tuple[int, str, str]:
-    """Start a long sweep and stop it when its first run is written."""
+    """Start a long sweep, and stop it when its first run is written."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o", *arguments]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     written = (".o-*/*/manifest.json", ".o-*/runs.jsonl")
@@ -248,7 +248,7 @@ def test_large_sweeps_are_cut_in_tables_and_plots(cli: Cli, sweep: Path, tmp_pat
     chosen = cli("plot", "o", "--only", "seed=3", "--only", "limit=5 packets")
     assert chosen.stderr == ""
     assert "known: standard, staged" in cli("plot", "o", "--only", "algorithm=x").stderr
-    assert "no label is 'alg'" in cli("plot", "o", "--only", "alg=x").stderr
+    assert "there is no label 'alg'" in cli("plot", "o", "--only", "alg=x").stderr
 
 
 def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:

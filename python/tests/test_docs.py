@@ -1,6 +1,6 @@
-"""The documentation is true: scenarios are read, examples run, commands print what is shown, links lead somewhere.
+"""The documentation is correct: scenarios are valid, examples run, commands print the output shown, links work.
 
-Blocks are told by their first line:
+The first line of a block says what it is:
 
 - ``toml`` is a scenario, ``toml NAME.toml`` one that later blocks of the page use, ``toml wrong`` one that is refused,
   and ``toml part`` no scenario of its own;
@@ -31,7 +31,7 @@ PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the words of its first line, its text, and the line of the page on which it begins."""
+    """A fenced block: the words of its first line, its text, and its line on the page."""
 
     words: list[str]
     text: str
@@ -39,7 +39,7 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Give the fenced blocks of a page."""
+    """Yield the fenced blocks of a page."""
     for match in re.finditer(r"^```(.+)\n([\s\S]*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE):
         yield Block(match[1].split(), match[2], page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1)
 
@@ -96,7 +96,7 @@ def check_commands(block: Block, cli: Cli, place: str) -> None:
 
 
 def is_shown(shown: list[str], printed: list[str]) -> bool:
-    """Whether this is what is printed; a page may write … for what grows with the program."""
+    """Whether the page shows the printed lines; … on a page stands for any text."""
     patterns = [".*".join(map(re.escape, line.split("…"))) for line in shown]
     return len(shown) == len(printed) and all(map(re.fullmatch, patterns, printed))
 

@@ -1,4 +1,4 @@
-"""Papers that compare the flows of a run: derived measures, charts, and the paper on exponential congestion control."""
+"""Papers that compare the flows of a run: derived measures, charts, and the paper on exponential control."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ quantifier = "most"
 
 @pytest.fixture
 def flows(tmp_path: Path) -> Path:
-    """A working directory with a small paper that compares two flows."""
+    """Return a working directory with a small paper that compares two flows."""
     folder = tmp_path / "papers" / "flows"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(PAPER)
@@ -143,7 +143,7 @@ def flows(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(flows: Path) -> reproduction.Outcome:
-    """What its runs gave."""
+    """Return the outcome of its runs."""
     return reproduction.execute(plan_paper(library._load(flows / "papers" / "flows")), flows / "o")
 
 

@@ -1,4 +1,4 @@
-"""The matrix: its metrics by hand, its tables and figures, and the command."""
+"""The matrix: metrics by hand, tables and figures, and the command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.drawing.curves import encode
+from ackclock.drawing.rendering import encode
 from ackclock.matrices import crossing, effects, metrics, paths
 from ackclock.matrices import parts as composing
 from ackclock.matrices import report as crossreport
@@ -61,7 +61,7 @@ SMALL = ["--slow-start", "standard,staged", "--avoidance", "reno", "--loss-respo
 
 @pytest.fixture
 def rival(tmp_path: Path) -> Path:
-    """A short path with a rival."""
+    """Return a short path with a rival flow."""
     path = tmp_path / "rival.toml"
     path.write_text(RIVAL)
     return path
@@ -69,7 +69,7 @@ def rival(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small(rival: Path) -> Matrix:
-    """Four compositions on one path."""
+    """Run four compositions on one path."""
     return ackclock.matrix(
         slow_start=["standard", "staged"], avoidance="reno", loss_response="own", recovery=["sack", "reno"],
         paths=rival, seeds=2,
@@ -125,7 +125,7 @@ def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None
     flows = ackclock.run(plan.paths[0].compose(plan.compositions[1], 1)).summary["flows"]
     assert [flow["control"] for flow in flows if flow["name"] == "tested"] == ["bbr"]
     assert flows[0]["recovery"] == "newreno"
-    # Beside parts only if both are named.
+    # Combined with parts only if both are named.
     parts_only = crossing.plan({"avoidance": "reno", "slow_start": "standard"}, where=[rival], seeds=1)
     assert not any(each.whole for each in parts_only.compositions)
     both = {"avoidance": "reno", "slow_start": "standard", "loss_response": "own", "recovery": "sack"}
@@ -456,7 +456,7 @@ def test_the_command_writes_and_goes_on(cli: Cli, rival: Path, tmp_path: Path) -
     more = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "3", "--out", "o")
     assert more.returncode == 0, more.stderr
     assert "4 runs in" in more.stderr
-    assert "8 were there already" in more.stderr
+    assert "8 were stored" in more.stderr
     (tmp_path / "file").mkdir()
     (tmp_path / "file" / "notes").touch()
     assert "was not written by ackclock" in cli("matrix", *SMALL, "--path", "rival.toml", "--out", "file").stderr
@@ -514,7 +514,7 @@ def test_bad_input_is_one_line(cli: Cli, tmp_path: Path, arguments: list[str], m
 def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
     done = cli("matrix", *SMALL, "--path", "lossy", "--seeds", "1", "--duration", "1 s", "--sort", "taken")
     assert done.returncode == 0, done.stderr
-    assert "--sort taken: no composition has a value of it on lossy" in done.stderr
+    assert "--sort taken: no composition has a value on lossy" in done.stderr
 
 
 def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp_path: Path) -> None:
@@ -527,13 +527,13 @@ def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "of 1600 runs are finished; run the same command to go on" in err
+    assert "of 1600 runs are finished; run the same command to continue" in err
     assert json.loads((tmp_path / "o" / "manifest.json").read_text())["state"] == "interrupted"
     done = polars.read_parquet(tmp_path / "o" / "measured.parquet")
     assert 0 < len(done) < 1600
     again = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "1", "--duration", "30 s", "--out", "o")
     assert again.returncode == 0, again.stderr
-    assert "were there already" in again.stderr
+    assert "were stored" in again.stderr
 
 
 def test_paths_are_listed(cli: Cli) -> None:

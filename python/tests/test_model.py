@@ -1,4 +1,4 @@
-"""Analytic models: the functions, the command, and theory beside what was measured."""
+"""Analytic models: the functions, the command, and the comparison with measurements."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock import _core, deriving, model
-from ackclock.models import evaluate
+from ackclock.models import evaluate, registry
 from ackclock.result import frame
 
 from .conftest import Cli
 
-CLOSED = [name for name, entry in evaluate.models().items() if not entry["simulated"]]
-SIMULATED = [name for name, entry in evaluate.models().items() if entry["simulated"]]
+CLOSED = [name for name, found in registry.models().items() if not found.simulated]
+SIMULATED = [name for name, found in registry.models().items() if found.simulated]
 
 LOSSY = """\
 duration = "40 s"
@@ -44,7 +44,7 @@ seed = { from = 1, to = 4 }
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stored sweep over the loss rate, as the command line writes it."""
+    """Return a stored sweep over the loss rate, written by the command line."""
     import subprocess
     import sys
 
@@ -59,10 +59,10 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_function_for_every_model() -> None:
-    for name, entry in evaluate.models().items():
+    for name, found in registry.models().items():
         function = getattr(model, name)
-        parameters = [parameter["name"] for parameter in entry["params"]]
-        extra = ["jobs"] if entry["simulated"] else []
+        parameters = [parameter.name for parameter in found.parameters]
+        extra = ["jobs"] if found.simulated else []
         assert list(inspect.signature(function).parameters) == parameters + extra
         assert all(f"    {parameter}\n" in function.__doc__ for parameter in parameters)
         assert name in model.__all__
@@ -87,10 +87,11 @@ def test_numbers_and_texts_are_the_same() -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_arrays_broadcast_in_one_call(name: str) -> None:
     function = getattr(model, name)
-    axis = evaluate.describe(name)["axis"]
-    low = next(p["bounds"][0] for p in evaluate.describe(name)["params"] if p["name"] == axis)
+    found = registry.find(name)
+    axis = found.axis
+    low = next(parameter.bounds[0] for parameter in found.parameters if parameter.name == axis and parameter.bounds)
     values = np.array([[0.005], [0.01]]) if low == 0 else low + np.array([[2.0], [5.0]])
-    other = next(p["name"] for p in evaluate.describe(name)["params"] if p["kind"] == "number")
+    other = next(parameter.name for parameter in found.parameters if parameter.kind == "number")
     found = function(**{axis: values, other: [1.0, 2.0, 3.0] if other != "beta" else [0.1, 0.5, 0.9]})
     assert all(output.shape == (2, 3) for output in found)
     one = function(**{axis: values[1, 0], other: 2.0 if other != "beta" else 0.5})
@@ -224,15 +225,15 @@ def test_arq_is_as_efficient_as_its_closed_form() -> None:
 def test_model_lists(cli: Cli) -> None:
     done = cli("model")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(evaluate.models())
-    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(evaluate.models())
+    assert [line.split()[0] for line in done.stdout.split("\n")[3:] if line.strip()] == list(registry.models())
+    assert [entry["name"] for entry in json.loads(cli("model", "--json").stdout)] == list(registry.models())
 
 
 @pytest.mark.parametrize("name", [*CLOSED, *SIMULATED])
 def test_every_model_computes(cli: Cli, name: str) -> None:
     done = cli("model", name)
     assert done.returncode == 0, done.stderr
-    assert all(output["name"] in done.stdout for output in evaluate.describe(name)["outputs"])
+    assert all(output.name in done.stdout for output in registry.find(name).outputs)
 
 
 def test_model_prints_json_in_si_units(cli: Cli) -> None:
@@ -308,7 +309,7 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         (["population", "--param", "windows=[4,2]"], "population: windows: must be 1 to 32 numbers in rising order"),
         (
             ["mathis", "--output", "thruput"],
-            "gives no such number; did you mean 'throughput'? (known: throughput, window",
+            "mathis has no such output; did you mean 'throughput'? (known: throughput, window",
         ),
         (["response", "--param", "loss=1%..9%:2000", "--param", "rtt=1ms..9ms:1000"], "2,000,000 combinations (loss"),
         (["rbt", "--param", "loss=3%..5%:5", "--output", "gain", "--plot", "x.png"], "gain is undefined or infinite"),
@@ -316,7 +317,10 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
             ["mathis", "--param", "loss=1%,2%", "--plot", "no/x.png"],
             "cannot write here: there is no directory no",
         ),
-        (["mathis", "--plot", "x.png"], "nothing to draw over; give a range, as in --param loss=LOW..HIGH"),
+        (
+            ["mathis", "--plot", "x.png"],
+            "no parameter has a range to draw over; give one, as in --param loss=LOW..HIGH",
+        ),
         (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
         (["mathis", "--x", "loss"], "--x: only with --over"),
         (["--over", "out"], "name a model before its options (known: mathis, pftk"),
@@ -329,11 +333,11 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
         ),
         (
             ["icw", "--param", "flow=2"],
-            "--param flow: initial_window and population have none called so; did you mean 'flows'",
+            "--param flow: none of initial_window and population has this parameter; did you mean 'flows'",
         ),
         (
             ["icw", "--output", "round"],
-            "--output round: initial_window and population have none called so; did you mean 'rou",
+            "--output round: none of initial_window and population has this output; did you mean 'rou",
         ),
     ],
 )
@@ -357,7 +361,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     shown = cli("model", "icw", "--output", "stable").stdout
     assert "population: which initial windows" in shown
     assert "initial_window:" not in shown, "it has no such output"
-    # One that is not of the laboratory: by what its paper.toml evaluates. A model's own name comes first.
+    # A paper in the working directory: the models that its paper.toml evaluates. Names of models have precedence.
     folder = tmp_path / "papers" / "mine"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(
@@ -368,7 +372,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("model", "rbt", "--json").stdout)["model"] == "rbt"
 
 
-# theory beside measurement
+# comparison with measurements
 
 
 def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -> None:
@@ -384,7 +388,7 @@ def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -
         assert row["low"] < row["mean"] < row["high"]
         assert row["theory"] == model.mathis(loss=loss, rtt=0.08).throughput
         assert row["ratio"] == pytest.approx(row["mean"] / row["theory"])
-        # SACK with rare timeouts: the law holds within a third.
+        # With SACK and rare timeouts, the law holds within a third.
         assert 0.67 < row["ratio"] < 1.5
     drawn = (tmp_path / "over.svg").read_text()
     assert "mathis: throughput" in drawn
@@ -413,7 +417,7 @@ def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path)
     rows = json.loads(done.stdout)["rows"]
     pairs = {(row["flow.0.avoidance"], row["flow.1.avoidance"]) for row in rows}
     assert pairs == {(one, other) for one in ("reno", "cubic") for other in ("reno", "veno")}
-    # A label that is called like a parameter that varies, too.
+    # A label may have the name of a parameter that varies.
     varied = ["--x", "rtt=min_rtt", "--param", "loss=1%,2%"]
     rows = json.loads(cli("model", "mathis", "--over", lossy, *varied, "--json").stdout)["rows"]
     assert {row["topology.bottleneck.loss"] for row in rows} == {"0.3 %", "1 %"}
@@ -431,19 +435,19 @@ def test_a_single_run_has_no_interval(cli: Cli, first: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mathis", "--x", "los"], "--x los: no label or column is called so; did you mean 'loss'? (known: topology"),
+        (["mathis", "--x", "los"], "--x los: there is no label or column 'los'; did you mean 'loss'? (known: topology"),
         (["mathis", "--x", "lss=seed"], "mathis has no parameter 'lss'; did you mean 'loss'?"),
-        (["mathis", "--y", "goodputs"], "--y goodputs: no label or column is called so; did you mean 'goodput_bps'?"),
-        (["mathis", "--y", "control"], "--y control: not numbers"),
+        (["mathis", "--y", "goodputs"], "--y goodputs: there is no column 'goodputs'; did you mean 'goodput_bps'?"),
+        (["mathis", "--y", "control"], "--y control: the column holds no numbers"),
         (
             ["mathis", "--y", "completion_time", "--plot", "x.png"],
-            "completion_time: nothing was measured in this column",
+            "--y completion_time: no run in",
         ),
-        (["mathis", "--x", "rtt=loss"], "'0.3 %' is no value of rtt"),
-        (["mathis", "--output", "window"], "--y is needed: nothing measured is usually compared"),
-        (["mathis", "--param", "loss=1%"], "--param loss: it is what topology.bottleneck.loss of"),
-        (["bdp", "--y", "cwnd_max"], "--x is needed: which label is the model's buffer?"),
-        (["rounds", "--param", "seed=1,2"], "one seed with --over"),
+        (["mathis", "--x", "rtt=loss"], "'0.3 %' is not a valid rtt"),
+        (["mathis", "--output", "window"], "--y is needed: no measured column is the default"),
+        (["mathis", "--param", "loss=1%"], "--param loss: its values come from topology.bottleneck.loss of"),
+        (["bdp", "--y", "cwnd_max"], "--x is needed: name the label that holds the model's buffer"),
+        (["rounds", "--param", "seed=1,2"], "give one seed with --over"),
     ],
 )
 def test_mistakes_in_comparing(cli: Cli, lossy: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -469,13 +473,13 @@ def test_the_core_refuses_what_is_no_input() -> None:
     assert ackclock.model is model
 
 
-# against the same flows, packet by packet
+# comparison with the same flows in the simulator
 
 
 @pytest.mark.parametrize("profile", ["ns2", "modern"])
 @pytest.mark.parametrize("window", [1, 4, 32])
 def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> None:
-    # A size drawn from an exponential distribution and rounded up has p(s) ∝ e^(−s/μ); this θ cuts nothing off.
+    # A size from an exponential distribution, rounded up, has p(s) ∝ e^(−s/μ); this θ truncates nothing.
     path = {
         "kind": "chain",
         "access": {"rate": "1 Tbit/s", "delay": "10 ms"},
@@ -496,7 +500,7 @@ def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> 
         sample = [row[column] for row in flows if row[column] is not None]
         assert len(sample) > 3500
         error = statistics.stdev(sample) / math.sqrt(len(sample))
-        # Flows are independent: beyond four standard errors is one sample in 16 000.
+        # Flows are independent: one sample in 16 000 lies beyond four standard errors.
         assert statistics.mean(sample) == pytest.approx(float(getattr(whole, output)), abs=4 * error)
         printed = {"whole_rounds": "rounds", "whole_window": "loss_window"}.get(output)
         if printed:

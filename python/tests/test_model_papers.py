@@ -1,4 +1,4 @@
-"""Papers that evaluate models: their cells, rows and charts, and the paper on Return Back to Threshold."""
+"""Papers that evaluate models: cells, rows and charts, and the paper on Return Back to Threshold."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ flow = [{ name = "tcp" }]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A working directory with a small paper of models."""
+    """Return a working directory with a small paper of models."""
     folder = tmp_path / "papers" / "models"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(PAPER)
@@ -118,7 +118,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(folder: Path) -> reproduction.Outcome:
-    """What its models gave."""
+    """Return the outcome of its models."""
     return reproduction.execute(plan_paper(library._load(folder / "papers" / "models")), folder / "o")
 
 
@@ -254,7 +254,7 @@ def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def rbt() -> reproduction.Plan:
-    """The paper on Return Back to Threshold."""
+    """Return the paper on Return Back to Threshold."""
     return plan_paper(library.find("rbt"))
 
 
@@ -319,7 +319,7 @@ def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: reproduction
 
 
 def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
-    """The numbers with which the README contradicts the paper, computed anew; each must stand there."""
+    """The numbers with which the README contradicts the paper, computed again; the README must contain each."""
     rtt, mss, rwnd, segment = 2 * 1000 / 1609 * 0.02, 1500, 65536, 1540
     eq5 = mss / (rtt * math.sqrt(0.01))
     vacuum, fibre = 1609 / 299_792_458, 1609 / 2e8

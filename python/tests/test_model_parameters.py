@@ -1,4 +1,4 @@
-"""Parameters of a model that stored runs say: which value, and from where."""
+"""Parameters of a model that come from stored runs: their values and sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ackclock import Scenario, model, run
 from ackclock.cli.listing import list_command
-from ackclock.models import evaluate, parameters
+from ackclock.models import parameters, registry
 from ackclock.papers import library
 
 from .conftest import Cli
@@ -38,9 +38,8 @@ def stored(tmp_path: Path, name: str = "o", **keys: object) -> Path:
 
 
 def values(directory: Path, name: str, given: dict[str, object] | None = None) -> dict[str, object]:
-    """Give the parameters' values but those that are the model's defaults."""
-    entry = evaluate.describe(name)
-    found = parameters.of_runs(directory, name, given or {}, entry["axis"])
+    """Return the values of the parameters that are not the model's defaults."""
+    found = parameters.of_runs(directory, name, given or {}, registry.find(name).axis)
     return {key: item.value for key, item in found.items() if item.origin != "default"}
 
 
@@ -99,7 +98,7 @@ def test_runs_that_differ_are_not_averaged(cli: Cli, tmp_path: Path) -> None:
 def test_unknown_values_are_defaults(tmp_path: Path) -> None:
     directory = stored(tmp_path, flow=[{"application": {"kind": "cbr", "rate": "1 Mbit/s"}}])
     found = parameters.of_runs(directory, "mathis", {}, "loss")
-    assert found["rtt"] == parameters.Parameter(None, "default"), "datagrams measure no round-trip time"
+    assert found["rtt"] == parameters.Sourced(None, "default"), "datagrams measure no round-trip time"
 
 
 def test_a_list_without_papers_says_where_they_belong(
@@ -107,7 +106,7 @@ def test_a_list_without_papers_says_where_they_belong(
 ) -> None:
     monkeypatch.setattr(library, "places", lambda: [tmp_path / "papers"])
     list_command("papers", json_output=False)
-    hint = f"no papers are here; a paper is a folder with a paper.toml in one of {tmp_path / 'papers'}\n"
+    hint = f"no papers found; a paper is a folder with a paper.toml, in one of {tmp_path / 'papers'}\n"
     assert capsys.readouterr().err == hint
     with pytest.raises(ValueError, match=r"unknown paper 'ass'.*a paper is a folder in one of"):
         library.find("ass")

@@ -1,4 +1,4 @@
-"""Names and labels that are made to harm: in tables, messages, JSON, figures and reports."""
+"""Malicious names and labels in tables, messages, JSON, figures and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ackclock import Scenario, plot, run
-from ackclock.drawing import curves, heatmaps
+from ackclock.drawing import curves, heatmaps, rendering
 from ackclock.papers import library, report
 from ackclock.papers.contents import Chart
 from ackclock.texts import names
@@ -54,7 +54,7 @@ def test_figures_show_every_name_as_it_is(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure = plot.panels([panel], title=NASTY[2])
-        assert curves.encode(figure, kind)
+        assert rendering.encode(figure, kind)
     (legend,) = figure.legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert len(shown) == len(NASTY), "no name is left out"

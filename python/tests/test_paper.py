@@ -1,4 +1,4 @@
-"""The paper on Advanced Slow Start: its figures, its claims, and its machinery on a few runs."""
+"""The paper on Advanced Slow Start: its figures and claims, and the engine of papers on a few runs."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ metrics = ["delivered_start"]
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
-    """A working directory with a small paper of its own."""
+    """Return a working directory with a small paper."""
     folder = tmp_path / "papers" / "tiny"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(TINY)
@@ -271,7 +271,7 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
 
 
 def test_every_finished_run_is_kept(tiny: Path) -> None:
-    """A process that was killed left nothing of the cell that it was in."""
+    """A killed process leaves nothing of its unfinished cell."""
     plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     cell = plan.cells[-1]
     (tiny / "parts").mkdir()

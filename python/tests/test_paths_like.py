@@ -1,4 +1,4 @@
-"""Deterministic runs on paths like the paper's: what is drawn, for whom, and what verdicts make of it."""
+"""Deterministic runs on paths like the paper's: the paths drawn, the cells that get them, and the verdicts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: Rule, exp
 
 
 def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
-    """Without random losses, marks or applications that draw, nothing else says how much one run tells."""
+    """Without random losses, marks or applications, only such paths show how far one run generalises."""
     chance = re.compile(
         r'kind = "(bernoulli|gilbert\w*|red\w*|rem|pi\w*|vq|gk|blue|sfq)"|rate = "(?!0 %)[\d.]+ %"|application'
     )
@@ -127,7 +127,7 @@ def rows_on(paths: str, sampling: str, pairs: list[tuple[float, float]]) -> list
 
 
 def test_the_exact_path_is_a_second_reading() -> None:
-    """On the exact path 1 is ahead by 5 % at any start time; on paths like it, by −40 to +60 %."""
+    """On the exact path 1 leads by 5 % at any start time; on paths like it, by −40 to +60 %."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     exact = rows_on("exact", "offset", [(105.0, 100.0), (105.1, 100.0), (105.0, 100.1)])
@@ -142,7 +142,7 @@ def test_the_exact_path_is_a_second_reading() -> None:
 
 
 def test_a_difference_is_relative_to_the_reference() -> None:
-    """18 times the other was +94 %."""
+    """18 times the other was reported as +94 %."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     found = judge(claim, "goodput", rows_on("like", "path", [(18.0, 1.0), (36.0, 2.0)]), ["algorithm"])
@@ -175,7 +175,7 @@ def test_verdicts_and_charts_have_one_ratio() -> None:
 )
 @pytest.mark.parametrize("kind", [{"expected": [["1", "2"]]}, {"kind": "bound", "of": "1", "to": "2", "high": 1.05}])
 def test_runs_that_say_nothing_cannot_tell(pairs: list[tuple[float, float]], reason: str, kind: dict[str, Any]) -> None:
-    """A claim about no drops at all, and two equal runs, held."""
+    """A claim about no drops at all, and two equal runs, once held."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, **kind}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     found = judge(claim, "goodput", rows_on("like", "seed", pairs), ["algorithm"])

@@ -1,4 +1,4 @@
-"""Printed tables: what they name, where printed numbers lie, arithmetic on them, and charts over any label."""
+"""Printed tables: their names, the places of printed numbers, arithmetic on them, and charts over any label."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ of = ["w", "r"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A small paper with a printed table."""
+    """Return a small paper with a printed table."""
     folder = tmp_path / "papers" / "two"
     folder.mkdir(parents=True)
     for name, text in (("paper.toml", PAPER), ("two.toml", SCENARIO), ("tables.toml", TABLES)):
@@ -141,7 +141,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(folder: Path, tmp_path: Path) -> reproduction.Outcome:
-    """What its runs gave."""
+    """Return the outcome of its runs."""
     return reproduction.execute(plan_paper(library._load(folder)), tmp_path / "o")
 
 
@@ -193,7 +193,7 @@ def test_checks_are_computed_of_both(outcome: reproduction.Outcome) -> None:
 
 
 def test_a_cell_may_stand_under_another_name(outcome: reproduction.Outcome) -> None:
-    """And the label hides the column of the same name."""
+    """The label also hides the column of the same name."""
     assert set(values(outcome, "recovery")) == {"reno", "sack", "again"}
     again, sack = (values(outcome, "delivered_bytes", recovery=name) for name in ("again", "sack"))
     assert again == sack
@@ -254,7 +254,7 @@ def test_the_report_has_the_tables(folder: Path, cli: Cli) -> None:
 
 
 def refuse(folder: Path, file: str, change: tuple[str, str], message: str) -> None:
-    """Check that the paper is refused with a message after a change of one of its files."""
+    """Check that a change of one of its files makes the paper invalid, with this message."""
     path, (old, new) = folder / file, change
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))

@@ -1,4 +1,4 @@
-"""Readings of the papers that explain what they print: each as data, with the numbers that their READMEs give."""
+"""Readings that explain printed numbers of papers: each as data, with the numbers in their READMEs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan(name: str) -> reproduction.Plan:
 
 
 def variants(file: str, **labels: str) -> list[tuple[dict[str, str], Scenario]]:
-    """Give the variants of a paper's scenario file with these labels."""
+    """Return the variants of a paper's scenario file with these labels."""
     swept = load(ROOT / "papers" / file).variants()
     return [(own, scenario) for own, scenario in swept if labels.items() <= own.items()]
 
@@ -40,7 +40,7 @@ def test_one_unseeded_stream_ranks_as_the_paper_does(queue: str, window: str) ->
     rows = {own["algorithm"]: flow(scenario) for own, scenario in variants("ass/scenario2.toml", **labels)}
     packets = {name: row["delivered_packets"] for name, row in rows.items()}
     assert packets == {"1": 2843, "2": 3777, "3": 3128, "4": 3128}
-    # Algorithm 1 is ns-2.35's own limited slow start: `bytes_` of its sink with an ErrorModel that nothing seeds.
+    # Algorithm 1 is the limited slow start of ns-2.35: `bytes_` of its sink, with an ErrorModel without a seed.
     assert rows["1"]["delivered_bytes"] == 2_956_760
 
 
@@ -135,7 +135,7 @@ def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
     windows = {
         planned.point.labels["response"]: modelruns.evaluate(planned, "flow")[1]["rounds/cwnd"].y for planned in drawn
     }
-    # Both sawteeth have the same peaks, 100 round trips apart; SSCCM falls to a segment of 1540 B, RBT to just below S.
+    # Both sawteeth peak at the same height, 100 round trips apart; SSCCM falls to a segment, RBT to just below S.
     assert windows["SSCCM"].min() == 1540
     assert 65_400 < windows["RBT"].min() < 65_536
 
@@ -183,7 +183,7 @@ def test_connections_that_close_adapt_within_a_page() -> None:
         if own["IW"] in ("RFC 6928 closing", "adaptive closing", "negotiated"):
             trace = polars.DataFrame(ackclock.run(scenario, record=["cwnd"]).trace("cwnd"))
             firsts = trace.filter(polars.col("cwnd") > 1).group_by("flow", maintain_order=True).first()["cwnd"]
-            # After a lost SYN the window starts at one segment: the first above it is 2.
+            # After a lost SYN the window starts at one segment: the first larger window is 2.
             windows[own["IW"]] = set(firsts.to_list()) - {2.0}
     assert windows["RFC 6928 closing"] == {10.0}
     assert windows["negotiated"] == {6.0}

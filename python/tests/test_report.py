@@ -1,4 +1,4 @@
-"""A report's answer, its folding and size, and what its charts look like."""
+"""Reports: the answer, folded sections, the size, and the look of charts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ackclock.drawing import bands, curves
+from ackclock.drawing import bands, curves, rendering
 from ackclock.drawing import charts as chartdrawing
 from ackclock.experiments.repetitions import Repetition
 from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
@@ -92,7 +92,7 @@ ROWS = [
 
 
 def judged() -> list[Any]:
-    """Judge the claims on the rows above."""
+    """Return the judgements of the claims on the rows above."""
     import tomllib
 
     document = {"metrics": ["goodput_bps"], **tomllib.loads(CLAIMS)}
@@ -101,12 +101,12 @@ def judged() -> list[Any]:
 
 
 def text(frame: str) -> str:
-    """Fill in a sentence, as one text."""
+    """Return a sentence filled in, as one text."""
     return "".join(part.text for part in answers.fill(frame, judged()))
 
 
 def paper_with(answer: dict[str, Any]) -> library.Paper:
-    """A paper that has nothing but an answer."""
+    """Return a paper with nothing but an answer."""
     return library.Paper(Path("p"), Contents("P", "nobody", answer=Answer(**answer)))
 
 
@@ -185,7 +185,7 @@ def test_every_shipped_paper_begins_with_its_answer(name: str) -> None:
 
 
 def lab(colour: str) -> np.ndarray:
-    """Give a colour of sRGB in CIELAB (D65)."""
+    """Convert a colour from sRGB to CIELAB (D65)."""
     rgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     matrix = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
@@ -299,8 +299,8 @@ def test_runs_with_common_seeds_or_on_the_exact_path_are_drawn(scenario: Scenari
 def test_pictures_have_a_palette() -> None:
     figure = curves.new_figure((4, 3))
     curves.draw(figure.add_subplot(), [curves.Line("a", np.arange(9.0), np.arange(9.0))])
-    png = curves.encode(figure, "png")
-    assert png == curves.encode(figure, "png")
+    png = rendering.encode(figure, "png")
+    assert png == rendering.encode(figure, "png")
     with Image.open(io.BytesIO(png)) as image:
         assert image.mode == "P"
 
@@ -350,7 +350,7 @@ def test_metrics_have_their_units() -> None:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The report of a small paper whose answer shows a figure that its claims and its figures name as well."""
+    """Return the report of a small paper, whose answer, claims and figures name the same figure."""
     folder = tmp_path_factory.mktemp("papers") / "tiny"
     folder.mkdir()
     (folder / "paper.toml").write_text("""\

@@ -1,4 +1,4 @@
-"""Statistics against known answers, and in simulated experiments whose truth is known."""
+"""Statistics against known answers, and in simulated experiments with a known truth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_a_range_and_equal_runs_say_of_further_runs() -> None:
 
 
 def test_random_runs_that_are_all_the_same_are_no_certainty() -> None:
-    """Student's interval of them had no width."""
+    """Student's interval of equal values has no width."""
     same = interval([5.0] * 20, "seed")
     assert (same.mean, same.low, same.high) == (5.0, -math.inf, math.inf)
     assert same.note == "all 20 runs gave the same, 5, so that the seeds tell nothing of others"
@@ -54,13 +54,13 @@ def test_random_runs_that_are_all_the_same_are_no_certainty() -> None:
 
 
 def test_the_interval_of_an_index_stays_within_its_bounds() -> None:
-    """The t interval of these reached 1.02."""
+    """The t interval of these values reaches 1.02."""
     values = [1.0, 0.999, 0.9, 1.0]
     assert interval(values, "seed").high > 1
     found = interval(values, "seed", bounds=(0.0, 1.0))
     assert 0 < found.low < found.mean < found.high < 1
     assert one_run(values, "seed", bounds=(0.0, 1.0)).high < 1
-    # By hand: the mean, and its standard error over m (1 − m), on the logit scale.
+    # By hand on the logit scale: the mean, and its standard error divided by m (1 − m).
     mean, half = 0.97475, interval(values, "seed").high - 0.97475
     logit = math.log(mean / (1 - mean)) - half / (mean * (1 - mean))
     assert found.low == pytest.approx(1 / (1 + math.exp(-logit)))
@@ -141,7 +141,7 @@ def test_a_reference_of_nothing() -> None:
 
 
 def test_the_least_of_many_means_is_corrected_for_its_choice() -> None:
-    """Of thirteen like windows the least sample mean is too small by over a standard error, the corrected one not."""
+    """The least of thirteen equal means is too small by more than a standard error; the corrected one is not."""
     rng = np.random.default_rng(5)
     naive, corrected = [], []
     for _ in range(TRIALS):
@@ -154,7 +154,7 @@ def test_the_least_of_many_means_is_corrected_for_its_choice() -> None:
 
 def test_each_half_of_the_runs_chooses_for_the_other() -> None:
     samples = {"a": [1.0, 4.0, 1.0, 4.0], "b": [2.0, 3.0, 2.0, 3.0]}
-    # The even runs choose a, of which the odd ones have 4; the odd ones choose b, of which the even ones have 2.
+    # The even runs choose a, whose odd runs give 4; the odd runs choose b, whose even runs give 2.
     assert chosen(samples, lambda name, part: sum(samples[name][part]) / 2, 1) == 3.0
 
 
@@ -189,7 +189,7 @@ def test_joint_tests_reject_as_often_as_they_say() -> None:
 
 
 def test_joint_tests_find_what_single_numbers_hide() -> None:
-    """Five numbers, each within what one run could give, and all of them on the same side."""
+    """Five numbers, each plausible for one run, but all on the same side."""
     rng = np.random.default_rng(8)
     whole = Joint(0.0, 0)
     for _ in range(5):

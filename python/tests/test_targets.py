@@ -1,4 +1,4 @@
-"""Output files that the user names: what is replaced or written through, and what killed runs leave."""
+"""Output files named by the user: replaced or written through; and the leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HAR = {
 
 @pytest.fixture
 def short(first: Path) -> Path:
-    """A scenario file that is run in no time."""
+    """Return a scenario file whose run is very short."""
     first.write_text(FIRST.replace('"5 s"', '"500 ms"'))
     return first
 
@@ -102,7 +102,7 @@ def test_a_file_of_another_program_is_replaced_only_on_demand(cli: Cli, short: P
 def test_links_lead_to_what_is_written(cli: Cli, short: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "x.pcap").symlink_to("folder/y.pcap")
-    for _ in range(2):  # of nothing, and of a file that is there
+    for _ in range(2):  # first without, then with an existing file
         assert cli("run", short, "--pcap", "x.pcap").returncode == 0
         assert (tmp_path / "x.pcap").is_symlink()
         assert (tmp_path / "folder" / "y.pcap").read_bytes().startswith(PCAPNG)
@@ -128,12 +128,12 @@ def test_pipes_are_written_to(cli: Cli, short: Path, tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
     assert "goodput" in done.stdout
     short.write_text(SWEEP)
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "pipe").stderr
-    assert "a sweep has one file per run" in cli("run", short, "--pcap", "-").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "pipe").stderr
+    assert "a sweep writes one file per run" in cli("run", short, "--pcap", "-").stderr
 
 
 def shell(line: str, place: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run a line of the shell, in which ACKCLOCK is the program."""
+    """Run a shell command; ACKCLOCK in it stands for the program."""
     line = line.replace("ACKCLOCK", f'"{sys.executable}" -m ackclock')
     return subprocess.run(["sh", "-c", line], capture_output=True, cwd=place, timeout=120, check=False)
 
@@ -158,7 +158,7 @@ def test_a_full_disk_is_code_2(short: Path, tmp_path: Path) -> None:
     done = shell(f"ACKCLOCK run {short.name} --pcap /dev/full", tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith(b"error: /dev/full: cannot write here: No space left on device\n")
-    # A file that may not grow is what a full disk is to a program.
+    # To a program, a file that must not grow is like a full disk.
     for line in (
         "run first.toml --pcap x.pcap",
         "run first.toml --out o",
@@ -204,7 +204,7 @@ def test_plots(cli: Cli, short: Path, tmp_path: Path) -> None:
 
 
 def killed(place: Path) -> None:
-    """Start a long sweep and kill it when its folder is there."""
+    """Start a long sweep, and kill it when its folder exists."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o"]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not list(place.glob(".o-*")) and process.poll() is None:
@@ -214,7 +214,7 @@ def killed(place: Path) -> None:
 
 
 def hidden(place: Path) -> list[str]:
-    """Name what lies hidden in a folder."""
+    """Return the names of the hidden files in a folder."""
     return sorted(path.name for path in place.iterdir() if path.name.startswith("."))
 
 
@@ -226,7 +226,7 @@ def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path)
     for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefgh.ackclock", ".p-abcdefgh.ackclock"):
         (tmp_path / mine).mkdir()
     kept = hidden(tmp_path)
-    owner = leftovers.new_folder(tmp_path / "o")[0]  # of a run that is alive
+    owner = leftovers.new_folder(tmp_path / "o")[0]  # of a live run
     assert cli("run", short, "--out", "o").returncode == 0
     left = hidden(tmp_path)
     assert len([name for name in left if name not in kept]) == 1, "what is in use is left alone"
@@ -258,11 +258,11 @@ def test_a_result_on_its_way_out_comes_back(scenario: ackclock.Scenario, tmp_pat
     result = ackclock.run(scenario)
     result.write(place)
     (place / "notes.txt").write_text("mine")
-    # Killed between two renames: the old result has left, the new one has not come.
+    # Killed between two renames: the old result is gone, the new one is not yet in place.
     place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
     with storage.draft(place, "run"):
         assert (place / "notes.txt").read_text() == "mine"
-    # Killed before the user's files were carried over.
+    # Killed before the user's files were moved.
     place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
     with storage.draft(tmp_path / "other", "run") as folder:
         result.write_files(folder)

@@ -145,7 +145,7 @@ class Sweep:
         return [self.name_of(index) for index in range(len(self._variants))]
 
     def name_of(self, index: int) -> str:
-        """Name a run, its folder and its files."""
+        """Return the name of a run, of its folder and of its files."""
         words = "-".join(
             re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in self._variants[index][0].values()
         )

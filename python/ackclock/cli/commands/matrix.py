@@ -50,7 +50,7 @@ def matrix(
         typer.Option(
             metavar="METRIC",
             help="Rank by goodput_bps, completion_s, loss_rate, queue_delay_s, jain or taken; "
-            "by default by completion_s if flows have a size, otherwise by goodput_bps.",
+            "by default by completion_s on paths whose flows end, otherwise by goodput_bps.",
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of best combinations to show of a large matrix.")] = 3,
