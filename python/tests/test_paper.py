@@ -225,9 +225,11 @@ def test_papers_are_found_in_the_source_tree() -> None:
 def test_start_times_give_different_phases_of_the_clock() -> None:
     for quick in (True, False):
         runs = plan_paper(library.find("ass"), quick=quick).cells[0]
-        cell = [run for run in runs if run.paths == "exact"]
+        cell = [run for run in runs if run.repetition.paths == "exact"]
         starts = [
-            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0]) if run.unit else 0.0
+            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0])
+            if run.repetition.unit
+            else 0.0
             for run in cell
         ]
         assert len({round(start % 10_000, 3) for start in starts}) == len(cell) >= 3
