@@ -134,7 +134,7 @@ def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None
 
 
 def test_whole_controls_are_refused_beside_parts() -> None:
-    with pytest.raises(ValueError, match="avoidance cannot stand beside congestion_control"):
+    with pytest.raises(ValueError, match="avoidance cannot be combined with congestion_control"):
         composing.composition({"congestion_control": "bbr", "avoidance": "reno"})
     with pytest.raises(ValueError, match="'python' names no control; known: bbr"):
         composing.choose("congestion_control", "python")
@@ -205,7 +205,7 @@ def test_a_path_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "good.toml").write_text(RIVAL)
     (tmp_path / "newer.toml").write_text(RIVAL + 'avoidance = "none_such"\n')
     monkeypatch.setattr(paths, "FOLDER", tmp_path)
-    with pytest.warns(UserWarning, match=r"'newer' is left out: .*none_such"):
+    with pytest.warns(UserWarning, match=r"'newer' is skipped: .*none_such"):
         assert [path.name for path in paths.shipped()] == ["good"]
     with pytest.raises(ackclock.ScenarioError, match="none_such"):
         paths.find("newer")
@@ -488,7 +488,7 @@ def test_a_large_matrix_is_shown_in_brief(cli: Cli, rival: Path) -> None:
         (["--path", "none.toml"], "none.toml"),
         (["--path", "clean,clean"], "two paths are called 'clean'"),
         (["--path", "untested.toml"], "must begin with 'tested'"),
-        (["--path", "swept.toml"], "[sweep] must go"),
+        (["--path", "swept.toml"], "a path is one scenario; remove [sweep]"),
         (["--seeds", "0"], "--seeds"),
         (["--seeds", "1000000000"], "runs are too many: at most 200,000"),
         (["--duration", "10"], 'error: duration: a time needs a unit; did you mean "10 s"?'),

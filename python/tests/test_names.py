@@ -13,7 +13,7 @@ import pytest
 
 from ackclock import Scenario, plot, run
 from ackclock.drawing import curves, heatmaps, rendering
-from ackclock.papers import library, report
+from ackclock.papers import report, schema
 from ackclock.papers.contents import Chart
 from ackclock.texts import names
 
@@ -86,8 +86,8 @@ def test_titles_of_charts_are_plain_text() -> None:
         figure.add_subplot().set_title(names.in_figure(Chart("lines", text).heading))
         figure.savefig(io.BytesIO(), format="png")
     for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
-        assert not library._is_title(title), title
-    assert library._is_title("IFQ {}")
+        assert not schema._is_title(title), title
+    assert schema._is_title("IFQ {}")
 
 
 def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:
