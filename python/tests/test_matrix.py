@@ -173,7 +173,7 @@ def test_combinations_that_cannot_be_are_left_out(rival: Path, monkeypatch: pyte
 def test_shipped_paths_say_what_they_are(file: Path) -> None:
     text = file.read_text()
     assert text.startswith("# ")
-    assert "What it disagrees about: " in text
+    assert "\n# Tests " in text
     assert "Numbers: " in text
     assert all(len(line) <= 140 for line in text.splitlines())
 
@@ -539,4 +539,4 @@ def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp
 def test_paths_are_listed(cli: Cli) -> None:
     listed = json.loads(cli("list", "paths", "--json").stdout)
     assert {"clean", "lossy", "bufferbloat", "long_fat", "short", "reno"} <= {path["name"] for path in listed}
-    assert "Four like flows" in cli("list", "paths").stdout
+    assert "Four identical flows" in cli("list", "paths").stdout
