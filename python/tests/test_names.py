@@ -38,7 +38,7 @@ def lines(labels: list[str]) -> list[plot.Line]:
     return [plot.Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
 
 
-def test_what_cannot_be_seen_is_written_out() -> None:
+def test_invisible_characters_become_escapes() -> None:
     assert names.shown("a\x1b[31m\nb\u202e\x9b\ud800µ") == r"a\x1b[31m\nb\u202e\x9b\ud800µ"
     assert names.shown_text("two\nlines\x07") == "two\nlines\\x07"
     for text in NASTY:
