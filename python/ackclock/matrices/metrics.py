@@ -112,7 +112,7 @@ def score(result: Result, sized: Collection[str]) -> Row:
 
 
 def _completions(flows: Sequence[Row], end: float) -> tuple[list[float], int]:
-    """Give completion times, and how many flows were not done: those count with the time that they had."""
+    """Return completion times, and how many flows were not done: those count with the time that they had."""
     times = [flow["completion_time"] for flow in flows]
     had = [max(0.0, end - flow["start_s"]) for flow in flows]
     return [least if time is None else time for time, least in zip(times, had, strict=True)], times.count(None)
