@@ -64,7 +64,7 @@ def eq7(measured: Rows, result: Result) -> None:
 
 
 def square_root_law(size: float, rtt: float, loss: float) -> float:
-    """Give c·s/(R·√p), in the unit of `size` per second.
+    """Return c·s/(R·√p), in the unit of `size` per second.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def rtt(measured: Rows, result: Result) -> None:
 
 
 def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
-    """Give the mean of each flow's samples of the round-trip time, and their number."""
+    """Return the mean of each flow's samples of the round-trip time, and their number."""
     table = frame(result.trace("rtt"))
     # With numpy: grouping with polars takes longer than a short run itself.
     _, first, flows = np.unique(table["flow"].to_physical().to_numpy(), return_index=True, return_inverse=True)
@@ -198,7 +198,7 @@ def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
 
 
 def _merged(rows: Rows) -> dict[str, Any]:
-    """Give one row for several connections."""
+    """Return one row for several connections."""
     row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
     row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):

@@ -1,4 +1,4 @@
-"""What an experiment may spend: threads, and runs."""
+"""The budget of an experiment: threads and runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def threads(jobs: int | None) -> int:
-    """Give the number of threads: by default one for each processor.
+    """Return the number of threads: by default one for each processor.
 
     Raises
     ------
@@ -19,7 +19,7 @@ def threads(jobs: int | None) -> int:
 
 
 def check_runs(count: int, most: int, advice: str) -> None:
-    """Refuse a plan of too many runs; `advice` says what to choose less of.
+    """Refuse a plan of too many runs; `advice` tells the user how to reduce it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Executing an experiment: the points that its store lacks are run on threads."""
+"""Execution of an experiment: threads run the points that its store lacks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Interrupted(KeyboardInterrupt):
     Parameters
     ----------
     results
-        What was finished before, in the order of the input; None for the rest.
+        Finished results in the order of the input; None for the others.
     advice
-        What to do next, for the message.
+        Advice for the message.
 
     Attributes
     ----------
     results : list of Result or None
-        What was finished before, in the order of the input; None for the rest.
+        Finished results in the order of the input; None for the others.
     """
 
     def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
@@ -54,23 +54,23 @@ def execute(
     Parameters
     ----------
     points
-        What to run, each once.
+        The points, each once.
     store
-        Where measurements are and go; it is called on this thread.
+        The store, which is called on this thread.
     jobs
-        Runs at once; by default as many as the machine has processors.
+        Number of threads; by default one for each processor.
     progress
         Called with the number of finished points and of all points, on this thread.
 
     Returns
     -------
     int
-        How many measurements were there before.
+        Number of measurements that the store had before.
 
     Raises
     ------
     Interrupted
-        If Ctrl-C was pressed; every finished measurement is in the store, and ``results`` are the finished points.
+        After Ctrl-C. Every finished measurement is in the store; ``results`` are the finished points.
     """
     left = [index for index, point in enumerate(points) if not store.has(point)]
     reused = len(points) - len(left)
@@ -104,7 +104,7 @@ def run_point(point: Point[M], cancel: _core.Cancel) -> M:
 def run_here(
     scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
 ) -> Result:
-    """Run on this thread; Ctrl-C is then the caller's affair."""
+    """Run a scenario on this thread; the caller handles Ctrl-C."""
     if isinstance(capture, str):
         raise TypeError(f"capture: expected a list of links and hosts, such as [{capture!r}]")
     if isinstance(record, str):
@@ -121,14 +121,14 @@ def map_threads(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[R]:
-    """Apply a function to every item on threads, in input order; Ctrl-C sets `cancel` and keeps what is finished.
+    """Apply a function to every item on threads; return the results in the order of the input.
 
     Raises
     ------
     ValueError
         If `jobs` is below 1.
     Interrupted
-        If Ctrl-C was pressed; its ``results`` are in the order of `items`, None where nothing came.
+        After Ctrl-C, which sets `cancel`; ``results`` has None for every unfinished item.
     """
     results: list[R | None] = [None] * len(items)
     done = 0
@@ -155,11 +155,11 @@ def each_finished(
     *,
     jobs: int | None = None,
 ) -> None:
-    """Apply a function to every item on threads, and hand over each result, with its index, as soon as it is there.
+    """Apply a function to every item on threads; pass each result with its index to `collect` when it is finished.
 
-    Results are handed over on the calling thread and not kept; at most twice as many as there are threads are waiting,
-    so that memory does not grow with the items. After Ctrl-C `cancel` is set, and what is finished is still handed
-    over. The result during whose collection Ctrl-C comes is handed over again.
+    `collect` is called on this thread. At most two results for each thread wait for it, so that memory does not grow
+    with the number of items. Ctrl-C sets `cancel`; results that are finished by then are still collected. A result
+    whose collection Ctrl-C interrupts is collected again.
 
     Raises
     ------
@@ -197,6 +197,6 @@ def each_finished(
 
 def _next(done: SimpleQueue[int]) -> int:
     while True:
-        # The timeout lets the main thread notice Ctrl-C on systems where a wait without end cannot be interrupted.
+        # On some systems Ctrl-C cannot interrupt a wait without a timeout.
         with contextlib.suppress(Empty):
             return done.get(timeout=0.2)

@@ -1,4 +1,4 @@
-"""Measures: what is measured of a run. Each declares the traces it needs, the columns it adds, and their derivation."""
+"""Measures and measurements. A measure declares the traces it needs, the columns it adds, and their derivation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Measure:
-    """Columns that are added to the rows of a run's flows.
+    """Columns derived from a run and added to the rows of its flows.
 
     Attributes
     ----------
     name : str
-        What a paper calls it.
+        Its name in papers.
     columns : tuple of str
-        The columns that it adds.
+        The columns it adds.
     derive : callable
-        Adds them: takes the rows of all flows, which it changes, and the result.
+        Adds the columns: called with the rows of all flows and the result.
     traces : tuple of str
-        The traces that it needs.
+        The traces it needs.
     settings : tuple
-        What `derive` was made with, as JSON can hold it.
+        Settings of `derive` that JSON can hold.
     """
 
     name: str
@@ -39,22 +39,22 @@ class Measure:
 
     @property
     def said(self) -> list[Any]:
-        """All that determines what it gives, but the program."""
+        """Everything that determines its columns, except the program."""
         return [self.name, self.columns, self.settings]
 
     @property
     def source(self) -> str:
-        """The module that derives it."""
+        """The module of `derive`."""
         return self.derive.__module__
 
 
 class Measurement(ABC, Generic[M]):
-    """All that is measured of one run."""
+    """Everything that is measured of one run."""
 
     @property
     @abstractmethod
     def record(self) -> Sequence[str] | None:
-        """Traces to record; None: those that the scenario records."""
+        """Traces to record; None: the traces of the scenario."""
 
     @property
     def capture(self) -> Sequence[str]:
@@ -63,14 +63,14 @@ class Measurement(ABC, Generic[M]):
 
     @property
     def said(self) -> object:
-        """All that determines what is measured but the scenario and the program, as JSON can hold it."""
+        """Everything that determines the measurement, except scenario and program; JSON can hold it."""
         return None
 
     @property
     def sources(self) -> Sequence[str]:
-        """The modules that measure; what they import counts as well."""
+        """The modules that measure; a cache key covers their imports, too."""
         return [type(self).__module__]
 
     @abstractmethod
     def take(self, result: Result) -> M:
-        """Measure a run; called on the thread that ran it."""
+        """Measure a run on its thread."""

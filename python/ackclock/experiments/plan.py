@@ -1,4 +1,4 @@
-"""Points of an experiment: a scenario, and what is measured of its run."""
+"""Points of an experiment: a scenario, and the measurement of its run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RUNNER = "ackclock.experiments.execute"
 
 @dataclass(frozen=True)
 class Point(Generic[M]):
-    """A run that is planned.
+    """A planned run.
 
     Attributes
     ----------
     scenario : Scenario
-        What is run.
+        The scenario of the run.
     measurement : Measurement
-        What is measured of it.
+        The measurement of the run.
     """
 
     scenario: Scenario
@@ -32,7 +32,7 @@ class Point(Generic[M]):
 
     @cached_property
     def key(self) -> str:
-        """Name all that determines what is measured: scenario, traces, measures, and the program."""
+        """Key of the measurement in a store: covers scenario, traces, measures, and program."""
         measurement = self.measurement
         program = sources.program(RUNNER, *measurement.sources)
         return sources.digest(self.scenario.hash, measurement.record, measurement.said, program)

@@ -17,22 +17,22 @@ COMMON = 1_000_000  # the first of the seeds that all cells have in common
 
 @dataclass(frozen=True)
 class Rule:
-    """How the scenario of a cell is repeated.
+    """Rule of repetition for the scenario of a cell.
 
     Attributes
     ----------
     sampling : {"seed", "path", "offset"}
-        Over seeds, over drawn paths, or over start times.
+        Kind of repetition: over seeds, drawn paths, or start times.
     count : int
-        How often.
+        Number of repetitions.
     spread : str
-        Span of the start times, as ``"60 ms"``; empty for seeds.
+        Span of the start times, such as ``"60 ms"``; empty for seeds.
     jitter : Jitter or None
-        How far drawn paths are from the given one; None: the default for paths, and no drawn paths for seeds.
+        Distances of drawn paths. None: the default for paths, no drawn paths for seeds.
     exact : int
-        Runs on the given path besides those on drawn ones.
+        Number of additional runs on the given path.
     common : int
-        Runs with seeds that all cells share, besides those with the cell's own.
+        Number of additional runs with seeds that all cells share.
     """
 
     sampling: Sampling
@@ -50,15 +50,15 @@ class Repetition:
     Attributes
     ----------
     sampling : {"seed", "path", "offset"}
-        How it differs from the other runs of its cell.
+        Kind of repetition.
     unit : int
-        The number of the seed, of the drawn path, or of the start time.
+        Number of the seed, of the drawn path, or of the start time.
     scenario : Scenario
-        What is run.
+        The scenario of the run.
     seeds : {"own", "common"} or None
-        Whether its seed is that of its cell alone, or that of all cells; None if that makes no difference.
+        Whether the cell has its own seed or shares it with all cells; None if the rule has no common seeds.
     paths : {"like", "exact"} or None
-        Whether it is on a drawn path or on the exact one; None if its cell has no drawn paths.
+        Whether the path is drawn or exact; None if the cell has no drawn paths.
     """
 
     sampling: Sampling
@@ -69,18 +69,18 @@ class Repetition:
 
 
 def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str, int]) -> list[Repetition]:
-    """Repeat a scenario as a rule says; runs on the exact path come before those on drawn ones.
+    """Repeat a scenario by a rule; runs on the exact path come before runs on drawn paths.
 
     Parameters
     ----------
     rule
         The rule.
     scenario
-        That of the cell.
+        The scenario of the cell.
     first
         The first seed of the cell.
     counts
-        Of each kind of sampling at most so many.
+        Largest number of repetitions by sampling.
     """
     count = min(rule.count, counts.get(rule.sampling, rule.count))
     if rule.sampling == "offset":
@@ -89,7 +89,7 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
         return _on_paths(rule, scenario, count, counts)
     if rule.jitter is not None:
         return _seeded_on_paths(rule, rule.jitter, scenario, first, count)
-    # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
+    # Cells have different seeds, so that a sample averaged over cells consists of independent runs.
     own: Literal["own"] | None = "own" if rule.common else None
     units = range(COMMON, COMMON + min(rule.common, count))
     return [
@@ -101,7 +101,7 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
 def _started(
     scenario: Scenario, spread: str, steps: int, count: int, paths: Literal["exact"] | None
 ) -> list[Repetition]:
-    """Give the first of so many start times, at even steps over `spread`."""
+    """Repeat at the first `count` of `steps` start times, evenly spaced over `spread`."""
     amount, word = spread.split()
     starts = [f"{float(amount) * index / steps:.12g} {word}" for index in range(count)]
     return [
@@ -111,7 +111,7 @@ def _started(
 
 
 def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
-    """Let each drawn path have a drawn start time; even start times are on the exact path."""
+    """Repeat on drawn paths at drawn start times, and on the exact path at evenly spaced start times."""
     steps, spread = rule.exact, draws.nanoseconds(rule.spread)
     made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
     given = Frozen(scenario)
@@ -123,7 +123,7 @@ def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, i
 
 
 def _seeded_on_paths(rule: Rule, jitter: Jitter, scenario: Scenario, first: int, count: int) -> list[Repetition]:
-    """Let each seed also draw a path."""
+    """Repeat over seeds, each on a path of its own draw."""
     seeded = [(unit, first + unit - 1) for unit in range(1, count + 1)]
     given = Frozen(scenario)
     exact = [Repetition("seed", unit, _seeded(scenario, seed), paths="exact") for unit, seed in seeded[: rule.exact]]

@@ -1,7 +1,7 @@
-"""The program as part of a cache key: the content of every module on which a measurement rests.
+"""The program in a cache key: the content of every module that a measurement uses.
 
-A measurement names the modules that it calls. Every module of the package that those import, directly or through
-others, counts as well. So a new import cannot be forgotten. The compiled core always counts.
+A measurement names its modules. The key covers them, every module of the package that they import directly or
+indirectly, and the compiled core. So a new import needs no entry in a list.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def digest(*values: object, length: int = 40) -> str:
-    """Name values that JSON can hold by their content, in hexadecimal digits."""
+    """Return a hash of values that JSON can hold, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:length]
 
 
 @cache
 def build() -> str:
-    """Name the compiled core by its content."""
+    """Return a hash of the compiled core."""
     return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:20]
 
 
 @cache
 def program(*modules: str) -> str:
-    """Name the compiled core, these modules, and every module of the package that they import, by their content."""
+    """Return a hash of the compiled core, of these modules, and of every module that they import."""
     files = reached(modules)
     return digest(build(), {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()})
 
 
 def reached(modules: Sequence[str]) -> dict[str, Path]:
-    """Give the files of modules and of every module of the package that they import, by name."""
+    """Return the files of modules and of all modules of the package that they import, by module name."""
     found: dict[str, Path] = {}
     left = list(modules)
     while left:
@@ -50,7 +50,7 @@ def reached(modules: Sequence[str]) -> dict[str, Path]:
 
 
 def _file(module: str) -> Path | None:
-    """Find the file of a module of the package; None for others, for the compiled core and for the package itself."""
+    """Return the file of a module of the package; None for the package itself and for all other names."""
     package, *parts = module.split(".")
     if package != PACKAGE.name or not parts:
         return None
@@ -59,7 +59,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Name what a file may import, at its top or inside functions: modules, and names in them that may be modules."""
+    """Return every name that a file imports, also inside functions; some are modules, others are not."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""Where the measurements of an experiment are stored, so that the next attempt does not run the same points again."""
+"""Stores of measurements: the next attempt does not run the stored points again."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ M = TypeVar("M", contravariant=True)
 
 
 class Store(Protocol[P, M]):
-    """What `execute` asks for measurements and hands them to; it calls both methods on its own thread."""
+    """A store of measurements; `execute` calls its methods on one thread."""
 
     def has(self, point: P) -> bool:
-        """Whether the measurement of a point is there."""
+        """Whether the store has the measurement of a point."""
         ...
 
     def put(self, point: P, measured: M) -> None:

@@ -169,7 +169,7 @@ def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
 
 
 def printed_values(chart: Chart, outcome: Outcome) -> list[tuple[str, str, float]]:
-    """Give what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
+    """Return what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
 
     They are those that the chart names itself (``printed``), and those of printed tables that show the chart's metric
     of the same labels, in one of the table's readings.
@@ -195,7 +195,7 @@ def _agree(where: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 def _ratios(
     rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
 ) -> dict[tuple[str, ...], Interval]:
-    """Give the ratio of the means of two values of a label, paired run by run, as in verdicts."""
+    """Return the ratio of the means of two values of a label, paired run by run, as in verdicts."""
     label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
     pairs: dict[tuple[str, ...], tuple[list[float], list[float], Any]] = {}
@@ -299,7 +299,7 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
 def _variants(
     found: Mapping[tuple[str, ...], tuple[list[float], Any]], names: Sequence[str], cell: tuple[str, ...]
 ) -> dict[str, list[float]]:
-    """Give the samples of a cell by the values of the label that is chosen from, in their order."""
+    """Return the samples of a cell by the values of the label that is chosen from, in their order."""
     keys = {name: (name, *cell) for name in names}
     return {name: found[key][0] for name, key in keys.items() if key in found}
 
@@ -357,7 +357,7 @@ def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _drawn(chart: Chart, outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
-    """Give the labels and curves of the chart's cells."""
+    """Return the labels and curves of the chart's cells."""
     cells = [(dict(zip(outcome.plan.paper.labels, key, strict=True)), lines) for key, lines in outcome.lines.items()]
     return [(labels, lines) for labels, lines in cells if lines and chart.takes(labels)]
 
@@ -398,7 +398,7 @@ def _scaled(row: Row, chart: Chart) -> float | None:
 
 
 def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
-    """Give what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
+    """Return what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     if chart.series in (None, paper.contents.flows):
         return valued
@@ -409,7 +409,7 @@ def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
 
 
 def _of_flow(rows: Sequence[Row], chart: Chart, paper: Paper, keys: Sequence[str]) -> dict[tuple[str, ...], Interval]:
-    """Give what is drawn of the chart's flow.
+    """Return what is drawn of the chart's flow.
 
     That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, how often it has
     this value.
@@ -429,7 +429,7 @@ def _run(row: Row, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _samples(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], tuple[list[float], Any]]:
-    """Give the values of each cell in the order of their runs, and what they are over."""
+    """Return the values of each cell in the order of their runs, and what they are over."""
     samples: dict[tuple[str, ...], tuple[list[float], Any]] = {}
     for row in rows:
         samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(row["value"])

@@ -1,4 +1,4 @@
-"""Papers: folders with a `paper.toml`, found where they lie and registered nowhere."""
+"""Papers: folders with a `paper.toml`, found in known places without a registry."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Paper:
     Attributes
     ----------
     folder : Path
-        Where it lies.
+        The folder.
     contents : Contents
-        What its ``paper.toml`` says.
+        The contents of its ``paper.toml``.
     """
 
     folder: Path
@@ -47,17 +47,17 @@ class Paper:
 
     @property
     def reference(self) -> str:
-        """Where the paper appeared."""
+        """The publication of the paper."""
         return self.contents.reference
 
     @property
     def labels(self) -> list[str]:
-        """Names of the labels that tell its cells apart."""
+        """Names of the labels of its cells."""
         return list(self.contents.labels)
 
     @property
     def all_labels(self) -> list[str]:
-        """Its labels, and the label that names the flows of a run if it compares those."""
+        """Its labels, and the label of flows if the paper compares the flows of a run."""
         return [*self.labels, *([self.contents.flows] if self.contents.flows is not None else [])]
 
     @cached_property
@@ -68,19 +68,19 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
+        """The parsed ``tables.toml`` with the printed tables; empty if there is none."""
         path = self.folder / "tables.toml"
         return toml.read(path) if path.exists() else {}
 
     @property
     def notes(self) -> str:
-        """Its README: what it leaves open, and what was chosen."""
+        """Its README: open questions of the paper, and the choices made."""
         path = self.folder / "README.md"
         return toml.read_text(path) if path.exists() else ""
 
 
 def places() -> list[Path]:
-    """Name the folders that may hold papers: in the working directory, the source tree, the installed package."""
+    """Return the folders that may hold papers: in the working directory, the source tree, the installed package."""
     package = Path(__file__).resolve().parents[1]
     source = package.parents[1]
     found = [Path.cwd() / "papers", package / "data" / "papers"]
@@ -90,21 +90,21 @@ def places() -> list[Path]:
 
 
 def folders() -> list[Path]:
-    """Give those of the folders that may hold papers that are there."""
+    """Return the existing folders of `places`."""
     return [place for place in places() if place.is_dir()]
 
 
 def papers() -> list[Paper]:
-    """Give all papers, by name; of two with the same name the one nearer to the working directory.
+    """Return all papers by name; of two papers with one name, the first in the order of `places`.
 
-    One whose ``paper.toml`` is wrong is left out, with a warning.
+    A paper with an error in its ``paper.toml`` is skipped with a warning.
     """
     found = [_load_or_warn(name, folder) for name, folder in sorted(_places().items())]
     return [paper for paper in found if paper is not None]
 
 
 def names() -> list[str]:
-    """Give the names of all papers, without reading them."""
+    """Return the names of all papers without reading the files."""
     return sorted(_places())
 
 
@@ -117,12 +117,12 @@ def _load_or_warn(name: str, folder: Path) -> Paper | None:
 
 
 def find(name: str) -> Paper:
-    """Give a paper.
+    """Return a paper by name.
 
     Raises
     ------
     ValueError
-        If there is none of that name, or its ``paper.toml`` is wrong.
+        If the name is unknown, or if ``paper.toml`` has an error.
     """
     found = _places()
     if name not in found:

@@ -1,4 +1,4 @@
-"""What is measured of a paper's runs: a row for each flow, and curves for the figures."""
+"""The measurement of a paper's runs: a row for each flow, and curves for the figures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ackclock.result import Result, rows
 
 Lines = Mapping[str, plot.Line]
 TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd", "internals": "internals"}
-"""The trace that each kind of curve needs."""
+"""The trace of each kind of curve."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Which curves are measured for the figures.
+    """The curves that are measured for the figures.
 
     Attributes
     ----------
@@ -27,10 +27,10 @@ class Curves:
     bin, start : float or None
         The bins of throughput, and the end of the start, in seconds.
     flows : bool
-        Whether the curves of every flow are measured, named ``KIND/FLOW``, and not those of the first alone.
+        Whether every flow has curves, named ``KIND/FLOW``; otherwise only the first flow.
 
-    Curves of cwnd are sampled and those of throughput have bins, so that those of several runs make a median and a band
-    (see `bands`). A control's internals stay as they are.
+    Curves of cwnd are sampled and curves of throughput are binned, so that `bands` can compute the median and a band
+    over several runs. Internals of a control are only thinned.
     """
 
     kinds: tuple[str, ...] = ()
@@ -40,11 +40,11 @@ class Curves:
 
     @property
     def said(self) -> list[Any]:
-        """All that determines the curves, but the program."""
+        """Everything that determines the curves, except the program."""
         return [self.kinds, self.bin, self.start, self.flows]
 
     def take(self, result: Result) -> dict[str, plot.Line]:
-        """Give the curves of a run by their names."""
+        """Return the curves of a run by name."""
         lines: dict[str, plot.Line] = {}
         cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
         for kind in self.kinds:
@@ -69,7 +69,7 @@ def _drawn(result: Result, kind: str, width: float | None) -> list[plot.Line]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of a run: a row for each flow, and its curves by name."""
+    """The measurement of a run: a row for each flow, and the curves by name."""
 
     rows: Rows
     lines: Lines
@@ -82,9 +82,9 @@ class FlowTable(Measurement[Measured]):
     Attributes
     ----------
     measures : sequence of Measure
-        What is measured besides the table of flows and ``queue_drops``, in this order.
+        Measures besides the table of flows and ``queue_drops``, in this order.
     curves : Curves
-        Which curves are measured; none of most runs.
+        The measured curves; most runs have none.
     """
 
     measures: Sequence[Measure] = ()
@@ -103,7 +103,7 @@ class FlowTable(Measurement[Measured]):
 
     @property
     def sources(self) -> list[str]:
-        """The modules that measure: this one, and those of the measures."""
+        """The modules that measure: the own module, and those of the measures."""
         return [type(self).__module__, *dict.fromkeys(measure.source for measure in self.measures)]
 
     def take(self, result: Result) -> Measured:

@@ -89,7 +89,7 @@ class PlannedModel:
 
 
 def points(paper: Paper) -> list[Point]:
-    """Give the cells of a paper's experiments with models.
+    """Return the cells of a paper's experiments with models.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
 
 
 def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: ANN401 - a list or a table
-    """Give an axis' values: of a list the parameter has the label's name, in a table each value says what it sets."""
+    """Return an axis' values: of a list the parameter has the label's name, in a table each value says what it sets."""
     if isinstance(values, Mapping):
         return [(label, value, settings) for value, settings in values.items()]
     return [(label, value, {label: value}) for value in values]

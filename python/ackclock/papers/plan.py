@@ -239,7 +239,7 @@ def _metrics(paper: Paper) -> list[str]:
 
 
 def measures(repeat: Repeat) -> list[Measure]:
-    """Give what is measured of runs besides the table of their flows."""
+    """Return what is measured of runs besides the table of their flows."""
     return [
         *([spans.arrivals(repeat.spans)] if repeat.spans else []),
         *([spans.windows(repeat.cwnd)] if repeat.cwnd else []),
@@ -299,7 +299,7 @@ def _repeat(paper: Paper, labels: Mapping[str, str]) -> Repeat:
 
 
 def _first_seed(repeat: Repeat, labels: Mapping[str, str], values: Values) -> int:
-    """Give the first seed of a cell: cells that differ in the labels of `seeds_by` have seeds of their own."""
+    """Return the first seed of a cell: cells that differ in the labels of `seeds_by` have seeds of their own."""
     place = 0
     for label in repeat.seeds_by:
         place = place * len(values[label]) + values[label].index(labels[label])

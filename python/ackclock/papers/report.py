@@ -262,7 +262,7 @@ def _context(
 def _figures(
     paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Picture]
 ) -> tuple[Shown | None, dict[str, list[Shown]]]:
-    """Give the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
+    """Return the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
     shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
     for it in charted:
         group = it.chart.group or (FURTHER if it.chart.figure is None else NUMBERED)
@@ -295,7 +295,7 @@ def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dic
 
 
 def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Give the claims by the verdict on their main reading; what the paper does not say stands apart."""
+    """Return the claims by the verdict on their main reading; what the paper does not say stands apart."""
     main = answers.mains(judgements)
     made = []
     for ours in (False, True):
@@ -337,7 +337,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
 
 
 def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Give the judgements, each on drawn paths followed by that on the exact path."""
+    """Return the judgements, each on drawn paths followed by that on the exact path."""
     return [each for item in judgements for each in (item, item.beside) if each is not None]
 
 
@@ -356,7 +356,7 @@ def _expected(claim: Claim) -> str:
 
 
 def _measured(judgement: Judgement) -> list[tuple[str, str, str]]:
-    """Give the variants of a claim on one cell, best first: name, mean, interval."""
+    """Return the variants of a claim on one cell, best first: name, mean, interval."""
     if len(judgement.measured) != 1:
         return []
     return [(variant, *_mean_and_ends(mean)) for variant, mean in judgement.measured[0][1]]

@@ -118,7 +118,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
 
 
 def _rows(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
-    """Give the rows of a run with its labels."""
+    """Return the rows of a run with its labels."""
     it = run.repetition
     said = {
         "sampling": it.sampling,

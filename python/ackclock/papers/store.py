@@ -1,4 +1,4 @@
-"""The runs of a paper on disk: a file of rows for each cell, and a file of curves for each drawn run."""
+"""Stored runs of a paper: a file of rows for each cell, and a file of curves for each drawn run."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ackclock.papers.plan import PlannedRun
 
 
 class Parts:
-    """The measurements of runs, in files of a folder; what cannot be read counts as not there.
+    """The measurements of runs in files of a folder; an unreadable measurement counts as missing.
 
-    Every finished run is appended as a line, and its curves are a file of their own. So a process that is killed loses
-    the runs in progress, and no other.
+    Every finished run is appended as a line, and its curves are written to a separate file. So a killed process loses
+    only the runs in progress.
 
     Parameters
     ----------
     folder
-        The folder, which must be there.
+        The folder, which must exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,24 +36,24 @@ class Parts:
         self._cells: dict[str, dict[str, Rows]] = {}
 
     def has(self, run: PlannedRun) -> bool:
-        """Whether all of a run is there."""
+        """Whether rows and curves of a run are stored."""
         if run.key not in self._rows(run):
             return False
         return not run.curves.kinds or _read_lines(self._drawing(run)) is not None
 
     def put(self, run: PlannedRun, measured: Measured) -> None:
-        """Store a run, its curves first: it counts as there with its rows."""
+        """Store a run, the curves before the rows, because a run with rows counts as stored."""
         if run.curves.kinds:
             storage.write_bytes(self._drawing(run), _pack(measured.lines))
         self._rows(run)[run.key] = measured.rows
         with self._part(run).open("a+b") as file:
-            # A line that was cut off stays what it is.
+            # A killed run may have left an incomplete line.
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")
             file.write(json.dumps([run.key, measured.rows]).encode() + b"\n")
 
     def get(self, run: PlannedRun) -> Measured:
-        """Give what was measured of a run that is there."""
+        """Return the measurement of a stored run."""
         lines = _read_lines(self._drawing(run)) if run.curves.kinds else None
         return Measured(self._rows(run)[run.key], lines or {})
 
@@ -109,7 +109,7 @@ def _pack(lines: Lines) -> bytes:
 
 
 def _read_lines(path: Path) -> Lines | None:
-    """Read the curves of a run; None if they are not there or cannot be read."""
+    """Read the curves of a run; None if they are missing or unreadable."""
     try:
         with np.load(path) as arrays:
             return {
