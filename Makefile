@@ -51,6 +51,7 @@ lint: $(VENV)/.ready
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 	@if command -v go >/dev/null; then go run $(ACTIONLINT); else echo 'skipped: actionlint checks the workflows, and needs Go'; fi
 
 types: core

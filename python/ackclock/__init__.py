@@ -4,8 +4,8 @@
 >>> result = ackclock.run(ackclock.load("scenario.toml"))   # doctest: +SKIP
 >>> result.summary["flows"][0]["goodput_bps"]               # doctest: +SKIP
 
-Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` or ``pyarrow.table(result.flows)`` reads them
-without copying.
+Tables of a result are Arrow tables: ``polars.DataFrame(result.flows)`` and ``pyarrow.table(result.flows)`` read them
+without copies.
 """
 
 from ackclock import columns, model

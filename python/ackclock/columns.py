@@ -1,4 +1,4 @@
-"""What the tables of a result hold: every column with its unit and meaning, as the engine declares it.
+"""Columns of the tables of a result, with their units and meanings, as the engine declares them.
 
 >>> import ackclock
 >>> ackclock.columns.of("trace rtt")[2]
@@ -32,9 +32,9 @@ class Column:
     unit : str
         Its unit; empty for texts and plain numbers.
     kind : str
-        What its values are: texts, whole numbers or numbers.
+        The kind of its values: texts, whole numbers or numbers.
     meaning : str
-        What it is.
+        Its meaning.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Table:
     name : str
         Its name: ``flows``, or ``trace cwnd``.
     trace : str or None
-        The name of the trace in ``record``, if it is one.
+        The name of the trace in ``record``; None: the table is not a trace.
     row : str
-        What has a row.
+        The thing described by a row.
     columns : tuple of Column
         Its columns in their order.
     """
@@ -67,7 +67,7 @@ class Table:
 
 @cache
 def tables() -> dict[str, Table]:
-    """Give every table by its name: flows, links, transfers, pages, and the traces."""
+    """Return every table by its name: flows, links, transfers, pages, and the traces."""
     return {table.name: table for table in map(_table, json.loads(_core.tables()))}
 
 
@@ -77,7 +77,7 @@ def _table(said: dict[str, Any]) -> Table:
 
 
 def of(table: str) -> tuple[Column, ...]:
-    """Give the columns of a table.
+    """Return the columns of a table.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def of(table: str) -> tuple[Column, ...]:
     Raises
     ------
     ValueError
-        If there is no such table.
+        If the table does not exist.
     """
     if table not in tables():
         raise ValueError(f"there is no table {table!r}{checks.near(table, tables())}")
@@ -95,7 +95,7 @@ def of(table: str) -> tuple[Column, ...]:
 
 
 def documented(*names: str) -> Callable[[Method], Method]:
-    """Let a docstring end with the columns of these tables."""
+    """Append the columns of these tables to a docstring."""
 
     def append(method: Method) -> Method:
         if method.__doc__:  # python -OO has none

@@ -9,34 +9,33 @@ __all__ = ["CongestionControl", "SlowStart"]
 
 
 class CongestionControl:
-    """A congestion control; subclass it and name the class in a flow.
+    """A congestion control: a flow names a subclass of it.
 
-    After every call the simulator reads the attributes. This base class is Reno's: slow start by one segment
-    per ACK, congestion avoidance by one segment per round trip, and halving at congestion, so that a subclass
-    overrides only what differs. Methods that do nothing here are called only if a subclass has its own when the
-    control is made.
+    The simulator reads the attributes after every call. This base class implements Reno: slow start by one segment per
+    ACK, congestion avoidance by one segment per round trip, and halving at congestion. A subclass overrides only what
+    differs. Methods that do nothing here are called only if the subclass defines them when the control is made.
 
     Attributes
     ----------
     cwnd : float
-        Congestion window in segments; the transport sends ``floor(cwnd)``. Below 1 it counts as 1, or after
-        congestion as `CongestionEvent.least`; a negative, infinite or undefined window ends the run with a ValueError.
+        Congestion window in segments; the transport sends ``floor(cwnd)``. A window below 1 counts as 1, or after
+        congestion as `CongestionEvent.least`. A negative, infinite or undefined window ends the run with a ValueError.
     ssthresh : float
-        Slow start threshold in segments; infinite means none yet. A negative or undefined one ends the run with a
-        ValueError.
+        Slow start threshold in segments; infinite means none yet. A negative or undefined threshold ends the run with
+        a ValueError.
     pacing_rate_bps : float or None
-        Rate at which segments leave, data and headers, in bits per second, at least 1; None: as the window allows.
+        Pacing rate of data and headers in bits per second, at least 1; None: the window alone limits sending.
     burst : float
-        Bytes that may leave at once while the control paces; a segment at least.
+        Bytes that may leave at once while the control paces; at least one segment counts.
     timer_s : float or None
-        When `on_timer` is called, in seconds since the start of the run. The timer goes off once.
+        Time of the next call of `on_timer`, in seconds since the start of the run. The timer expires once.
     holds_back : bool
-        Whether the window holds back on purpose, so that samples say nothing of the path's rate.
+        Whether the control limits the window on purpose, so that rate samples do not show the rate of the path.
     owns_recovery : bool
-        Whether window and rate alone decide how much is sent in loss recovery. Read once, when the control is made.
+        Whether window and pacing rate alone limit sending in loss recovery. Read once, when the control is made.
     wants_samples : bool
-        Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and tells of lost segments (`on_lost`),
-        as a host of profile modern always does. Read once, when the control is made.
+        Whether a host of profile ns2 samples the delivery rate (`Ack.sample`) and reports lost segments (`on_lost`).
+        A host of profile modern always does. Read once, when the control is made.
     paces_initial_window : bool
         Whether the initial window is spread over the first round trip. Read once, when the control is made.
 
@@ -67,7 +66,7 @@ class CongestionControl:
         """Set the initial window; called once."""
 
     def on_ack(self, ack: Ack) -> None:
-        """Grow, or not; called for every ACK at which the window may grow.
+        """Grow the window; called for every ACK at which it may grow.
 
         Parameters
         ----------
@@ -77,7 +76,7 @@ class CongestionControl:
         self.cwnd += ack.counted if self.cwnd < self.ssthresh else ack.counted / self.cwnd
 
     def on_ack_in_recovery(self, ack: Ack) -> None:
-        """See an ACK at which the window may not grow: a duplicate, one in loss recovery, or one that echoes a mark.
+        """Observe an ACK at which the window may not grow: a duplicate, in loss recovery, or with an echoed mark.
 
         Parameters
         ----------
@@ -91,51 +90,51 @@ class CongestionControl:
         Parameters
         ----------
         event
-            What happened.
+            The sign of congestion.
         """
         self.ssthresh = max(2.0, event.window / 2)
         self.cwnd = 1.0 if event.restart else self.ssthresh
 
     def on_sent(self, sent: Sent) -> None:
-        """See every segment that is sent."""
+        """Observe every segment sent."""
 
     def on_lost(self, lost: Lost) -> None:
-        """See every segment that is thought to be lost, before the congestion or the ACK that the loss belongs to."""
+        """Observe every segment deemed lost, before the congestion event or the ACK to which the loss belongs."""
 
     def on_recovery_end(self, now_s: float) -> None:
-        """Leave recovery: all that was outstanding at the congestion has been acknowledged."""
+        """Leave recovery: all data outstanding at the congestion event have been acknowledged."""
 
     def on_spurious(self, now_s: float) -> None:
-        """Restore what the last congestion took: all its losses were spurious."""
+        """Undo the reduction of the last congestion event: all its losses were spurious."""
 
     def on_mss(self, smss: int) -> None:
-        """Take `smss` as the bytes of a segment from now on."""
+        """Use `smss` as the bytes of a segment from now on."""
 
     def on_timer(self, now_s: float) -> None:
-        """Act at the time that `timer_s` named; `timer_s` is None again and may be set to a later time."""
+        """Act at the time `timer_s`; it is None again, and may be set to a later time."""
 
     def on_first_window(self, first: FirstWindow) -> float | None:  # noqa: ARG002 - for subclasses
-        """Give what the next connection to the same peer finds as `Established.learned`, in segments, or None."""
+        """Return the value of `Established.learned` for the next connection to the same peer, in segments, or None."""
         return None
 
     def internals(self) -> dict[str, float]:
-        """Give the control's own quantities by name, for the trace ``internals``."""
+        """Return the control's internal quantities by name, for the trace ``internals``."""
         return {}
 
 
 class SlowStart:
-    """A slow start; subclass it and name the class as ``slow_start`` of a flow, beside built-in parts.
+    """A slow start: a flow names a subclass of it as ``slow_start``, together with built-in parts.
 
-    The flow's control owns the window: `on_ack` says by how much it grows, or that slow start is over. Every method
-    is given the window before its decision. This base class is standard slow start. Methods that do nothing here are
-    called only if a subclass has its own when the slow start is made.
+    The flow's control owns the window: `on_ack` returns the growth of the window, or the end of slow start. Every
+    method receives the window before its decision. This base class implements standard slow start. Methods that do
+    nothing here are called only if the subclass defines them when the slow start is made.
 
     Attributes
     ----------
     initial_ssthresh : float
         Upper bound of the first slow start threshold in segments. Read once, when the slow start is made.
     pacing_rate_bps, burst, timer_s, wants_samples
-        As those of `CongestionControl`; the first three count while slow start lasts.
+        As for `CongestionControl`; the first three apply during slow start.
 
     Examples
     --------
@@ -152,48 +151,48 @@ class SlowStart:
     wants_samples: bool = False
 
     def on_established(self, event: Established, window: Window) -> None:
-        """See the handshake; `window` is the initial window."""
+        """Observe the handshake; `window` is the initial window."""
 
     def on_ack(self, ack: Ack, window: Window) -> float | Exit:  # noqa: ARG002 - for subclasses
-        """Decide on an ACK of new data in slow start.
+        """Decide at an ACK of new data in slow start.
 
         Parameters
         ----------
         ack
             The acknowledgement.
         window
-            The window before it.
+            The window before the ACK.
 
         Returns
         -------
         float or Exit
-            Segments by which the window grows, or ``Exit(ssthresh)``: slow start is over and the window is at most
-            `ssthresh`; ``Exit(ssthresh, cwnd)`` sets both.
+            Growth of the window in segments, or ``Exit(ssthresh)``: slow start ends and the window is at most
+            `ssthresh`. ``Exit(ssthresh, cwnd)`` sets both.
         """
         return ack.counted
 
     def observe(self, ack: Ack, window: Window) -> None:
-        """See every ACK, before `on_ack`, also in recovery and after slow start."""
+        """Observe every ACK before `on_ack`, also in recovery and after slow start."""
 
     def on_sent(self, sent: Sent, window: Window) -> None:
-        """See every segment that is sent."""
+        """Observe every segment sent."""
 
     def on_lost(self, lost: Lost, window: Window) -> None:
-        """See every segment that is thought to be lost."""
+        """Observe every segment deemed lost."""
 
     def on_congestion(self, event: CongestionEvent, window: Window) -> None:
-        """See congestion; the loss response answers it."""
+        """Observe congestion; the loss response reduces the window."""
 
     def on_restart(self) -> None:
-        """Start over from one segment: a timer has expired that says nothing new of congestion."""
+        """Restart from one segment: a timer has expired that is no new sign of congestion."""
 
     def on_mss(self, smss: int) -> None:
-        """Take `smss` as the bytes of a segment from now on."""
+        """Use `smss` as the bytes of a segment from now on."""
 
     def on_timer(self, now_s: float, window: Window) -> float | Exit:  # noqa: ARG002 - for subclasses
-        """Decide, as at an ACK, at the time that `timer_s` named."""
+        """Decide, as at an ACK, at the time `timer_s`."""
         return 0.0
 
     def internals(self) -> dict[str, float]:
-        """Give the slow start's own quantities by name, for the trace ``internals``."""
+        """Return the slow start's internal quantities by name, for the trace ``internals``."""
         return {}

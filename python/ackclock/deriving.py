@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars
 
-from ackclock.files import toml
+from ackclock.experiments.freeze import Frozen
+from ackclock.experiments.measures import Measure, Rows
 from ackclock.result import Result, frame
 from ackclock.statistics.fairness import jain_index
 
-Rows = list[dict[str, Any]]
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 
 # Columns of connections that add up to those of the application that opened them.
@@ -23,33 +23,10 @@ SUMS = (
     "rtt_samples",
 )
 
-TRACES: dict[str, tuple[str, ...]] = {
-    "share": (),
-    "eq7": ("rtt",),
-    "jain": (),
-    "resent": (),
-    "estimate": ("internals",),
-    "first_loss": ("cwnd", "drops", "sequence"),
-    "rtt": ("rtt",),
-    "pages": (),
-}
-"""The traces that each measure needs."""
-
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "share": ("share", "rank", "total_bps"),
-    "eq7": ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"),
-    "jain": ("jain",),
-    "resent": ("resent_ratio",),
-    "estimate": ("bwe_mean", "bwe_ratio"),
-    "first_loss": ("first_arrived", "first_rounds", "first_window"),
-    "rtt": ("rtt_mean", "rtt_samples"),
-    "pages": (
-        *("pages", "pages_unfinished", "connections"),
-        *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
-    ),
-}
-"""The columns that each measure adds."""
-
+PAGES = (
+    *("pages", "pages_unfinished", "connections"),
+    *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
+)
 BOUNDS = {"jain": (0.0, 1.0), "share": (0.0, 1.0), "loss_rate": (0.0, 1.0)}
 """Columns that cannot be outside these values, nor their intervals."""
 
@@ -87,7 +64,7 @@ def eq7(measured: Rows, result: Result) -> None:
 
 
 def square_root_law(size: float, rtt: float, loss: float) -> float:
-    """Give c·s/(R·√p), in the unit of `size` per second.
+    """Return c·s/(R·√p), in the unit of `size` per second.
 
     Parameters
     ----------
@@ -181,7 +158,7 @@ def rtt(measured: Rows, result: Result) -> None:
 
 
 def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
-    """Give the mean of each flow's samples of the round-trip time, and their number."""
+    """Return the mean of each flow's samples of the round-trip time, and their number."""
     table = frame(result.trace("rtt"))
     # With numpy: grouping with polars takes longer than a short run itself.
     _, first, flows = np.unique(table["flow"].to_physical().to_numpy(), return_index=True, return_inverse=True)
@@ -221,7 +198,7 @@ def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
 
 
 def _merged(rows: Rows) -> dict[str, Any]:
-    """Give one row for several connections."""
+    """Return one row for several connections."""
     row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
     row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):
@@ -255,18 +232,22 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
 
 def _payloads(result: Result) -> dict[str, int]:
     """Bytes of data in a full packet of each flow, whatever headers its host adds."""
-    frozen = toml.parse(result.scenario.to_toml(), result.name)
-    return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in frozen["flow"]}
+    return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in Frozen(result.scenario).flows}
 
 
-DERIVE: dict[str, Callable[[Rows, Result], None]] = {
-    "share": share,
-    "eq7": eq7,
-    "jain": jain,
-    "resent": resent,
-    "estimate": estimate,
-    "first_loss": first_loss,
-    "rtt": rtt,
-    "pages": pages,
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure("share", ("share", "rank", "total_bps"), share),
+        Measure("eq7", ("rtt_mean", "loss_rate", "eq7_bps", "eq7_ratio"), eq7, ("rtt",)),
+        Measure("jain", ("jain",), jain),
+        Measure("resent", ("resent_ratio",), resent),
+        Measure("estimate", ("bwe_mean", "bwe_ratio"), estimate, ("internals",)),
+        Measure(
+            "first_loss", ("first_arrived", "first_rounds", "first_window"), first_loss, ("cwnd", "drops", "sequence")
+        ),
+        Measure("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
+        Measure("pages", PAGES, pages),
+    )
 }
 """The measures by name."""

@@ -1,4 +1,4 @@
-"""The events that congestion controls and slow starts written in Python are given."""
+"""The events that congestion controls and slow starts written in Python receive."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Literal, Protocol
 
 
 class Totals(Protocol):
-    """Data of a connection so far, in bytes; retransmissions count each time."""
+    """Data of a connection so far, in bytes; every transmission counts."""
 
     @property
     def sent(self) -> int:
-        """Bytes sent, also while the application or recovery limits."""
+        """Bytes sent, also while the application or recovery limits sending."""
         ...
 
     @property
@@ -20,36 +20,36 @@ class Totals(Protocol):
 
     @property
     def lost(self) -> int:
-        """Bytes thought to be lost; a spurious loss stays counted."""
+        """Bytes deemed lost; spurious losses remain counted."""
         ...
 
 
 class Snapshot(Protocol):
-    """The connection at the moment in which a packet was sent."""
+    """The connection when a packet was sent."""
 
     @property
     def sent_at_s(self) -> float:
-        """When the packet was sent last, seconds since the start of the run."""
+        """Time of the last transmission of the packet, in seconds since the start of the run."""
         ...
 
     @property
     def delivered(self) -> int:
-        """Bytes that had been delivered."""
+        """Bytes delivered by then."""
         ...
 
     @property
     def delivered_at_s(self) -> float:
-        """When the last of them were, seconds since the start of the run."""
+        """Time of the last delivery, in seconds since the start of the run."""
         ...
 
     @property
     def first_sent_s(self) -> float:
-        """When the packet was sent that was delivered last; after an idle time, when the flight began."""
+        """Time at which the last delivered packet was sent; after an idle time, the start of the flight."""
         ...
 
     @property
     def lost(self) -> int:
-        """Bytes that had been lost."""
+        """Bytes lost by then."""
         ...
 
     @property
@@ -64,11 +64,11 @@ class Snapshot(Protocol):
 
 
 class RateSample(Protocol):
-    """The rate of delivery over the flight of the packet that was sent last among those just delivered."""
+    """The delivery rate over the flight of the latest sent packet among those just delivered."""
 
     @property
     def packet(self) -> Snapshot:
-        """The connection when that packet was sent."""
+        """The connection when this packet was sent."""
         ...
 
     @property
@@ -78,31 +78,31 @@ class RateSample(Protocol):
 
     @property
     def interval_s(self) -> float:
-        """The longer of the times in which they were sent and acknowledged, in seconds."""
+        """The longer of the times in which these bytes were sent and acknowledged, in seconds."""
         ...
 
     @property
     def rate_bps(self) -> int | None:
-        """The rate in bits per second; None if the interval is shorter than any round trip so far."""
+        """The rate in bits per second; None if the interval is shorter than every round trip so far."""
         ...
 
 
 class Ack(Protocol):
-    """An acknowledgement arrived."""
+    """An acknowledgement has arrived."""
 
     @property
     def now_s(self) -> float:
-        """When it arrived, seconds since the start of the run."""
+        """Time of its arrival, in seconds since the start of the run."""
         ...
 
     @property
     def acked(self) -> int:
-        """Segments it newly acknowledges."""
+        """Segments that it newly acknowledges."""
         ...
 
     @property
     def counted(self) -> float:
-        """Segments by which it counts for growth: 1 if every ACK counts alike, or those acknowledged (RFC 3465)."""
+        """Segments that count for growth: 1 if every ACK counts the same, otherwise those acknowledged (RFC 3465)."""
         ...
 
     @property
@@ -112,7 +112,7 @@ class Ack(Protocol):
 
     @property
     def cwnd_limited(self) -> bool:
-        """Whether ``cwnd`` was what limited sending: a window that is not used should not grow (RFC 9002 §7.8)."""
+        """Whether ``cwnd`` limited sending: an unused window should not grow (RFC 9002 §7.8)."""
         ...
 
     @property
@@ -122,17 +122,17 @@ class Ack(Protocol):
 
     @property
     def delivered(self) -> int:
-        """Bytes that it newly delivers: acknowledged, or acknowledged selectively for the first time."""
+        """Bytes that it newly delivers, by cumulative or selective acknowledgement."""
         ...
 
     @property
     def marked(self) -> int:
-        """Bytes of them that a mark may have hit: all, if it carries an ECN echo."""
+        """Delivered bytes that may have been marked: all, if it carries an ECN echo."""
         ...
 
     @property
     def lost(self) -> int:
-        """Bytes thought to be lost since the last ACK."""
+        """Bytes deemed lost since the last ACK."""
         ...
 
     @property
@@ -147,12 +147,12 @@ class Ack(Protocol):
 
     @property
     def snd_una(self) -> int:
-        """First position of the stream, in bytes, that is not acknowledged."""
+        """First position in the stream that is not acknowledged, in bytes."""
         ...
 
     @property
     def snd_nxt(self) -> int:
-        """Next position of the stream, in bytes, that has never been sent."""
+        """First position in the stream that has never been sent, in bytes."""
         ...
 
     @property
@@ -162,22 +162,22 @@ class Ack(Protocol):
 
     @property
     def sample(self) -> RateSample | None:
-        """The rate of delivery, where the host samples it: see ``wants_samples``."""
+        """The delivery rate, if the host samples it; see ``wants_samples``."""
         ...
 
     @property
     def delivery_rate_bps(self) -> int | None:
-        """The rate of that sample, in bits per second."""
+        """The rate of `sample`, in bits per second."""
         ...
 
     @property
     def app_limited(self) -> bool:
-        """Whether that rate was sampled while the application had too little to send."""
+        """Whether the application had too little to send during `sample`."""
         ...
 
     @property
     def rtt_s(self) -> float | None:
-        """Round-trip time measured by it, in seconds."""
+        """Round-trip time that it measures, in seconds."""
         ...
 
     @property
@@ -202,21 +202,21 @@ class Ack(Protocol):
 
     @property
     def handshake(self) -> bool:
-        """Whether it acknowledges the SYN (recovery ``vegas`` of profile ns2 alone)."""
+        """Whether it acknowledges the SYN; only with recovery ``vegas`` of profile ns2."""
         ...
 
 
 class Sent(Protocol):
-    """A segment was sent."""
+    """A segment has been sent."""
 
     @property
     def now_s(self) -> float:
-        """When it was sent, seconds since the start of the run."""
+        """Time of transmission, in seconds since the start of the run."""
         ...
 
     @property
     def size(self) -> int:
-        """Its data in bytes."""
+        """Bytes of its data."""
         ...
 
     @property
@@ -231,7 +231,7 @@ class Sent(Protocol):
 
     @property
     def snd_nxt(self) -> int:
-        """Next position of the stream, in bytes, that has never been sent."""
+        """First position in the stream that has never been sent, in bytes."""
         ...
 
     @property
@@ -241,7 +241,7 @@ class Sent(Protocol):
 
     @property
     def retransmission(self) -> bool:
-        """Whether it had been sent before."""
+        """Whether it is a retransmission."""
         ...
 
     @property
@@ -251,11 +251,11 @@ class Sent(Protocol):
 
 
 class Lost(Protocol):
-    """A segment is thought to be lost."""
+    """A segment is deemed lost."""
 
     @property
     def now_s(self) -> float:
-        """When it was noticed, seconds since the start of the run."""
+        """Time of detection, in seconds since the start of the run."""
         ...
 
     @property
@@ -265,12 +265,12 @@ class Lost(Protocol):
 
     @property
     def end(self) -> int:
-        """One past its last position."""
+        """The position after its last byte."""
         ...
 
     @property
     def packet(self) -> Snapshot:
-        """The connection when it was sent last."""
+        """The connection at its last transmission."""
         ...
 
     @property
@@ -285,21 +285,21 @@ class Lost(Protocol):
 
 
 class CongestionEvent(Protocol):
-    """A sign of congestion: at most one in a recovery period."""
+    """A sign of congestion; at most one in a recovery period."""
 
     @property
     def now_s(self) -> float:
-        """When it was noticed, seconds since the start of the run."""
+        """Time of detection, in seconds since the start of the run."""
         ...
 
     @property
     def cause(self) -> Literal["dup_ack", "timeout", "ecn"]:
-        """What it was."""
+        """The sign: duplicate ACKs, a timeout, or an ECN mark."""
         ...
 
     @property
     def window(self) -> float:
-        """The window in force, in segments: ``cwnd``, at most the receiver's window."""
+        """The window in force, in segments: the smaller of ``cwnd`` and the receiver's window."""
         ...
 
     @property
@@ -314,22 +314,22 @@ class CongestionEvent(Protocol):
 
     @property
     def restart(self) -> bool:
-        """Whether the host's recovery starts over from `loss_window`, as every host does after a timeout."""
+        """Whether the host's recovery restarts from `loss_window`, as every host does after a timeout."""
         ...
 
     @property
     def loss_window(self) -> float:
-        """Window from which it starts over, in segments: 1, or 2 with recovery ``vegas``."""
+        """Window after a restart, in segments: 1, or 2 with recovery ``vegas``."""
         ...
 
     @property
     def least(self) -> float:
-        """Smallest window that the reduction may leave, in segments: 1, or less where the host allows it."""
+        """Smallest window after the reduction, in segments: 1, or less if the host allows it."""
         ...
 
     @property
     def resent(self) -> bool:
-        """Whether the missing segment had already been sent again."""
+        """Whether the missing segment was already retransmitted."""
         ...
 
     @property
@@ -343,7 +343,7 @@ class Established(Protocol):
 
     @property
     def now_s(self) -> float:
-        """When the acknowledgement of the SYN arrived, seconds since the start of the run."""
+        """Time at which the acknowledgement of the SYN arrived, in seconds since the start of the run."""
         ...
 
     @property
@@ -353,52 +353,52 @@ class Established(Protocol):
 
     @property
     def lost_syns(self) -> int:
-        """How often the SYN had to be sent again."""
+        """Number of retransmissions of the SYN."""
         ...
 
     @property
     def syn_lost(self) -> bool:
-        """Whether the SYN had to be sent again."""
+        """Whether the SYN was retransmitted."""
         ...
 
     @property
     def rtt_s(self) -> float | None:
-        """Round-trip time of the handshake in seconds, where it could be measured."""
+        """Round-trip time of the handshake in seconds; None: not measured."""
         ...
 
     @property
     def rwnd(self) -> float | None:
-        """The receiver's window in segments, where it is known."""
+        """The receiver's window in segments; None: unknown."""
         ...
 
     @property
     def available(self) -> float | None:
-        """Data that the application has to send, in segments; None where it is without end."""
+        """Data that the application has to send, in segments; None: without end."""
         ...
 
     @property
     def learned(self) -> float | None:
-        """What `CongestionControl.on_first_window` of an earlier connection to the same peer returned."""
+        """Value returned by `CongestionControl.on_first_window` of an earlier connection to the same peer."""
         ...
 
     @property
     def selective(self) -> bool:
-        """Whether the receiver reports what arrived out of order (SACK)."""
+        """Whether the receiver reports data that arrived out of order (SACK)."""
         ...
 
     @property
     def header(self) -> int:
-        """Headers of every segment in bytes: a pacing rate counts them, a window does not."""
+        """Bytes of the headers of every segment: a pacing rate includes them, a window does not."""
         ...
 
     @property
     def seed(self) -> int:
-        """From which to draw random decisions: another number for each connection of a run, and for each run."""
+        """Seed for random decisions: different for each connection of a run, and for each run."""
         ...
 
 
 class FirstWindow(Protocol):
-    """What became of the initial window."""
+    """The outcome of the initial window."""
 
     @property
     def window(self) -> float:
@@ -407,17 +407,17 @@ class FirstWindow(Protocol):
 
     @property
     def filled(self) -> bool:
-        """Whether application and receiver let all of it be sent."""
+        """Whether application and receiver allowed all of it to be sent."""
         ...
 
     @property
     def congested(self) -> bool:
-        """Whether a loss or a mark was noticed before all of it was acknowledged."""
+        """Whether a loss or a mark was detected before all of it was acknowledged."""
         ...
 
     @property
     def learned(self) -> float | None:
-        """What connections to the same peer have learned by now, this one not included."""
+        """Value learned by other connections to the same peer so far."""
         ...
 
 

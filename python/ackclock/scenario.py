@@ -1,4 +1,4 @@
-"""Scenarios: from a file, or built in code with the keys of a file."""
+"""Scenarios, from a file or from code with the keys of a file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Settings = Mapping[str, object]
 
 
 def setting(value: object) -> str:
-    """Write a Python value as the text of a setting.
+    """Return a Python value as the text of a setting.
 
     Parameters
     ----------
     value
-        A string with its unit (``"10 ms"``), a number, a truth value, or a list or table of such.
+        A text with its unit (``"10 ms"``), a number, a truth value, or a list or table of these.
     """
     if isinstance(value, str):
         return value
@@ -34,34 +34,34 @@ def setting(value: object) -> str:
 
 
 _PYTHON = {"congestion_control": ("control", "python"), "slow_start": ("slow start", "python_slow_start")}
-"""Keys of a flow that may be a class: what it makes, and the word that stands for it in the document."""
+"""Keys of a flow that may be a class: the name of the part, and the word for it in the document."""
 
 
 def _is_object(control: object) -> bool:
-    """Whether a congestion control or slow start was made, where a class belongs that makes one for each run."""
+    """Whether a value is an instance of a control or slow start; a flow needs the class."""
     return hasattr(control, "on_ack") and not isinstance(control, type)
 
 
 def _check_class(path: str, key: str, made: object) -> None:
-    """Refuse an object where its class belongs, and a class where one of the other kind belongs."""
+    """Refuse an instance, which should be its class, and a class that belongs to the other key."""
     if _is_object(made):
         name, what = type(made).__name__, _PYTHON[key][0]
         raise _core.ScenarioError(
-            f"{path}: each run makes a {what} of its own, so write the class, {name}, and not an object of it, {name}()"
+            f"{path}: each run makes its own {what}; write the class {name}, not its instance {name}()"
         )
     if isinstance(made, type):
         other = next(name for name in _PYTHON if name != key)
         if issubclass(made, CongestionControl if other == "congestion_control" else SlowStart):
-            raise _core.ScenarioError(f"{path}: {made.__name__} is a {_PYTHON[other][0]}: name it as {other}")
+            raise _core.ScenarioError(f"{path}: {made.__name__} is a {_PYTHON[other][0]}: write it as {other}")
 
 
 def _plain(value: object, path: str) -> object:
-    """Give a value of a document as JSON has it.
+    """Return a value of a document as JSON.
 
     Raises
     ------
     ScenarioError
-        If it is none that a file could hold; the text says where.
+        If a file could not hold the value; the message names its path.
     """
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -79,7 +79,7 @@ def _plain(value: object, path: str) -> object:
     if callable(value) or _is_object(value):
         name = getattr(value, "__name__", type(value).__name__)
         key = "slow_start" if isinstance(value, type) and issubclass(value, SlowStart) else "congestion_control"
-        what = f"a {_PYTHON[key][0]} in Python is named as {key} of a flow when the scenario is made"
+        what = f"a {_PYTHON[key][0]} in Python is given as {key} of a flow when the scenario is made"
         raise _core.ScenarioError(f'{path}: {what}: Scenario(flow=[{{"{key}": {name}}}])')
     what = f"{value!r} ({type(value).__name__})"
     raise _core.ScenarioError(f"{path}: expected a text, a number, true or false, a list or a table, but is {what}")
@@ -94,23 +94,23 @@ def _toml(value: object) -> str:
 
 
 class Scenario:
-    """A scenario: topology, flows and what to record; checked when it is made.
+    """A scenario: topology, flows and traces to record; checked when it is made.
 
-    Scenarios do not change; `set` makes another one.
+    Scenarios are immutable; `set` returns another one.
 
     Parameters
     ----------
     name
-        What tables and plots call it.
+        Its name in tables and plots.
     **document
         The keys of a scenario file: ``duration="30 s"``, ``topology={...}``, ``flow=[{...}]``. Values carry their
-        units, as in a file. ``congestion_control`` of a flow may be a class, see `ackclock.CongestionControl`, and
-        so may ``slow_start``, see `ackclock.SlowStart`.
+        units, as in a file. ``congestion_control`` of a flow may be a subclass of `ackclock.CongestionControl`, and
+        ``slow_start`` a subclass of `ackclock.SlowStart`.
 
     Raises
     ------
     ScenarioError
-        If a key is unknown or a value makes no sense; the text says what, where, and the nearest right thing.
+        If a key is unknown or a value is invalid; the message names the place and the nearest right thing.
     """
 
     __slots__ = ("_controls", "_core")
@@ -141,11 +141,11 @@ class Scenario:
                 _check_class(f"flow.{index}.{key}", key, flow[key])
                 if flow.get("count", 1) != 1:
                     raise _core.ScenarioError(
-                        f"flow.{index}.count: a flow with a {what} in Python stands for one flow; list each"
+                        f"flow.{index}.count: a flow with a {what} in Python must be one flow; list each flow"
                     )
                 if len(made) > 1 or (key == "slow_start" and "congestion_control" in flow):
                     raise _core.ScenarioError(
-                        f"flow.{index}.slow_start: cannot stand beside congestion_control, which replaces it"
+                        f"flow.{index}.slow_start: cannot be combined with congestion_control, which replaces it"
                     )
                 self._controls[index] = flow[key]
                 flow = {**{name: value for name, value in flow.items() if name != key}, "congestion_control": word}
@@ -172,7 +172,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """What tables and plots call it."""
+        """Its name in tables and plots."""
         return self._core.name
 
     @property
@@ -197,25 +197,25 @@ class Scenario:
 
     @property
     def bottleneck(self) -> str:
-        """Name of the slowest link on the way of the first flow's data."""
+        """Name of the slowest link on the path of the first flow's data."""
         return self._core.bottleneck
 
     @property
     def record(self) -> list[str]:
-        """Traces that a run of it records."""
+        """Traces that its runs record."""
         return self._core.record
 
     @property
     def hash(self) -> str:
-        """Names the scenario with all its defaults filled in; a control in Python is not part of it."""
+        """Hash of the scenario with all defaults filled in, without controls in Python."""
         return self._core.hash
 
     def to_toml(self) -> str:
-        """Write it as a scenario file with every default filled in."""
+        """Return it as a scenario file with every default filled in."""
         return self._core.to_toml()
 
     def set(self, settings: Settings) -> Scenario:
-        """Make a like scenario with other values.
+        """Return the scenario with other values.
 
         Parameters
         ----------
@@ -225,19 +225,19 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If a path is unknown or a value makes no sense.
+            If a path is unknown or a value is invalid.
         """
         return Scenario.from_core(self._core.set(_pairs(settings)), self._controls)
 
     def variants(self) -> list[tuple[dict[str, str], Scenario]]:
-        """Give every variant of its ``[sweep]`` with its labels, in the order of the file; itself if it has none."""
+        """Return every variant of ``[sweep]`` with its labels, in file order; without a sweep, the scenario itself."""
         return [(dict(labels), Scenario.from_core(core, self._controls)) for labels, core in self._core.variants()]
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, {counted(len(self.flows), 'flow')}>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both run the same, by the same name: all values with their defaults, ``[sweep]`` and controls."""
+        """Whether names, all values with their defaults, ``[sweep]`` and controls are equal."""
         return self._content == other._content if isinstance(other, Scenario) else NotImplemented
 
     def __hash__(self) -> int:
@@ -254,7 +254,7 @@ class Scenario:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle it; a file that it names is read again where it is unpickled."""
+        """Pickle the scenario; unpickling reads the files that it names again."""
         return _restore, (*self._core.state(), self._controls)
 
 
@@ -263,7 +263,7 @@ def _restore(text: str, file: str, python: bool, controls: dict[int, ControlFact
 
 
 def _pairs(settings: Settings) -> list[tuple[str, str]]:
-    """Write settings as the compiled core reads them."""
+    """Return settings as the compiled core reads them."""
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings: expected a dictionary, as {{"seed": 3}}, not {settings!r}')
     for path, value in settings.items():
@@ -282,14 +282,14 @@ def load(path: str | Path, settings: Settings | None = None) -> Scenario:
     path
         A TOML file.
     settings
-        Values to change before it is checked, by path.
+        Values to change before the check, by path.
 
     Raises
     ------
     ScenarioError
-        If the file is wrong, or larger than 256 MB.
+        If the file is invalid, or larger than 256 MB.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     path = Path(path)
     pairs = _pairs(settings or {})

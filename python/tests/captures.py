@@ -1,4 +1,4 @@
-"""A reader of pcapng files that shares nothing with the writer: blocks, IPv4 and TCP headers, checksums."""
+"""A reader of pcapng files, independent of the writer: blocks, IPv4 and TCP headers, checksums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIN, SYN, ACK, ECE, CWR = 1, 2, 16, 64, 128
 
 @dataclass
 class Segment:
-    """A packet as it was captured."""
+    """A captured packet."""
 
     interface: str
     time: int
@@ -39,7 +39,7 @@ class Segment:
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071); of data with a right checksum in it, zero."""
+    """Return the Internet checksum (RFC 1071); it is zero for data that contain their correct checksum."""
     total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2)))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
@@ -99,7 +99,7 @@ def packet(body: bytes, names: list[str]) -> Segment:
 
 
 def parse(data: bytes, length: int) -> Segment:
-    """Read the headers of a packet of `length` bytes, of which perhaps not all are there; the missing are zeros."""
+    """Read the headers of a packet of `length` bytes; bytes that were not stored count as zeros."""
     version, tos, total, _, fragment, ttl, protocol, _ = struct.unpack_from(">BBHHHBBH", data)
     assert (version, protocol, total, fragment) == (0x45, 6, length, 0x4000)
     assert 0 < ttl <= 64
@@ -143,7 +143,7 @@ def tcp_options(segment: Segment, data: bytes) -> None:
 
 
 def resent(segments: list[Segment]) -> int:
-    """Count packets with sequence numbers of which some were seen before, of one connection's sender."""
+    """Count packets of a connection's sender whose sequence numbers were partly sent before."""
     highest: int | None = None
     count = 0
     for segment in segments:

@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Fixtures that several tests share."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def scenario() -> Scenario:
-    """A short run over a slow bottleneck."""
+    """Return a scenario with a short run over a slow bottleneck."""
     bottleneck = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": {"kind": "droptail", "limit": "20 packets"}}
     return Scenario("short", duration="5 s", topology={"kind": "chain", "bottleneck": bottleneck}, flow=[{"name": "a"}])
 
 
 @pytest.fixture
 def first(tmp_path: Path) -> Path:
-    """A scenario file."""
+    """Return a scenario file."""
     path = tmp_path / "first.toml"
     path.write_text(FIRST)
     return path
@@ -58,7 +58,7 @@ def first(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Path:
-    """A scenario file with four variants."""
+    """Return a scenario file with four variants."""
     path = tmp_path / "sweep.toml"
     path.write_text(SWEEP)
     return path
@@ -66,7 +66,7 @@ def sweep(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Run the command line in a process of its own."""
+    """Return a function that runs the command line in a process of its own."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "ackclock", *map(str, arguments)]

@@ -12,7 +12,7 @@ import pytest
 
 import ackclock
 from ackclock import CongestionControl, Scenario, ScenarioError, run, run_many
-from ackclock.running import map_threads
+from ackclock.experiments.execute import map_threads
 
 FLOW = {"name": "a"}
 EXPECTED = {
@@ -111,7 +111,7 @@ def test_many_small_runs_keep_their_order() -> None:
     assert map_threads(int, list(range(20_000)), ackclock.running._core.Cancel(), jobs=4) == list(range(20_000))
 
 
-def test_an_interrupt_keeps_what_is_finished() -> None:
+def test_an_interrupt_keeps_finished_runs() -> None:
     def stop(done: int, total: int) -> None:
         if done == 3:
             raise KeyboardInterrupt
@@ -150,9 +150,9 @@ def test_write_and_read(scenario: Scenario, tmp_path: Path) -> None:
 
 
 class Reno(CongestionControl):
-    """Reno with a first window of one segment, as the built-in parts make it."""
+    """Reno with an initial window of one segment, like the built-in parts."""
 
-    seen: list[str] = []  # noqa: RUF012 - shared on purpose: the test looks at it
+    seen: list[str] = []  # noqa: RUF012 - shared so that the test can read it
 
     def on_established(self, event: ackclock.Established) -> None:
         assert event.smss == 1000
@@ -177,7 +177,7 @@ class Reno(CongestionControl):
         self.seen.append("congestion")
 
 
-def test_a_control_in_python_is_like_the_built_in_one(scenario: Scenario) -> None:
+def test_a_control_in_python_equals_the_built_in_one(scenario: Scenario) -> None:
     topology = {
         "kind": "chain",
         "bottleneck": {"rate": "2 Mbit/s", "queue": {"kind": "droptail", "limit": "20 packets"}},
@@ -199,7 +199,7 @@ def test_a_control_in_python_is_like_the_built_in_one(scenario: Scenario) -> Non
         assert polars.DataFrame(mine.flows)[column][0] == polars.DataFrame(theirs.flows)[column][0]
 
 
-def test_an_error_in_a_control_comes_out(scenario: Scenario) -> None:
+def test_an_error_in_a_control_reaches_the_caller(scenario: Scenario) -> None:
     class Broken(CongestionControl):
         def on_ack(self, ack: ackclock.Ack) -> None:
             raise ZeroDivisionError("mine")

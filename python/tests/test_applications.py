@@ -1,4 +1,4 @@
-"""Web pages, exchanges, bursts and datagrams, as a user meets them."""
+"""Web pages, exchanges, bursts and datagrams, as users see them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_load_times_are_summed_up_by_application() -> None:
     assert made["application"].to_list() == ["b", "a"], "in the scenario's order"
     assert made["pages"].to_list() == [3, 1]
     assert made["unfinished"].to_list() == [0, 1]
-    # Between the ranks: 2 · 0.95 = 1.9 of the way from 1 over 2 to 4.
+    # Interpolated between the ranks: 2 · 0.95 = 1.9 steps along 1, 2, 4.
     assert made.row(0)[3:] == pytest.approx((7 / 3, 2.0, 3.8, 3.96))
     assert made.row(1)[3:] == (None, None, None, None)
 
@@ -48,7 +48,7 @@ def test_pages_and_their_transfers() -> None:
     assert by_page["queued_s"].to_list() == pages["start_s"].to_list()
     assert by_page["completed_s"].to_list() == pages["completed_s"].to_list()
     assert set(transfers["flow"]) == {f"page.{number}" for number in range(6)}
-    # Wanted, asked for, begun and done, in this order.
+    # Wanted, requested, started and complete, in this order.
     times = [transfers[name].to_numpy() for name in ("queued_s", "requested_s", "first_byte_s", "completed_s")]
     assert all((before <= after).all() for before, after in pairwise(times))
     assert result.page_loads().row(0)[:3] == ("page", 4, 0)
@@ -58,7 +58,7 @@ def test_pages_and_their_transfers() -> None:
 
 
 def test_a_connection_that_is_not_opened_has_no_start() -> None:
-    # The root takes longer than the run, so that nobody asks for the objects.
+    # The root takes longer than the run, so that no object is requested.
     result = ackclock.run(page(root="80 MB"))
     starts = polars.DataFrame(result.flows)["start_s"].to_list()
     assert starts == [0.0] + [None] * 5
@@ -83,7 +83,7 @@ def test_datagrams_have_no_window() -> None:
     row = polars.DataFrame(ackclock.run(ackclock.Scenario(duration="2 s", flow=[flow])).flows).row(0, named=True)
     assert (row["control"], row["recovery"]) == ("none", "none")
     assert row["cwnd_max"] is None
-    # 1028 bytes each: one every 8.224 ms, from 0 on.
+    # Each has 1028 bytes: one leaves every 8.224 ms, from time 0.
     assert row["sent_packets"] == 2_000_000 // 8224 + 1
 
 
@@ -114,9 +114,9 @@ def test_a_page_from_a_har_file(cli: Cli, tmp_path: Path) -> None:
     assert "page load times" in done.stdout
     (stored,) = ackclock.read(tmp_path / "out")
     assert stored.transfers["bytes"].to_list() == [10_000, 5_000, 1_000, 1_000]
-    # Of the first host one connection is enough, since the root is alone; the second has two.
+    # The first host needs one connection, since it serves only the root; the second needs two.
     assert stored.flows["name"].to_list() == ["page.0", "page.1", "page.2"]
-    # What was run no longer needs the file.
+    # The stored run no longer needs the file.
     (tmp_path / "page.har").unlink()
     again = ackclock.run(ackclock.load(tmp_path / "out" / "scenario.toml"))
     assert again.trace_hash == stored.manifest["trace_hash"]
@@ -138,7 +138,7 @@ def test_sweeps_join_the_pages(cli: Cli, tmp_path: Path) -> None:
     slow, fast = pages["load_time"].to_list()
     assert slow > fast
     assert pages.columns[0] == "flow.initial_window"
-    # A second run replaces the first, tables of applications included.
+    # A second run replaces the first, including the tables of applications.
     scenario.write_text('duration = "1 s"\n[[flow]]\n[sweep]\n"flow.initial_window" = ["2 segments", "3 segments"]\n')
     assert cli("run", scenario, "--out", tmp_path / "out").returncode == 0
     assert not (tmp_path / "out" / "pages.parquet").exists()

@@ -1,4 +1,4 @@
-"""Captures of packets: read back by a reader of their own and by tshark, and compared with what runs count."""
+"""Captures of packets: read back by an independent reader and by tshark, and compared with the counters of runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINK = "n1>n2"
 
 
 def scenario(flow: dict[str, Any], **bottleneck: Any) -> Scenario:
-    """A sender n0, a bottleneck n1>n2 with a short queue, a receiver n3."""
+    """Return a scenario with a sender n0, a bottleneck n1>n2 with a short queue, and a receiver n3."""
     queue: dict[str, Any] = {"kind": "droptail", "limit": "15 packets"}
     if flow.get("ecn"):
         queue = {"kind": "red", "limit": "30 packets"}
@@ -44,7 +44,7 @@ def ends(result: Result) -> tuple[str, str]:
 
 
 def captured(flow: dict[str, Any], path: Path, **bottleneck: Any) -> tuple[Result, dict[str, list[Segment]]]:
-    """Run, and read the capture of sender, bottleneck and receiver."""
+    """Run, and read the captures of sender, bottleneck and receiver."""
     made = scenario(flow, **bottleneck)
     result = ackclock.run(made)
     sender, receiver = ends(result)
@@ -101,7 +101,7 @@ def test_a_connection_is_consistent(flow: dict[str, Any], tmp_path: Path) -> Non
     assert syn.mss is not None
     assert syn.source == syn_ack.target
     assert {segment.source for segment in arrived} == {syn.source}
-    # Replays the receiver: no ACK says more than what has arrived in order, and all that a SACK block says has arrived.
+    # A replay of the receiver: ACKs cover only data that arrived in order, and SACK blocks only data that arrived.
     have: dict[int, int] = {}
     following = syn.seq + 1
     for segment in places[receiver]:
@@ -130,7 +130,7 @@ def test_windows_are_scaled_as_the_handshake_says(tmp_path: Path) -> None:
 
 
 def test_marks_and_their_echoes(tmp_path: Path) -> None:
-    # 10 s at 4 Mbit/s are 4800 packets of 1040 B. With 2000 nothing is under way at the end: all marks have arrived.
+    # 10 s at 4 Mbit/s hold 4800 packets of 1040 B. With 2000 packets, every mark arrives before the end.
     result, places = captured({**FLOWS["ns2 ecn"], "size": "2000 packets"}, tmp_path / "x.pcapng")
     assert rows(result.flows)[0]["completion_time"] < 9
     link = next(row for row in rows(result.links) if row["name"] == LINK)
@@ -143,7 +143,7 @@ def test_marks_and_their_echoes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
-def test_what_the_loss_model_takes_is_said(position: str, tmp_path: Path) -> None:
+def test_losses_of_the_loss_model_are_noted_in_the_capture(position: str, tmp_path: Path) -> None:
     loss = {"kind": "bernoulli", "rate": "1 %", "position": position}
     result, places = captured({"recovery": "sack"}, tmp_path / "x.pcapng", loss=loss)
     link = next(row for row in rows(result.links) if row["name"] == LINK)
@@ -191,7 +191,7 @@ def test_flows_differ_in_addresses_and_ports(tmp_path: Path) -> None:
         (["--pcap", "x.pcapng", "--pcap-at", "n1"], 'no flow begins or ends at node "n1"'),
     ],
 )
-def test_what_cannot_be_captured_is_said(arguments: list[str], message: str, tmp_path: Path, cli: Cli) -> None:
+def test_an_impossible_capture_is_an_error(arguments: list[str], message: str, tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "s.toml").write_text(scenario({}).to_toml(), encoding="utf-8")
     done = cli("run", "s.toml", *arguments)
     assert done.returncode == 2
@@ -227,7 +227,7 @@ def test_tshark_sees_the_same(flow: dict[str, Any], tmp_path: Path) -> None:
         cells = dict(zip(names, line.split("\t"), strict=True))
         assert (cells["tcp.checksum.status"], cells["ip.checksum.status"]) == ("1", "1"), line
         counts.update(name for name in names[:6] if cells[name])
-    # What a sender sends again at once looks out of order to tshark; in the capture of a sender nothing else can.
+    # tshark calls a fast retransmission out of order; in the capture of a sender, nothing else is.
     again = counts["tcp.analysis.retransmission"] + counts["tcp.analysis.out_of_order"]
     assert again == rows(result.flows)[0]["retransmitted_packets"]
     assert counts["_ws.malformed"] == 0

@@ -174,7 +174,7 @@ def test_plot_of_internals(cli: Cli, first: Path) -> None:
     assert done.stdout.split() == ["o/internals.png"]
     assert "did you mean 'bwe'" in cli("plot", "o", "--kind", "internals", "--name", "bw").stderr
     assert "--name bwe: none of cwnd shows internals" in cli("plot", "o", "--kind", "cwnd", "--name", "bwe").stderr
-    # Recorded, but Reno has nothing to show: what can be drawn is.
+    # Internals are recorded, but Reno has none: the other plots are drawn.
     assert cli("run", first, "--record", "internals", "--record", "cwnd", "--out", "r").returncode == 0
     assert cli("plot", "r").stdout.split() == ["r/cwnd.png"]
     wanted = cli("plot", "r", "--kind", "internals")
@@ -192,7 +192,7 @@ def test_plot_without_its_trace(cli: Cli, first: Path) -> None:
 
 
 def interrupt(place: Path, *arguments: str) -> tuple[int, str, str]:
-    """Start a long sweep and stop it when its first run is written."""
+    """Start a long sweep, and stop it when its first run is written."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o", *arguments]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     written = (".o-*/*/manifest.json", ".o-*/runs.jsonl")
@@ -261,7 +261,7 @@ def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["first", "sweep"])
-def test_what_is_not_ours_survives_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
+def test_foreign_files_survive_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
     file = {"first": first, "sweep": sweep}[kind]
     assert cli("run", file, "--out", "o", "--record", "cwnd").returncode == 0
     mine = [tmp_path / "o" / "notes.txt"]

@@ -1,4 +1,4 @@
-"""Flows that arrive at random, and the summary of their completion times."""
+"""Random arrivals of flows, and the summary of their completion times."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_completion_times_are_summed_up_by_size() -> None:
     assert made["unfinished"].to_list() == [1, 0, 0, 1]
     small = made.row(1, named=True)
     assert small["mean"] == small["median"] == pytest.approx(0.505)
-    # Between the numbers i/100 of rank 95 and 96: 0 … 99 · 0.95 = 94.05.
+    # Interpolated between the ranks 95 and 96 of the numbers i/100: 0 … 99 · 0.95 = 94.05.
     assert small["p95"] == pytest.approx(0.9505)
     assert small["p99"] == pytest.approx(0.9901)
     assert made.row(3, named=True)["mean"] is None
     assert completion(flows, [1, 2000])["packets"].to_list() == ["all", "1 to 1,999", "2,000 and more"]
-    with pytest.raises(ValueError, match="each must begin above"):
+    with pytest.raises(ValueError, match="must be in rising order"):
         completion(flows, [10, 10])
 
 
@@ -56,7 +56,7 @@ def test_arrivals_that_are_loaded_and_done() -> None:
     assert table["flows"][1:].sum() == flows.height
     assert table["mean"][0] == pytest.approx(done["completion_time"].mean())
     assert (done["delivered_packets"] == done["size_packets"]).all()
-    # No flow can be faster than the handshake and its data: 60 ms and 1040 bytes at 10 Mbit/s for each packet.
+    # A flow takes at least the handshake, 60 ms, and 1040 bytes at 10 Mbit/s for each packet.
     least = 0.06 + done["size_packets"] * (1040 * 8 / 10e6)
     assert (done["completion_time"] > least).all()
 

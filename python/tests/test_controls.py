@@ -1,4 +1,4 @@
-"""Congestion controls and slow starts in Python: the events they are given, what they leave, what is refused."""
+"""Congestion controls and slow starts in Python: events, attributes, and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOPOLOGY = {
 
 
 def made(*flows: dict[str, object], **keys: object) -> Scenario:
-    """Make a scenario with a bottleneck of 5 Mbit/s, a round trip of 60 ms, and drops."""
+    """Return a scenario with a bottleneck of 5 Mbit/s, a round trip of 60 ms, and drops."""
     return Scenario(**{"duration": "5 s", "topology": TOPOLOGY, "flow": list(flows), **keys})  # type: ignore[arg-type]
 
 
@@ -33,14 +33,14 @@ def rows(result: ackclock.Result, trace: str) -> polars.DataFrame:
 
 
 def assert_same(one: ackclock.Result, other: ackclock.Result, *traces: str) -> None:
-    """Check that two runs are the same, bit by bit."""
+    """Check that two runs are equal to the bit."""
     assert polars.DataFrame(one.flows).drop("control").equals(polars.DataFrame(other.flows).drop("control"))
     for trace in traces:
         assert rows(one, trace).equals(rows(other, trace))
 
 
 class Reno(CongestionControl):
-    """As `reno` and `standard` do it: ssthresh is cut to whole segments, the window is not."""
+    """Reduces like `reno` and `standard`: ssthresh is rounded down to whole segments, the window is not."""
 
     def on_established(self, event: ackclock.Established) -> None:
         self.cwnd = 10.0
@@ -55,7 +55,7 @@ class Reno(CongestionControl):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_reno_in_python_is_the_built_in_one_bit_by_bit(profile: dict[str, object]) -> None:
+def test_reno_in_python_equals_the_built_in_reno_to_the_bit(profile: dict[str, object]) -> None:
     common = {**profile, "initial_ssthresh": "unlimited"}
     record = {"record": ["cwnd", "sequence"], "duration": "20 s"}
     own = run(made({**common, "congestion_control": Reno}, **record))
@@ -65,7 +65,7 @@ def test_reno_in_python_is_the_built_in_one_bit_by_bit(profile: dict[str, object
 
 
 class Smallest(Reno):
-    """Keeps the smallest window that a reduction leaves."""
+    """Records the smallest window after a reduction."""
 
     smallest: ClassVar[list[float]] = []
 
@@ -90,7 +90,7 @@ def test_a_mark_may_leave_less_than_a_segment() -> None:
 
 
 class Everything(Reno):
-    """Keeps all that it is told."""
+    """Records every event."""
 
     told: ClassVar[list[tuple[str, Any]]] = []
     wants_samples = True
@@ -138,7 +138,7 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     assert (established.smss, established.lost_syns, established.syn_lost) == (1000, 0, False)
     assert (established.learned, established.selective, established.available) == (None, True, None)
     assert (first.window, first.filled, first.congested, first.learned) == (10.0, True, False, None)
-    # Sums over events are the totals that events carry.
+    # The sums over events equal the totals in the events.
     data = [sent for sent in told["sent"] if sent.size]
     assert data[-1].total.sent == sum(sent.size for sent in data)
     assert any(sent.retransmission for sent in data)
@@ -161,7 +161,7 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
         assert sample.packet.first_sent_s <= sample.packet.sent_at_s < ack.now_s
         assert sample.packet.delivered_at_s <= sample.packet.sent_at_s
         assert sample.rate_bps is None or sample.rate_bps == round(8 * sample.delivered / sample.interval_s)
-    # Of the last second's the rate is the bottleneck's, but for headers, as long as nothing is lost.
+    # Without losses, samples of the last second have the rate of the bottleneck, without headers.
     assert max(ack.delivery_rate_bps or 0 for ack in acks if ack.now_s > 4) < 5e6
     congestion = told["congestion"][0]
     assert congestion.cause == "dup_ack"
@@ -172,14 +172,14 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     assert repr(congestion).startswith("CongestionEvent { now: ")
 
 
-def test_what_the_next_connection_learns() -> None:
+def test_the_next_connection_learns() -> None:
     Everything.told.clear()
     flow = {"congestion_control": Everything, "size": "20 packets"}
     run(made({**flow, "name": "a"}, {**flow, "name": "b", "start": "2 s"}))
     assert [event.learned for what, event in Everything.told if what == "established"] == [None, 17.0]
 
 
-def test_what_a_class_does_not_override_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inherited_methods_are_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("called")
 
@@ -199,7 +199,7 @@ def test_what_a_class_does_not_override_is_not_called(monkeypatch: pytest.Monkey
 
 
 class Pacing(CongestionControl):
-    """Sends at 1 Mbit/s, three segments at a time from the second second on."""
+    """Sends at 1 Mbit/s, from 1 s on in bursts of three segments."""
 
     def on_established(self, event: ackclock.Established) -> None:
         self.cwnd = 50.0
@@ -223,19 +223,19 @@ def test_a_control_that_paces(profile: dict[str, object]) -> None:
     )
     sent = sequence.filter((polars.col("kind") == "send") & (polars.col("seq") > 0))["time"]
     gaps = sent.diff().drop_nulls()
-    # 1000 B of data behind 40 B of headers, or 52 B with timestamps, at 1 Mbit/s.
+    # 1000 B of data and 40 B of headers, or 52 B with timestamps, at 1 Mbit/s.
     gap_s = 0.00832 if profile["profile"] == "ns2" else 0.008416
     before = [gap for gap, time in zip(gaps, sent, strict=False) if time < 0.98]
     assert len(before) > 100
     assert before == pytest.approx([gap_s] * len(before), abs=1e-8)
-    # Bursts of three, each in the time of three.
+    # Bursts of three segments, at the intervals of three segments.
     after = [gap for gap, time in zip(gaps, sent, strict=False) if time > 1.03]
     assert sorted({round(gap * 1e6) for gap in after}) == [0, round(3e6 * gap_s)]
     assert after.count(0.0) == pytest.approx(2 * len(after) / 3, abs=2)
 
 
 class Same(SlowStart):
-    """Standard slow start, with every method a class can have."""
+    """Standard slow start with every method that a class can have."""
 
     calls: ClassVar[Counter[str]] = Counter()
     cwnd = 10.0
@@ -269,7 +269,7 @@ class Same(SlowStart):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("slow_start", [SlowStart, Same])
-def test_a_slow_start_alone_beside_cubic(profile: dict[str, object], slow_start: type[SlowStart]) -> None:
+def test_a_slow_start_in_python_with_cubic(profile: dict[str, object], slow_start: type[SlowStart]) -> None:
     common = {
         **profile,
         "initial_window": "rfc6928",
@@ -289,7 +289,7 @@ def test_a_slow_start_alone_beside_cubic(profile: dict[str, object], slow_start:
 
 
 class Paced(SlowStart):
-    """The built-in `paced`: two windows a round trip."""
+    """Same as the built-in `paced`: two windows per round trip."""
 
     def on_established(self, event: ackclock.Established, window: ackclock.Window) -> None:
         self.wire_size, self.rtt_s = event.smss + event.header, event.rtt_s
@@ -314,7 +314,7 @@ def test_a_paced_slow_start_in_python_is_the_built_in_one(profile: dict[str, obj
 
 
 class Leaving(SlowStart):
-    """Leaves at thirty segments, by a timer or at an ACK."""
+    """Leaves slow start at thirty segments, at a timer or an ACK."""
 
     way: Exit = Exit(25.0)
 
@@ -348,7 +348,7 @@ def test_a_slow_start_leaves(slow_start: type[SlowStart], cwnd: float, ssthresh:
 
 
 def leaves(base: type, method: str, **values: object) -> type:
-    """Give a class whose `method` leaves attributes, and returns what `returns` says."""
+    """Return a class whose `method` sets attributes and returns `returns`."""
     returned = values.pop("returns", None)
 
     def act(self: object, *_: object) -> object:
@@ -404,12 +404,12 @@ def leaves(base: type, method: str, **values: object) -> type:
         ),
     ],
 )
-def test_what_makes_no_sense_ends_the_run(flow: dict[str, object], message: str) -> None:
+def test_invalid_attributes_end_the_run(flow: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(made(flow, duration="1 s", record=["internals"]))
 
 
-def test_a_timer_goes_off_once_without_a_method_too() -> None:
+def test_a_timer_expires_once_even_without_a_method() -> None:
     run(made({"congestion_control": leaves(Reno, "on_established", timer_s=0.2, cwnd=4.0)}, duration="1 s"))
 
 
@@ -418,19 +418,19 @@ def test_a_timer_goes_off_once_without_a_method_too() -> None:
     [
         (
             {"slow_start": SlowStart()},
-            "flow.0.slow_start: each run makes a slow start of its own, so write the class, S",
+            "flow.0.slow_start: each run makes its own slow start; write the class SlowStart",
         ),
         (
             {"slow_start": CongestionControl},
-            "flow.0.slow_start: CongestionControl is a control: name it as congestion_c",
+            "flow.0.slow_start: CongestionControl is a control: write it as congestion_",
         ),
-        ({"congestion_control": Leaving}, "flow.0.congestion_control: Leaving is a slow start: name it as slow_start"),
-        ({"slow_start": Leaving, "count": 2}, "flow.0.count: a flow with a slow start in Python stands for one flow"),
-        ({"slow_start": Leaving, "congestion_control": Reno}, "flow.0.slow_start: cannot stand beside congestion_con"),
+        ({"congestion_control": Leaving}, "flow.0.congestion_control: Leaving is a slow start: write it as slow_start"),
+        ({"slow_start": Leaving, "count": 2}, "flow.0.count: a flow with a slow start in Python must be one flow"),
+        ({"slow_start": Leaving, "congestion_control": Reno}, "flow.0.slow_start: cannot be combined with congestion"),
         ({"initial_window": Leaving}, 'flow.0.initial_window: a slow start in Python.*"slow_start": Leaving'),
     ],
 )
-def test_where_classes_do_not_belong(flow: dict[str, object], message: str) -> None:
+def test_misplaced_classes_are_errors(flow: dict[str, object], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
         made(flow)
 
@@ -447,7 +447,7 @@ def test_scenarios_with_a_slow_start_are_values() -> None:
     assert run(scenario) == run(scenario)
 
 
-def test_a_copy_of_a_control_goes_its_own_way() -> None:
+def test_copies_of_a_control_are_independent() -> None:
     control = Pacing()
     copied = copy.deepcopy(control)
     copied.cwnd, copied.pacing_rate_bps = 7.0, 5.0

@@ -1,6 +1,6 @@
-"""The documentation is true: scenarios are read, examples run, commands print what is shown, links lead somewhere.
+"""The documentation is correct: scenarios are valid, examples run, commands print the output shown, links work.
 
-Blocks are told by their first line:
+The first line of a block says what it is:
 
 - ``toml`` is a scenario, ``toml NAME.toml`` one that later blocks of the page use, ``toml wrong`` one that is refused,
   and ``toml part`` no scenario of its own;
@@ -33,7 +33,7 @@ PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the words of its first line, its text, and the line of the page on which it begins."""
+    """A fenced block: the words of its first line, its text, and its line on the page."""
 
     words: list[str]
     text: str
@@ -41,7 +41,7 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Give the fenced blocks of a page."""
+    """Yield the fenced blocks of a page."""
     for match in re.finditer(r"^```(.+)\n([\s\S]*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE):
         yield Block(match[1].split(), match[2], page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1)
 
@@ -98,7 +98,7 @@ def check_commands(block: Block, cli: Cli, place: str) -> None:
 
 
 def is_shown(shown: list[str], printed: list[str]) -> bool:
-    """Whether this is what is printed; a page may write … for what grows with the program."""
+    """Whether the page shows the printed lines; … on a page stands for any text."""
     patterns = [".*".join(map(re.escape, line.split("…"))) for line in shown]
     return len(shown) == len(printed) and all(map(re.fullmatch, patterns, printed))
 
@@ -141,7 +141,7 @@ def test_architecture_names_existing_files() -> None:
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in known)] == []
 
 
-def test_no_page_is_left_out_of_the_index() -> None:
+def test_the_index_lists_every_page() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "README.md"]
     assert [page for page in pages if f"({page})" not in index] == []

@@ -1,4 +1,4 @@
-"""Papers that compare the flows of a run: derived measures, charts, and the paper on exponential congestion control."""
+"""Papers that compare the flows of a run: derived measures, charts, and the paper on exponential control."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import pytest
 
 from ackclock import _core, deriving
 from ackclock.papers import charts, library, reproduction
-from ackclock.result import frame
+from ackclock.papers.plan import plan_paper
+from ackclock.result import frame, rows
 from ackclock.running import run
+from ackclock.scenario import Scenario
 
 from .conftest import Cli
 
@@ -130,7 +132,7 @@ quantifier = "most"
 
 @pytest.fixture
 def flows(tmp_path: Path) -> Path:
-    """A working directory with a small paper that compares two flows."""
+    """Return a working directory with a small paper that compares two flows."""
     folder = tmp_path / "papers" / "flows"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(PAPER)
@@ -141,12 +143,28 @@ def flows(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(flows: Path) -> reproduction.Outcome:
-    """What its runs gave."""
-    return reproduction.execute(reproduction.plan(library._load(flows / "papers" / "flows")), flows / "o")
+    """Return the outcome of its runs."""
+    return reproduction.execute(plan_paper(library._load(flows / "papers" / "flows")), flows / "o")
 
 
-def test_every_measure_names_its_traces_and_columns() -> None:
-    assert set(library.MEASURES) == set(deriving.DERIVE) == set(deriving.TRACES) == set(deriving.COLUMNS)
+@pytest.mark.parametrize("name", deriving.MEASURES)
+def test_a_measure_adds_the_columns_that_it_declares_from_the_traces_that_it_declares(name: str) -> None:
+    measure = deriving.MEASURES[name]
+    flows = [{"name": "a", "size": "40 packets"}, {"name": "b", "size": "20 packets"}]
+    path = {"kind": "chain", "bottleneck": {"loss": "2 %"}}
+    result = run(Scenario(duration="9 s", topology=path, flow=flows), record=list(measure.traces))
+    before = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
+    if name == "pages":
+        page = {"kind": "web", "root": "20 kB", "pages": 2}
+        result = run(
+            Scenario(duration="9 s", topology=path, flow=[{"name": "a", "profile": "modern", "application": page}])
+        )
+        before = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
+    known = set(before[0])
+    measure.derive(before, result)
+    assert before
+    for row in before:
+        assert row.keys() - known == set(measure.columns)
 
 
 def test_the_square_root_law_by_hand() -> None:
@@ -174,7 +192,7 @@ def test_without_a_loss_there_is_no_law() -> None:
         {"flow": "a", "dropped_packets": 0, "sent_packets": 9, "delivered_packets": 9, "delivered_bytes": 9000}
     ]
     base = {"topology": {"kind": "chain"}, "flow": [{"name": "a", "size": "9 packets"}]}
-    deriving.eq7(found, run(reproduction.Scenario(duration="3 s", **base), record=["rtt"]))
+    deriving.eq7(found, run(Scenario(duration="3 s", **base), record=["rtt"]))
     assert found[0]["rtt_mean"] > 0
     assert (found[0]["loss_rate"], found[0]["eq7_bps"], found[0]["eq7_ratio"]) == (0, None, None)
 
@@ -191,7 +209,7 @@ def test_without_a_loss_there_is_no_law() -> None:
 def test_the_payload_of_the_law_is_without_headers(flow: dict[str, Any]) -> None:
     path = {"kind": "chain", "bottleneck": {"loss": "2 %"}}
     document = {"topology": path, "flow": [{"name": "a", "packet_size": "1200 B", **flow}]}
-    result = run(reproduction.Scenario(duration="20 s", **document), record=["rtt"])
+    result = run(Scenario(duration="20 s", **document), record=["rtt"])
     measured = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
     deriving.eq7(measured, result)
     (row,) = measured
@@ -205,9 +223,9 @@ def test_shares_and_ranks(outcome: reproduction.Outcome) -> None:
         assert row["algorithm"] == row["flow"]
         runs.setdefault((row["hash"],), []).append(row)
     assert len(runs) == 4 * 3
-    for rows in runs.values():
-        assert sum(row["share"] for row in rows) == pytest.approx(1)
-        first, second = sorted(rows, key=lambda row: -row["delivered_bytes"])
+    for own in runs.values():
+        assert sum(row["share"] for row in own) == pytest.approx(1)
+        first, second = sorted(own, key=lambda row: -row["delivered_bytes"])
         assert first["rank"] == 1
         assert second["rank"] == (1 if first["delivered_bytes"] == second["delivered_bytes"] else 2)
         assert first["total_bps"] == second["total_bps"] == pytest.approx(first["goodput_bps"] + second["goodput_bps"])
@@ -216,12 +234,12 @@ def test_shares_and_ranks(outcome: reproduction.Outcome) -> None:
     assert none[0]["share"] is None
 
 
-def test_charts_show_what_was_measured(outcome: reproduction.Outcome, tmp_path: Path) -> None:
+def test_charts_show_the_measurements(outcome: reproduction.Outcome, tmp_path: Path) -> None:
     drawn = charts.draw_all(outcome, tmp_path)
     assert [chart.name for chart in drawn] == ["figure-002", "chart-02", "chart-03", "chart-04", "chart-05", "chart-06"]
     assert all(chart.path.stat().st_size > 5000 for chart in drawn)
     data, _, ratio, first, time, _ = drawn
-    assert data.heading == "Figure 2: data"
+    assert data.chart.heading == "Figure 2: data"
     assert data.columns == ["queue", "b", "a"]
     assert [row[0] for row in data.rows] == ["5", "20"], "by number, not in the order of the file"
 
@@ -252,7 +270,7 @@ def test_curves_of_all_flows_are_kept_and_read_again(outcome: reproduction.Outco
     assert first.band is not None
     assert second.band is not None
     np.testing.assert_array_equal(first.band, second.band)
-    seeds = [run for run in outcome.plan.runs if run.drawing.kinds]
+    seeds = [run for run in outcome.plan.runs if run.curves.kinds]
     assert len(seeds) == 3, "every seed of the drawn cell counts"
 
 
@@ -304,23 +322,25 @@ def test_wrong_charts_are_refused_before_they_run(flows: Path, old: str, new: st
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(path.parent))
+        plan_paper(library._load(path.parent))
 
 
 def test_two_experiments_may_share_a_cell_only_if_it_is_the_same(flows: Path) -> None:
     folder = flows / "papers" / "flows"
-    assert len(reproduction.plan(library._load(folder)).cells) == 4
+    assert len(plan_paper(library._load(folder)).cells) == 4
     (folder / "other.toml").write_text(SCENARIO.replace("6 s", "7 s"))
     text = (folder / "paper.toml").read_text()
     (folder / "paper.toml").write_text(text.replace('file = "flows.toml"', 'file = "other.toml"', 1))
     with pytest.raises(ValueError, match="two experiments have the cell 5, 500, main"):
-        reproduction.plan(library._load(folder))
+        plan_paper(library._load(folder))
 
 
 def test_exp_has_the_papers_figures_queues_and_flows() -> None:
-    plan = reproduction.plan(library.find("exp"))
-    charts_of = [chart for chart in plan.paper.charts if "figure" in chart]
-    assert sorted(chart["figure"] for chart in charts_of) == [1, *range(3, 14)]
+    plan = plan_paper(library.find("exp"))
+    assert sorted(chart.figure for chart in plan.paper.contents.charts if chart.figure is not None) == [
+        1,
+        *range(3, 14),
+    ]
     cells = [run.labels for run in plan.runs if run.labels["study"] == "simulation"]
     per_cell = Counter(tuple(labels.values()) for labels in cells)
     assert len(per_cell) == 12 + 10 + 8, "buffers, times, and queues, each of what they share once"
@@ -339,7 +359,7 @@ def test_exp_marks_the_defaults_on_its_maps() -> None:
     part = next(part for part in parts["avoidance"] if part["name"] == "exponential")
     defaults = {param["name"]: param["default"] for param in part["params"]}
     marks: dict[str, str] = {}
-    for chart in library.find("exp").charts:
-        marks.update(chart.get("mark", {}))
+    for chart in library.find("exp").contents.charts:
+        marks.update(chart.mark)
     for name in ("k", "l", "alpha", "beta"):
         assert float(marks[name]) == float(defaults[name])

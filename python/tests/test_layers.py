@@ -1,4 +1,4 @@
-"""The package has layers: no file imports, however indirectly, one that imports it."""
+"""The package has layers: no file imports itself through other files."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
@@ -10,7 +10,7 @@ PACKAGE = Path(ackclock.__file__).parent
 
 
 def modules() -> dict[str, Path]:
-    """Every file of the package by the name under which it is imported."""
+    """Return every file of the package by the name of its module."""
     found = {}
     for path in (*PACKAGE.rglob("*.py"), PACKAGE / "_core.pyi"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -19,7 +19,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, known: dict[str, Path]) -> set[str]:
-    """Name what a file imports of the package: at its top, inside functions, and for type checkers alone."""
+    """Return the modules of the package that a file imports: at its top, in functions, and for type checkers."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -27,7 +27,7 @@ def imported(path: Path, known: dict[str, Path]) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
             for alias in node.names:
-                # What is imported from a package may be one of its files.
+                # A name imported from a package may be one of its files.
                 inner = f"{node.module}.{alias.name}"
                 names.add(inner if inner in known else str(node.module))
     return names & known.keys()

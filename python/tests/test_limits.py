@@ -1,4 +1,4 @@
-"""Input without end and scenarios that are too large: one message and code 2, before memory runs out."""
+"""Endless input and oversized scenarios: one message and exit code 2, before memory runs out."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LIMITED = "ulimit -v 3000000"
 
 
 def limited(line: str, place: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line of the shell under a limit on memory; ACKCLOCK in it is the program."""
-    # Threads of libraries reserve address space each.
+    """Run a shell command under a memory limit; ACKCLOCK in it stands for the program."""
+    # Each thread of a library reserves address space.
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     line = f"{LIMITED}; " + line.replace("ACKCLOCK", f'"{sys.executable}" -m ackclock')
     return subprocess.run(

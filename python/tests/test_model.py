@@ -1,4 +1,4 @@
-"""Analytic models: the functions, the command, and theory beside what was measured."""
+"""Analytic models: the functions, the command, and the comparison with measurements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ seed = { from = 1, to = 4 }
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stored sweep over the loss rate, as the command line writes it."""
+    """Return a stored sweep over the loss rate, written by the command line."""
     import subprocess
     import sys
 
@@ -138,7 +138,7 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: evaluate.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
     ],
 )
-def test_mistakes_say_what_is_right(call: typing.Callable[[], object], message: str) -> None:
+def test_mistakes_get_a_suggestion(call: typing.Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError) as raised:
         call()
     assert message in str(raised.value)
@@ -187,7 +187,7 @@ def test_the_means_of_the_initial_window_are_sums_over_sizes() -> None:
     assert model.initial_window().printed_sum == pytest.approx(1.0508382122)
 
 
-def test_a_population_ends_where_its_trace_does() -> None:
+def test_a_population_ends_like_its_trace() -> None:
     windows = [2, 8, 32.5]
     trace = model.population_trace(windows=windows, horizon=200, start="largest")
     assert trace.columns == ["time", "mean_window", "mean_loss", "rounds", "share_2", "share_8", "share_32.5"]
@@ -317,7 +317,10 @@ def test_seeds_are_averaged_in_a_plot(cli: Cli, tmp_path: Path) -> None:
             ["mathis", "--param", "loss=1%,2%", "--plot", "no/x.png"],
             "cannot write here: there is no directory no",
         ),
-        (["mathis", "--plot", "x.png"], "no parameter has a range to draw over; give one, as in --param loss=LOW..HIGH"),
+        (
+            ["mathis", "--plot", "x.png"],
+            "no parameter has a range to draw over; give one, as in --param loss=LOW..HIGH",
+        ),
         (["mathis", "--param", "loss=1%,2%", "--plot", "x.gif"], "unknown format 'gif'"),
         (["mathis", "--x", "loss"], "--x: only with --over"),
         (["--over", "out"], "name a model before its options (known: mathis, pftk"),
@@ -358,7 +361,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     shown = cli("model", "icw", "--output", "stable").stdout
     assert "population: which initial windows" in shown
     assert "initial_window:" not in shown, "it has no such output"
-    # One that is not of the laboratory: by what its paper.toml evaluates. A model's own name comes first.
+    # A paper in the working directory: the models that its paper.toml evaluates. Names of models have precedence.
     folder = tmp_path / "papers" / "mine"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(
@@ -369,7 +372,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("model", "rbt", "--json").stdout)["model"] == "rbt"
 
 
-# theory beside measurement
+# comparison with measurements
 
 
 def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -> None:
@@ -385,7 +388,7 @@ def test_theory_through_measured_points(cli: Cli, lossy: Path, tmp_path: Path) -
         assert row["low"] < row["mean"] < row["high"]
         assert row["theory"] == model.mathis(loss=loss, rtt=0.08).throughput
         assert row["ratio"] == pytest.approx(row["mean"] / row["theory"])
-        # SACK with rare timeouts: the law holds within a third.
+        # With SACK and rare timeouts, the law holds within a third.
         assert 0.67 < row["ratio"] < 1.5
     drawn = (tmp_path / "over.svg").read_text()
     assert "mathis: throughput" in drawn
@@ -404,7 +407,7 @@ def test_several_lines_and_columns_of_choice(cli: Cli, lossy: Path) -> None:
     assert json.loads(done.stdout)["rows"][0]["rtt"] == pytest.approx(0.08, rel=0.01)
 
 
-def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path) -> None:
+def test_labels_with_the_same_ending_stay_distinct(cli: Cli, lossy: Path, tmp_path: Path) -> None:
     sweep = (
         '[[flow]]\n[[flow]]\n[sweep]\n"flow.0.avoidance" = ["reno", "cubic"]\n"flow.1.avoidance" = ["reno", "veno"]\n'
     )
@@ -414,7 +417,7 @@ def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path)
     rows = json.loads(done.stdout)["rows"]
     pairs = {(row["flow.0.avoidance"], row["flow.1.avoidance"]) for row in rows}
     assert pairs == {(one, other) for one in ("reno", "cubic") for other in ("reno", "veno")}
-    # A label that is called like a parameter that varies, too.
+    # A label may have the name of a parameter that varies.
     varied = ["--x", "rtt=min_rtt", "--param", "loss=1%,2%"]
     rows = json.loads(cli("model", "mathis", "--over", lossy, *varied, "--json").stdout)["rows"]
     assert {row["topology.bottleneck.loss"] for row in rows} == {"0.3 %", "1 %"}
@@ -464,19 +467,19 @@ def test_importing_models_loads_no_heavy_libraries() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_core_refuses_what_is_no_input() -> None:
+def test_the_core_refuses_invalid_inputs() -> None:
     with pytest.raises(ValueError, match="has 2 values for 3 points"):
         _core.evaluate("mathis", [("loss", np.array([0.1, 0.2]).tobytes())], 3, 1)
     assert ackclock.model is model
 
 
-# against the same flows, packet by packet
+# comparison with the same flows in the simulator
 
 
 @pytest.mark.parametrize("profile", ["ns2", "modern"])
 @pytest.mark.parametrize("window", [1, 4, 32])
 def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> None:
-    # A size drawn from an exponential distribution and rounded up has p(s) ∝ e^(−s/μ); this θ cuts nothing off.
+    # A size from an exponential distribution, rounded up, has p(s) ∝ e^(−s/μ); this θ truncates nothing.
     path = {
         "kind": "chain",
         "access": {"rate": "1 Tbit/s", "delay": "10 ms"},
@@ -486,18 +489,18 @@ def test_short_flows_take_the_rounds_of_the_model(profile: str, window: int) -> 
     arrivals = {"rate": "200 per s", "until": "20 s", "size": sizes}
     flow = {"name": "a", "profile": profile, "initial_window": f"{window} segments", "arrivals": arrivals}
     result = ackclock.run(
-        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=list(deriving.TRACES["first_loss"])
+        ackclock.Scenario(duration="100 s", topology=path, flow=[flow]), record=deriving.MEASURES["first_loss"].traces
     )
     flows = [{"flow": row.pop("name"), **row} for row in frame(result.flows).to_dicts()]
     deriving.first_loss(flows, result)
     whole = model.initial_window(window=window, theta=1000, loss="1 %", mu=10)
     for column, output in zip(
-        deriving.COLUMNS["first_loss"], ("delivered", "whole_rounds", "whole_window"), strict=True
+        deriving.MEASURES["first_loss"].columns, ("delivered", "whole_rounds", "whole_window"), strict=True
     ):
         sample = [row[column] for row in flows if row[column] is not None]
         assert len(sample) > 3500
         error = statistics.stdev(sample) / math.sqrt(len(sample))
-        # Flows are independent: beyond four standard errors is one sample in 16 000.
+        # Flows are independent: one sample in 16 000 lies beyond four standard errors.
         assert statistics.mean(sample) == pytest.approx(float(getattr(whole, output)), abs=4 * error)
         printed = {"whole_rounds": "rounds", "whole_window": "loss_window"}.get(output)
         if printed:

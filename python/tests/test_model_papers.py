@@ -1,4 +1,4 @@
-"""Papers that evaluate models: their cells, rows and charts, and the paper on Return Back to Threshold."""
+"""Papers that evaluate models: cells, rows and charts, and the paper on Return Back to Threshold."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from ackclock import model
 from ackclock.papers import charts, library, modelruns, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.tables import compare, shown
 from ackclock.papers.verdicts import judge
 
@@ -107,7 +108,7 @@ flow = [{ name = "tcp" }]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A working directory with a small paper of models."""
+    """Return a working directory with a small paper of models."""
     folder = tmp_path / "papers" / "models"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(PAPER)
@@ -117,11 +118,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(folder: Path) -> reproduction.Outcome:
-    """What its models gave."""
-    return reproduction.execute(reproduction.plan(library._load(folder / "papers" / "models")), folder / "o")
+    """Return the outcome of its models."""
+    return reproduction.execute(plan_paper(library._load(folder / "papers" / "models")), folder / "o")
 
 
-def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
+def test_rows_hold_the_outputs_of_the_models(outcome: reproduction.Outcome) -> None:
     assert (len(outcome.plan.runs), outcome.plan.evaluations) == (0, 2 + 2 * 2 * 5)
     theory = [row for row in outcome.rows if row["source"] == "theory"]
     assert [(row["sampling"], row["loss"], row["thr_bps"]) for row in theory] == [
@@ -135,7 +136,7 @@ def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
     assert theory[1]["gain"] is None, "not defined at 10 %"
 
 
-def test_a_formula_stands_beside_every_seed(outcome: reproduction.Outcome) -> None:
+def test_a_formula_is_compared_with_every_seed(outcome: reproduction.Outcome) -> None:
     match, gain = (
         judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.all_labels) for claim in outcome.plan.claims
     )
@@ -183,7 +184,7 @@ def test_charts_draw_formulas_ratios_and_rounds(outcome: reproduction.Outcome, t
     assert lines["rounds/cwnd"].y.tolist() == wanted["cwnd"].to_list()
 
 
-def test_the_report_counts_evaluations_and_our_own_claims_apart(folder: Path, cli: Cli) -> None:
+def test_the_report_counts_evaluations_and_our_own_claims_separately(folder: Path, cli: Cli) -> None:
     done = cli("paper", "models", "--quick", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "0 runs and 5 evaluations of models" in done.stderr
@@ -232,7 +233,7 @@ def test_wrong_models_are_refused(folder: Path, old: str, new: str, message: str
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(path.parent))
+        plan_paper(library._load(path.parent))
 
 
 def test_a_scenario_and_a_model_do_not_share_a_cell(folder: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_scenario_and_a_model_do_not_share_a_cell(folder: Path) -> None:
     both = '[[experiment]]\nfile = "s.toml"\nlabels = { source = "theory", response = "standard" }\n\n[[repeat]]'
     (place / "paper.toml").write_text(PAPER.replace("[[repeat]]", both, 1))
     with pytest.raises(ValueError, match="a scenario and a model have the cell theory, 1 %, standard"):
-        reproduction.plan(library._load(place))
+        plan_paper(library._load(place))
 
 
 def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
@@ -253,17 +254,17 @@ def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def rbt() -> reproduction.Plan:
-    """The paper on Return Back to Threshold."""
-    return reproduction.plan(library.find("rbt"))
+    """Return the paper on Return Back to Threshold."""
+    return plan_paper(library.find("rbt"))
 
 
 def evaluated(plan: reproduction.Plan, **labels: str) -> list[dict[str, Any]]:
     chosen = [planned for planned in plan.models if matches(planned.point.labels, **labels)]
-    return [row for planned in chosen for row in modelruns.evaluate(planned, plan.paper.document["flows"])[0]]
+    return [row for planned in chosen for row in modelruns.evaluate(planned, plan.paper.contents.flows)[0]]
 
 
 def test_rbt_has_the_papers_figures_and_its_own_question(rbt: reproduction.Plan) -> None:
-    figures = [chart["figure"] for chart in rbt.paper.charts if "figure" in chart]
+    figures = [chart.figure for chart in rbt.paper.contents.charts if chart.figure is not None]
     assert sorted(figures) == [2, 4, 5, 6, 7, 8, 9, 10]
     ours = [claim for claim in rbt.claims if claim.ours]
     assert ours
@@ -283,7 +284,7 @@ def test_rbt_has_the_papers_figures_and_its_own_question(rbt: reproduction.Plan)
         }
 
 
-def test_table_2_comes_out_to_the_printed_digits_with_1540_bytes_only(rbt: reproduction.Plan) -> None:
+def test_table_2_has_the_printed_digits_only_with_1540_bytes(rbt: reproduction.Plan) -> None:
     tables = {table.reading: table for table in compare(rbt.tables, evaluated(rbt, study="table 2"))}
     assert [cell.place for cell in tables["M = 1540 B"].cells] == ["inside"] * 5
     places = {cell.column: cell.place for cell in tables["M = 1500 B"].cells}
@@ -304,7 +305,7 @@ def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: reproductio
     assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.08", "1.15"]
 
 
-def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: reproduction.Plan) -> None:
+def test_the_table_of_figure_6_in_the_readme_is_current(rbt: reproduction.Plan) -> None:
     rows = evaluated(rbt, study="paper", packets="1000")
     means: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
@@ -318,7 +319,7 @@ def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: reproduction
 
 
 def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
-    """The numbers with which the README contradicts the paper, computed anew; each must stand there."""
+    """The numbers with which the README contradicts the paper, computed again; the README must contain each."""
     rtt, mss, rwnd, segment = 2 * 1000 / 1609 * 0.02, 1500, 65536, 1540
     eq5 = mss / (rtt * math.sqrt(0.01))
     vacuum, fibre = 1609 / 299_792_458, 1609 / 2e8

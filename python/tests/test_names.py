@@ -1,4 +1,4 @@
-"""Names and labels that are made to harm: in tables, messages, JSON, figures and reports."""
+"""Malicious names and labels in tables, messages, JSON, figures and reports."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from ackclock import Scenario, plot, run
-from ackclock.drawing import curves, heatmaps
-from ackclock.papers import charts, library, report
+from ackclock.drawing import curves, heatmaps, rendering
+from ackclock.papers import report, schema
+from ackclock.papers.contents import Chart
 from ackclock.texts import names
 
 from .conftest import FIRST, Cli
@@ -37,7 +38,7 @@ def lines(labels: list[str]) -> list[plot.Line]:
     return [plot.Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
 
 
-def test_what_cannot_be_seen_is_written_out() -> None:
+def test_invisible_characters_become_escapes() -> None:
     assert names.shown("a\x1b[31m\nb\u202e\x9b\ud800µ") == r"a\x1b[31m\nb\u202e\x9b\ud800µ"
     assert names.shown_text("two\nlines\x07") == "two\nlines\\x07"
     for text in NASTY:
@@ -53,7 +54,7 @@ def test_figures_show_every_name_as_it_is(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure = plot.panels([panel], title=NASTY[2])
-        assert curves.encode(figure, kind)
+        assert rendering.encode(figure, kind)
     (legend,) = figure.legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert len(shown) == len(NASTY), "no name is left out"
@@ -82,11 +83,11 @@ def test_heat_maps_show_names_as_they_are() -> None:
 def test_titles_of_charts_are_plain_text() -> None:
     for text in NASTY:
         figure = curves.new_figure((4, 4))
-        figure.add_subplot().set_title(names.in_figure(charts._title({"title": text})))
+        figure.add_subplot().set_title(names.in_figure(Chart("lines", text).heading))
         figure.savefig(io.BytesIO(), format="png")
     for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
-        assert not library._is_title(title), title
-    assert library._is_title("IFQ {}")
+        assert not schema._is_title(title), title
+    assert schema._is_title("IFQ {}")
 
 
 def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:

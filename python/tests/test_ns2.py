@@ -1,4 +1,4 @@
-"""Random networks in ns-2.35 and in the simulator: what `make fuzz-ns2` compares at length."""
+"""Random networks in ns-2.35 and in the simulator: a short form of `make fuzz-ns2`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper on Advanced Slow Start: its figures, its claims, and its machinery on a few runs."""
+"""The paper on Advanced Slow Start: its figures and claims, and the engine of papers on a few runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ import polars
 import pytest
 
 from ackclock import _core
-from ackclock.cli.app import plain_errors
-from ackclock.experiments.measures import Kept, measure, time_mean
+from ackclock.cli.errors import plain_errors
+from ackclock.experiments.execute import run_point
+from ackclock.experiments.spans import time_mean
 from ackclock.papers import library, report, reproduction
+from ackclock.papers.contents import Figures
+from ackclock.papers.plan import plan_paper
+from ackclock.papers.store import Parts
 
 from .conftest import ROOT, Cli
 
@@ -97,7 +101,7 @@ metrics = ["delivered_start"]
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
-    """A working directory with a small paper of its own."""
+    """Return a working directory with a small paper."""
     folder = tmp_path / "papers" / "tiny"
     folder.mkdir(parents=True)
     (folder / "paper.toml").write_text(TINY)
@@ -106,8 +110,14 @@ def tiny(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def figures_of(name: str) -> Figures:
+    figures = library.find(name).contents.figures
+    assert figures is not None
+    return figures
+
+
 def test_every_figure_has_its_number_exactly_once() -> None:
-    numbers = report.figure_numbers(library.find("ass").document)
+    numbers = figures_of("ass").numbers
     assert sorted(numbers.values()) == list(range(4, 100))
 
 
@@ -123,16 +133,16 @@ def test_every_figure_has_its_number_exactly_once() -> None:
     ],
 )
 def test_figures_by_their_captions(number: int, scenario: str, loss: str, kind: str, window: str, queue: str) -> None:
-    numbers = report.figure_numbers(library.find("ass").document)
+    numbers = figures_of("ass").numbers
     labels = {"scenario": scenario, "loss": loss, "kind": kind, "window": window, "queue": queue}
     assert numbers[tuple(sorted(labels.items()))] == number
 
 
 def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     paper = library.find("ass")
-    plan = reproduction.plan(paper)
+    plan = plan_paper(paper)
     cells = [dict(cell[0].labels) for cell in plan.cells]
-    laid = report.sheets(paper.document, cells)
+    laid = report.sheets(figures_of("ass"), cells)
     numbered = [sheet for sheet in laid if all(number is not None for number, _ in sheet.panels)]
     assert len(numbered) == 16
     assert all(len(sheet.panels) == 6 for sheet in laid)
@@ -142,9 +152,9 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert len(plan.runs) == 96 * (10 + 20) + 96 * 10 + (96 + 16) * (200 + 100)
 
 
-def test_claims_name_what_there_is() -> None:
+def test_claims_name_existing_things() -> None:
     paper = library.find("ass")
-    claims = reproduction.plan(paper).claims
+    claims = plan_paper(paper).claims
     cells = [claim for claim in claims if re.fullmatch(r"scenario\d-loss0-wnd\d-ifq\d+", claim.id)]
     assert len(cells) == 24
     assert len({tuple(claim.where.values()) for claim in cells}) == 24
@@ -153,7 +163,7 @@ def test_claims_name_what_there_is() -> None:
         assert sorted(named) == ["1", "2", "3", "4"], claim.id
         figure = int(re.findall(r"\d+$", claim.source)[0])
         labels = {**claim.where, "kind": "throughput"}
-        assert report.figure_numbers(paper.document)[tuple(sorted(labels.items()))] == figure
+        assert figures_of("ass").numbers[tuple(sorted(labels.items()))] == figure
 
 
 def test_a_paper_runs_and_its_runs_are_used_again(tiny: Path, cli: Cli) -> None:
@@ -191,7 +201,7 @@ def test_an_unknown_paper(cli: Cli) -> None:
     assert "did you mean 'ass'?" in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished(tiny: Path) -> None:
+def test_ctrl_c_keeps_finished_runs(tiny: Path) -> None:
     scenario = tiny / "papers" / "tiny" / "tiny.toml"
     scenario.write_text(TINY_SCENARIO.replace('"4 s"', '"400 s"').replace('"2 Mbit/s"', '"200 Mbit/s"'))
     command = [sys.executable, "-m", "ackclock", "paper", "tiny", "--out", "o", "--jobs", "1"]
@@ -214,17 +224,19 @@ def test_papers_are_found_in_the_source_tree() -> None:
 
 def test_start_times_give_different_phases_of_the_clock() -> None:
     for quick in (True, False):
-        runs = reproduction.plan(library.find("ass"), quick=quick).cells[0]
-        cell = [run for run in runs if run.paths == "exact"]
+        runs = plan_paper(library.find("ass"), quick=quick).cells[0]
+        cell = [run for run in runs if run.repetition.paths == "exact"]
         starts = [
-            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0]) if run.unit else 0.0
+            float(re.findall(r'^start = "([\d.]+) us"', run.scenario.to_toml(), re.MULTILINE)[0])
+            if run.repetition.unit
+            else 0.0
             for run in cell
         ]
         assert len({round(start % 10_000, 3) for start in starts}) == len(cell) >= 3
 
 
 def test_cells_of_other_queues_have_other_seeds() -> None:
-    runs = [run for run in reproduction.plan(library.find("ass")).runs if run.seeds == "own"]
+    runs = [run for run in plan_paper(library.find("ass")).runs if run.repetition.seeds == "own"]
     seeds: dict[tuple[str, ...], set[int]] = {}
     for run in runs:
         place = (run.labels["window"], run.labels["queue"])
@@ -244,7 +256,7 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
     file = tiny / "papers" / "tiny" / "paper.toml"
 
     def run() -> tuple[int, int]:
-        plan = reproduction.plan(library._load(file.parent))
+        plan = plan_paper(library._load(file.parent))
         outcome = reproduction.execute(plan, tiny / "o")
         starts = {row.get("delivered_start") for row in outcome.rows}
         assert outcome.lines
@@ -259,27 +271,27 @@ def test_a_changed_paper_measures_again(tiny: Path) -> None:
 
 
 def test_every_finished_run_is_kept(tiny: Path) -> None:
-    """A process that was killed left nothing of the cell that it was in."""
-    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+    """A killed process leaves nothing of its unfinished cell."""
+    plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     cell = plan.cells[-1]
     (tiny / "parts").mkdir()
-    kept = Kept(tiny / "parts", cell[0].labels)
+    store = Parts(tiny / "parts")
     for run in cell[:2]:
-        kept.keep(run, *measure(run, _core.Cancel()))
+        store.put(run, run_point(run, _core.Cancel()))
     (part,) = (tiny / "parts").glob("*.jsonl")
     with part.open("a") as file:
         file.write('["cut off", [{"flo')
-    again = Kept(tiny / "parts", cell[0].labels)
+    again = Parts(tiny / "parts")
     assert [again.has(run) for run in cell] == [True, True, False]
-    again.keep(cell[2], *measure(cell[2], _core.Cancel()))
-    last = Kept(tiny / "parts", cell[0].labels)
+    again.put(cell[2], run_point(cell[2], _core.Cancel()))
+    last = Parts(tiny / "parts")
     assert all(last.has(run) for run in cell)
-    assert last.rows == again.rows
+    assert [last.get(run).rows for run in cell] == [again.get(run).rows for run in cell]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3\n[1]\n[1, 2]", '["a", [1]]'])
-def test_what_cannot_be_read_is_run_again(tiny: Path, text: str) -> None:
-    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+def test_unreadable_cells_run_again(tiny: Path, text: str) -> None:
+    plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     first = reproduction.execute(plan, tiny / "o")
     for part in (tiny / "o" / "parts").iterdir():
         part.write_text(text)
@@ -304,7 +316,7 @@ def test_quick_and_full_runs_are_not_mixed(tiny: Path, cli: Cli) -> None:
 
 
 def test_an_old_report_does_not_outlive_its_runs(tiny: Path) -> None:
-    plan = reproduction.plan(library._load(tiny / "papers" / "tiny"))
+    plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     report.write(reproduction.execute(plan, tiny / "o"), tiny / "o")
     stale = tiny / "o" / "figures" / "stale.png"
     stale.write_bytes(b"")
@@ -353,7 +365,7 @@ def test_wrong_papers_are_refused_before_they_run(
     assert old in text
     path.write_bytes(text.replace(old, new).encode("latin-1" if "\xff" in new else "utf-8"))
     with pytest.raises(SystemExit) as left, plain_errors():
-        reproduction.plan(library._load(path.parent))
+        plan_paper(library._load(path.parent))
     assert left.value.code == 2
     printed = capsys.readouterr().err
     assert message in printed

@@ -1,4 +1,4 @@
-"""Page loads as measures, the choice of a best value, and the paper on the initial window."""
+"""Page loads as measures, the choice of the best value, and the paper on the initial window."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ackclock import deriving
 from ackclock.drawing import heatmaps
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.claims import ClaimError, parse_claims
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.verdicts import Judgement, judge
 from ackclock.result import Result, rows
 from ackclock.running import run
@@ -20,7 +21,7 @@ from ackclock.scenario import Scenario
 
 from .conftest import Cli
 
-pytestmark = pytest.mark.xdist_group("icw")  # what its fixture makes is made once
+pytestmark = pytest.mark.xdist_group("icw")  # so that its fixture runs once
 
 WINDOWS = ["1", "2", "4", "8", "10", "16", "24", "32", "40", "48", "64", "80", "100"]
 SEGMENT, RTT = 1448, 0.04
@@ -28,11 +29,11 @@ SEGMENT, RTT = 1448, 0.04
 
 @pytest.fixture(scope="module")
 def plan() -> reproduction.Plan:
-    return reproduction.plan(library.find("icw"))
+    return plan_paper(library.find("icw"))
 
 
 def web(window: int, **application: Any) -> Result:
-    """Pages of ten segments on a path of 40 ms whose links are so fast that nothing else takes time."""
+    """Return pages of ten segments on a path of 40 ms, whose links are so fast that only the delay counts."""
     link = {"rate": "100 Gbit/s", "delay": "20 ms", "queue": "unlimited"}
     flow = {
         "name": "web",
@@ -47,19 +48,19 @@ def web(window: int, **application: Any) -> Result:
 def derived(result: Result, *names: str) -> list[dict[str, Any]]:
     measured = [{"flow": row.pop("name"), **row} for row in rows(result.flows)]
     for name in names:
-        deriving.DERIVE[name](measured, result)
+        deriving.MEASURES[name].derive(measured, result)
     return measured
 
 
 @pytest.mark.parametrize(("window", "rounds"), [(10, 1), (4, 2), (3, 3), (1, 4)])
 def test_a_page_takes_the_handshake_and_the_rounds_of_slow_start(window: int, rounds: int) -> None:
-    """Every segment is acknowledged at once at the start, so that windows double: 1+2+4+3, 3+6+1, 4+6 segments."""
+    """Every segment is acknowledged immediately, so windows double: 1+2+4+3, 3+6+1, 4+6 segments."""
     (row,) = derived(web(window), "pages")
     assert row["load_mean"] == pytest.approx((1 + rounds) * RTT, rel=0.001)
 
 
 def test_pages_are_summed_up_by_application() -> None:
-    """The first page opens the connection, 2 RTT; the second finds it open, 1 RTT."""
+    """The first page opens the connection and takes 2 RTT; the second takes 1 RTT."""
     result = web(10, pages=2)
     (row,) = derived(result, "rtt", "pages")
     assert (row["flow"], row["pages"], row["pages_unfinished"], row["connections"]) == ("web", 2, 0, 1)
@@ -72,7 +73,7 @@ def test_pages_are_summed_up_by_application() -> None:
 
 
 def test_connections_add_up() -> None:
-    """Six objects of one segment after the root: six connections at once, and all of their bytes are counted."""
+    """Six objects of one segment follow the root: six connections in parallel, and all their bytes count."""
     result = web(10, objects=6, object=f"{SEGMENT} B", connections=6)
     connections = derived(result, "rtt")
     (row,) = derived(result, "rtt", "pages")
@@ -106,7 +107,7 @@ def best_claim(**keys: Any) -> Any:
 
 
 def judged(means: dict[str, float], spread: float = 0.0, **keys: Any) -> Judgement:
-    """Judge on five paths, on which every window scatters by ±`spread`; that of 32 the other way round."""
+    """Judge on five paths, on which every window varies by ±`spread`; the window of 32 in the opposite direction."""
     sample = [
         {"IW": name, "sampling": "path", "unit": unit, "load": mean + sign * spread * (-1 if name == "32" else 1)}
         for name, mean in means.items()
@@ -131,7 +132,7 @@ def test_the_highest_may_be_the_best() -> None:
 
 
 def test_somewhere_is_in_one_cell_with_all_its_comparisons() -> None:
-    """2 > 10 in both places and 10 > 32 in both would hold pair by pair; each place reverses one pair."""
+    """Each of the pairs 2 > 10 and 10 > 32 holds in one place, but no place has both."""
     places = {"a": {"2": 3.0, "10": 2.0, "32": 2.5}, "b": {"2": 2.0, "10": 2.5, "32": 1.0}}
     entry = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "IW", "where": {}, "quantifier": "any"}
     values = {"place": ["a", "b"], **VALUES}
@@ -162,28 +163,27 @@ def test_a_claim_on_the_best_needs_its_variant_and_sense() -> None:
 
 def test_the_first_of_those_as_good_as_the_best_is_chosen() -> None:
     samples = {name: [mean - 0.001, mean + 0.001] for name, mean in {"2": 2.0, "10": 1.01, "32": 1.0}.items()}
-    lowest = {"sense": "lowest", "within": 0.02, "over": "2"}
-    found = heatmaps.best(samples, lowest)
+    found = heatmaps.best(samples, "lowest", within=0.02, over="2")
     assert found is not None
     assert (found.name, found.gain) == ("10", pytest.approx(0.5, abs=1e-3))
-    assert heatmaps.best(samples, {"sense": "lowest"}) == heatmaps.Best("32", None)
-    highest = heatmaps.best(samples, {"sense": "highest", "over": "32"})
+    assert heatmaps.best(samples, "lowest") == heatmaps.Best("32", None)
+    highest = heatmaps.best(samples, "highest", over="32")
     assert highest is not None
     assert (highest.name, highest.gain) == ("2", pytest.approx(1.0, abs=1e-2))
-    assert heatmaps.best({}, lowest) is None
-    assert heatmaps.best({"2": [2.0], "10": [1.0]}, lowest) == heatmaps.Best("10", None), (
+    assert heatmaps.best({}, "lowest") is None
+    assert heatmaps.best({"2": [2.0], "10": [1.0]}, "lowest", over="2") == heatmaps.Best("10", None), (
         "one run cannot choose and tell"
     )
     assert heatmaps.Best("10", 0.126).text(" ") == "10 +13 %"
 
 
-def test_the_best_of_like_windows_gains_nothing() -> None:
-    """The least of thirteen noisy means seemed to save some percent of the time."""
+def test_the_best_of_equal_windows_gains_nothing() -> None:
+    """Uncorrected, the least of thirteen noisy means seems to save some percent of the time."""
     rng = random.Random(1)
     gains, naive = [], []
     for _ in range(300):
         samples = {str(window): [rng.gauss(1, 0.2) for _ in range(16)] for window in range(13)}
-        found = heatmaps.best(samples, {"sense": "lowest", "over": "0"})
+        found = heatmaps.best(samples, "lowest", over="0")
         assert found is not None
         assert found.gain is not None
         gains.append(found.gain)
@@ -219,7 +219,7 @@ def test_every_printed_number_has_runs(plan: reproduction.Plan) -> None:
 
 
 def test_the_paper_s_tables_contradict_the_path(plan: reproduction.Plan) -> None:
-    """A page needs two round trips; an RTT of 3 ms is less than the 8 ms that a packet takes at 1.5 Mbit/s."""
+    """A page needs two round trips; an RTT of 3 ms is shorter than the 8 ms of a packet at 1.5 Mbit/s."""
     table = plan.tables[1]
     checks = {check.name.split()[0]: check for check in table.checks}
     ratios = {row: checks["latency"].value(row, table.numbers(row)) for row in table.printed}
@@ -301,7 +301,7 @@ def test_charts_of_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli
     (folder / "paper.toml").write_text(PAPER, encoding="utf-8")
     (folder / "pages.toml").write_text(PAGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    outcome = reproduction.execute(reproduction.plan(library.find("windows")), tmp_path / "out")
+    outcome = reproduction.execute(plan_paper(library.find("windows")), tmp_path / "out")
     (tmp_path / "figures").mkdir()
     first, second = charts.draw_all(outcome, tmp_path / "figures")
     assert first.path.exists()
@@ -336,4 +336,4 @@ def test_a_chart_of_the_best_is_checked(
     (folder / "pages.toml").write_text(PAGES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
-        reproduction.plan(library.find("windows"))
+        plan_paper(library.find("windows"))

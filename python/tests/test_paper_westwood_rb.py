@@ -1,4 +1,4 @@
-"""The paper on Westwood RB: its structure, its tables' arithmetic, and its estimate of the bandwidth from scratch."""
+"""The paper on Westwood RB: structure, arithmetic of tables, and an independent estimate of the bandwidth."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars
 import pytest
 
 from ackclock.papers import library, printed, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load
@@ -18,13 +19,13 @@ from ackclock.scenario import Scenario, load
 from .conftest import ROOT, Cli
 
 FOLDER = ROOT / "papers" / "westwood-rb"
-DATA, PACKET = 8 * 1400, 8 * 1440  # bits of data in a segment, and with headers
+DATA, PACKET = 8 * 1400, 8 * 1440  # bits of a segment: data alone, and with headers
 TAU = 0.5
 
 
 @pytest.fixture(scope="module")
 def plan() -> reproduction.Plan:
-    return reproduction.plan(library.find("westwood-rb"))
+    return plan_paper(library.find("westwood-rb"))
 
 
 def table(plan: reproduction.Plan, number: int) -> printed.Table:
@@ -32,7 +33,7 @@ def table(plan: reproduction.Plan, number: int) -> printed.Table:
 
 
 def checked(plan: reproduction.Plan, number: int, name: str) -> list[float]:
-    """What a check computes of the printed numbers, row by row."""
+    """Return the results of a check on the printed numbers, row by row."""
     known = table(plan, number)
     check = next(check for check in known.checks if check.name == name)
     values = [check.value(row, known.numbers(row)) for row in known.printed]
@@ -40,14 +41,14 @@ def checked(plan: reproduction.Plan, number: int, name: str) -> list[float]:
 
 
 def base_rtt(rate: float) -> float:
-    """A round trip without queue: 74 ms, and the time on six links that a packet and its ACK of 40 B take."""
+    """Return the round trip without a queue: 74 ms, plus transmission on six links of a packet and its ACK of 40 B."""
     return 0.074 + (PACKET + 8 * 40) * (1 / rate + 2 / 100e6)
 
 
-def test_every_table_and_figure_is_there(plan: reproduction.Plan) -> None:
+def test_every_table_and_figure_exists(plan: reproduction.Plan) -> None:
     assert [table.number for table in plan.tables] == [1, 2, 3]
-    assert {chart["figure"] for chart in plan.paper.charts if "figure" in chart} == {2, 3, 4}
-    assert "internals" in {chart["kind"] for chart in plan.paper.charts}
+    assert {chart.figure for chart in plan.paper.contents.charts if chart.figure is not None} == {2, 3, 4}
+    assert "internals" in {chart.kind for chart in plan.paper.contents.charts}
     assert min(len(cell) for cell in plan.cells) >= 10
 
 
@@ -63,7 +64,7 @@ def test_every_printed_cell_has_runs_in_every_reading(plan: reproduction.Plan) -
                     assert flow is None or flow in cell.scenario.flows
 
 
-def test_mixed_recovery_is_what_it_says(plan: reproduction.Plan) -> None:
+def test_mixed_recovery_depends_on_the_protocol(plan: reproduction.Plan) -> None:
     for planned in plan.runs:
         if planned.labels["recovery"] == "mixed" and planned.labels["study"] != "pair":
             recovery = {"RB": "newreno", "Vegas": "vegas"}.get(planned.labels["protocol"], "reno")
@@ -83,7 +84,7 @@ def test_table_1_against_the_square_root_law(plan: reproduction.Plan) -> None:
     by_hand = [500 * (row[0] + row[1]) * base_rtt(5e6) * math.sqrt(p) / DATA for row, p in rows]
     assert constants == pytest.approx(by_hand, rel=1e-4)
     assert constants == pytest.approx([1.018, 0.963, 0.880, 0.854, 0.799], abs=6e-4)
-    # RB's is above what halving with growth of two segments per round trip gives.
+    # The ratio of RB exceeds that of halving with a growth of two segments per round trip.
     rb = checked(plan, 1, "constant of the square-root law, RB")
     assert [constant > math.sqrt(3) for constant in rb] == [False, True, True, True, True]
     assert checked(plan, 1, "segments of one RB flow in a round trip")[-1] == pytest.approx(9.49, abs=0.01)
@@ -120,7 +121,7 @@ def test_the_misprint_of_table_2(plan: reproduction.Plan) -> None:
 
 
 def test_resent_packets_of_table_2_against_the_cycle_of_the_window() -> None:
-    """Two flows fill pipe and buffer, halve to their parts of the pipe, and grow by one segment per round trip."""
+    """Two flows fill pipe and buffer, halve to their shares of the pipe, and grow by one segment per round trip."""
 
     def losses(rate: float, buffer: float) -> float:
         rtt = base_rtt(rate)
@@ -144,20 +145,20 @@ def test_table_3_against_table_1(plan: reproduction.Plan) -> None:
 
 
 def acks(result: Result, flow: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times and numbers of the ACKs of data, and the estimates after them."""
+    """Return the times and numbers of ACKs of data, and the estimates after them."""
     own = [
         frame(result.trace(trace))
         .with_columns(polars.col("flow", column).cast(polars.String))
         .filter((polars.col("flow") == flow) & (polars.col(column) == value))
         for trace, column, value in (("sequence", "kind", "ack"), ("internals", "name", "bwe"))
     ]
-    # The first is that of the SYN.
+    # The first ACK is that of the SYN.
     assert own[0]["time"].to_list() == own[1]["time"].to_list()
     return own[0]["time"].to_numpy()[1:], own[0]["seq"].to_numpy()[1:], own[1]["value"].to_numpy()[1:]
 
 
 def arrivals(numbers: np.ndarray) -> list[int]:
-    """Segments that each ACK tells of: a duplicate of one, and a cumulative ACK of those not told of before."""
+    """Return the segments that each ACK reports: one for a duplicate, those not yet reported for a cumulative ACK."""
     highest, told, found = 1, 0, []
     for number in numbers.tolist():
         new = number - highest
@@ -172,7 +173,7 @@ def arrivals(numbers: np.ndarray) -> list[int]:
 
 
 def filtered(times: np.ndarray, arrived: list[int]) -> list[float]:
-    """The filter of the TCP Westwood paper, written down a second time."""
+    """The filter of the TCP Westwood paper, implemented a second time."""
     estimate, sample, since, at = 0.0, 0.0, times[0], times[0]
     found = [0.0]
 
@@ -191,7 +192,7 @@ def filtered(times: np.ndarray, arrived: list[int]) -> list[float]:
 
 @pytest.mark.parametrize("protocol", ["TCPW", "RB"])
 def test_the_estimate_from_scratch(protocol: str) -> None:
-    """From the ACKs alone; and why it is twice what arrives: a sample counts with the gap of its successor too."""
+    """The ACKs alone explain why the estimate is twice the arrival rate: a sample also counts with the next gap."""
     wanted = {"protocol": protocol, "recovery": "reno", "loss": "3 %", "place": "after"}
     scenario = next(
         one for labels, one in load(FOLDER / "loss.toml").variants() if reproduction.matches(labels, wanted)
@@ -208,14 +209,14 @@ def test_the_estimate_from_scratch(protocol: str) -> None:
     assert mean == pytest.approx((own + successors) / 2, rel=0.05)
     delivered = frame(result.flows)["delivered_packets"][0] / 60
     assert own == pytest.approx(delivered, rel=0.05)
-    # Most ACKs follow one another at the link's rate, so successors weigh bursts with the pauses after them.
+    # Most ACKs follow each other at the rate of the link, so the next gap weighs bursts with the pauses after them.
     at_link_rate = np.abs(gaps - PACKET / 5e6) < 1e-6
     assert at_link_rate.mean() > 0.7
     assert successors > 2 * own
 
 
 def test_a_quick_run(cli: Cli, tmp_path: Path) -> None:
-    """One seed of a few cells: everything is written, and again the same bytes."""
+    """One seed of a few cells: all files are written, and a second run gives the same bytes."""
     folder = tmp_path / "papers" / "westwood-rb"
     folder.mkdir(parents=True)
     for file in FOLDER.iterdir():

@@ -1,4 +1,4 @@
-"""Deterministic runs on paths like the paper's: what is drawn, for whom, and what verdicts make of it."""
+"""Deterministic runs on paths like the paper's: the paths drawn, the cells that get them, and the verdicts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from ackclock.experiments import draws
+from ackclock.experiments import draws, freeze
 from ackclock.experiments.draws import Jitter
-from ackclock.experiments.repetitions import repetitions
+from ackclock.experiments.freeze import Frozen
+from ackclock.experiments.repetitions import Rule, repetitions
 from ackclock.files import toml
-from ackclock.papers import charts, library, reproduction
+from ackclock.papers import charts, library
 from ackclock.papers.claims import parse_claims
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.verdicts import judge
 from ackclock.scenario import Scenario, load
 
@@ -26,6 +28,10 @@ def links(scenario: Scenario) -> list[dict[str, Any]]:
     return list(toml.parse(scenario.to_toml(), "x")["topology"]["link"])
 
 
+def like(given: Scenario, draw: int, jitter: Jitter | None = None) -> Scenario:
+    return freeze.replaced(given, draws.like(Frozen(given), draw, jitter or Jitter()))
+
+
 def bits(rate: str) -> float:
     amount, unit = rate.split()
     return float(amount) * {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}[unit]
@@ -35,7 +41,7 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
     given = load(ROOT / "papers" / "icw" / "page.toml").variants()[0][1]
     rates, delays = [], []
     for draw in range(200):
-        drawn = draws.like(given, draw, Jitter())
+        drawn = like(given, draw)
         for link, own in zip(links(given), links(drawn), strict=True):
             assert link["queue"] == own["queue"], "buffers keep their packets"
             rates.append(bits(own["rate"]) / bits(link["rate"]) - 1)
@@ -49,28 +55,28 @@ def test_a_drawn_path_is_near_the_given_one() -> None:
 
 
 def test_both_directions_of_a_link_are_one_link() -> None:
-    drawn = links(draws.like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3, Jitter()))
+    drawn = links(like(load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1], 3))
     pairs = {(link["from"], link["to"]): (link["rate"], link["delay"]) for link in drawn}
     assert all(pairs[to, origin] == value for (origin, to), value in pairs.items())
     assert len(set(pairs.values())) == len(pairs) // 2
 
 
-def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path: Path) -> None:
+def test_a_drawn_path_is_one_scenario_for_all_variants(tmp_path: Path) -> None:
     swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
     variants = {tuple(labels.values()): own for labels, own in swept}
     one, other = (variants["0 %", "Wnd1", "50", algorithm, "staged"] for algorithm in "14")
-    drawn = [draws.like(one, draw, Jitter()) for draw in (1, 1, 2)]
+    drawn = [like(one, draw) for draw in (1, 1, 2)]
     assert drawn[0].hash == drawn[1].hash
     assert len({one.hash, drawn[0].hash, drawn[2].hash}) == 3
-    assert links(drawn[0]) == links(draws.like(other, 1, Jitter()))
+    assert links(drawn[0]) == links(like(other, 1))
     (tmp_path / "drawn.toml").write_text(drawn[0].to_toml())
     assert load(tmp_path / "drawn.toml").hash == drawn[0].hash
 
 
-def test_no_jitter_is_the_given_path() -> None:
+def test_without_jitter_the_path_is_unchanged() -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
-    assert draws.like(given, 1, Jitter(0.0, 0)).hash == given.hash
-    narrow = links(draws.like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
+    assert like(given, 1, Jitter(0.0, 0)).hash == given.hash
+    narrow = links(like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
     assert {link["rate"] for link in narrow} == {link["rate"] for link in links(given)}
     assert {link["delay"] for link in narrow} != {link["delay"] for link in links(given)}
 
@@ -78,35 +84,35 @@ def test_no_jitter_is_the_given_path() -> None:
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        ({"sampling": "path", "count": 3, "exact": 2, "spread": "60 ms"}, ["offset exact"] * 2 + ["path like"] * 3),
-        ({"sampling": "seed", "count": 3, "exact": 2, "jitter": {}}, ["seed exact"] * 2 + ["seed like"] * 3),
-        ({"sampling": "path", "count": 2, "spread": "60 ms"}, ["path like"] * 2),
+        (Rule("path", 3, "60 ms", exact=2), ["offset exact"] * 2 + ["path like"] * 3),
+        (Rule("seed", 3, jitter=Jitter(), exact=2), ["seed exact"] * 2 + ["seed like"] * 3),
+        (Rule("path", 2, "60 ms"), ["path like"] * 2),
     ],
 )
-def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: dict[str, Any], expected: list[str]) -> None:
+def test_cells_run_on_the_exact_path_and_on_drawn_paths(rule: Rule, expected: list[str]) -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
     made = repetitions(rule, given, 7, {})
     assert [f"{it.sampling} {it.paths}" for it in made] == expected
     exact = [it for it in made if it.paths == "exact"]
     assert all(links(it.scenario) == links(given) for it in exact)
     assert len({it.scenario.hash for it in made}) == len(made)
-    if rule["sampling"] == "seed":
+    if rule.sampling == "seed":
         assert [it.scenario.seed for it in made] == [7, 8, 7, 8, 9]
-        assert links(made[2].scenario) == links(draws.like(given, 7, Jitter()))
+        assert links(made[2].scenario) == links(like(given, 7))
     fewer = repetitions(rule, given, 7, {"seed": 1, "path": 1, "offset": 1})
     assert sum(it.paths == "like" for it in fewer) == 1
 
 
 def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
-    """Without random losses, marks or applications that draw, nothing else says how much one run tells."""
+    """Without random losses, marks or applications, only such paths show how far one run generalises."""
     chance = re.compile(
         r'kind = "(bernoulli|gilbert\w*|red\w*|rem|pi\w*|vq|gk|blue|sfq)"|rate = "(?!0 %)[\d.]+ %"|application'
     )
     for name in ("ass", "rbt", "westwood-rb"):
-        for cell in reproduction.plan(library.find(name)).cells:
+        for cell in plan_paper(library.find(name)).cells:
             text = cell[0].scenario.to_toml()
             if not chance.search(text.replace('loss = { kind = "bernoulli", rate = "0 %"', "")):
-                assert {run.paths for run in cell} == {"like", "exact"}, cell[0].labels
+                assert {run.repetition.paths for run in cell} == {"like", "exact"}, cell[0].labels
 
 
 CLAIM = {"id": "c", "text": "t", "source": "§", "kind": "order", "axis": "algorithm", "where": {}}
@@ -121,7 +127,7 @@ def rows_on(paths: str, sampling: str, pairs: list[tuple[float, float]]) -> list
 
 
 def test_the_exact_path_is_a_second_reading() -> None:
-    """On the exact path 1 is ahead by 5 % at any start time; on paths like it, by −40 to +60 %."""
+    """On the exact path 1 leads by 5 % at any start time; on paths like it, by −40 to +60 %."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     exact = rows_on("exact", "offset", [(105.0, 100.0), (105.1, 100.0), (105.0, 100.1)])
@@ -136,7 +142,7 @@ def test_the_exact_path_is_a_second_reading() -> None:
 
 
 def test_a_difference_is_relative_to_the_reference() -> None:
-    """18 times the other was +94 %."""
+    """18 times the other was reported as +94 %."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "expected": [["1"], ["2"]]}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     found = judge(claim, "goodput", rows_on("like", "path", [(18.0, 1.0), (36.0, 2.0)]), ["algorithm"])
@@ -145,7 +151,7 @@ def test_a_difference_is_relative_to_the_reference() -> None:
     assert found.comparisons[0].difference.mean == 17
 
 
-def test_verdicts_and_charts_have_one_ratio() -> None:
+def test_verdicts_and_charts_share_the_ratio() -> None:
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "kind": "bound", "of": "1", "to": "2", "high": 9.0}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     rows = rows_on("like", "seed", [(3.0, 1.0), (4.0, 5.0), (5.0, 4.0), (2.5, 2.0), (6.0, 5.5)])
@@ -169,7 +175,7 @@ def test_verdicts_and_charts_have_one_ratio() -> None:
 )
 @pytest.mark.parametrize("kind", [{"expected": [["1", "2"]]}, {"kind": "bound", "of": "1", "to": "2", "high": 1.05}])
 def test_runs_that_say_nothing_cannot_tell(pairs: list[tuple[float, float]], reason: str, kind: dict[str, Any]) -> None:
-    """A claim about no drops at all, and two equal runs, held."""
+    """A claim about no drops at all, and two equal runs, once held."""
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, **kind}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     found = judge(claim, "goodput", rows_on("like", "seed", pairs), ["algorithm"])

@@ -26,7 +26,7 @@ def drawn(lines: list[plot.Line]) -> Figure:
 
 @pytest.fixture
 def results(scenario: Scenario) -> dict[str, Result]:
-    """Two runs with every trace that plots need, and a part that shows quantities of its own."""
+    """Return two runs with every trace that plots need, and a part with internal quantities."""
     scenario = scenario.set({"flow.loss_response": "westwood"})
     scenarios = [scenario, scenario.set({"flow.slow_start": "staged"})]
     return dict(
@@ -127,7 +127,7 @@ def test_long_legends_leave_room_for_the_curves(count: int, length: int, tmp_pat
     x = np.linspace(0.0, 9.0, 50)
     lines = [plot.Line(f"{n} {'w ' * (length // 2)}", x, x + n) for n in range(count)]
     figure = drawn(lines)
-    plot.save(figure, tmp_path / "plot.png")  # a layout that fails warns, and warnings are errors
+    plot.save(figure, tmp_path / "plot.png")  # a failed layout warns, and warnings are errors
     box = figure.axes[0].get_position()
     assert box.width * figure.get_size_inches()[0] > 4
     assert box.height * figure.get_size_inches()[1] > 2.5

@@ -1,4 +1,4 @@
-"""Printed tables: what they name, where printed numbers lie, arithmetic on them, and charts over any label."""
+"""Printed tables: their names, the places of printed numbers, arithmetic on them, and charts over any label."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from ackclock import deriving
 from ackclock.papers import charts, library, printed, reproduction, tables
+from ackclock.papers.plan import plan_paper
 from ackclock.running import run
 from ackclock.statistics.fairness import jain_index
 from ackclock.statistics.intervals import interval, one_run
@@ -130,7 +131,7 @@ of = ["w", "r"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A small paper with a printed table."""
+    """Return a small paper with a printed table."""
     folder = tmp_path / "papers" / "two"
     folder.mkdir(parents=True)
     for name, text in (("paper.toml", PAPER), ("two.toml", SCENARIO), ("tables.toml", TABLES)):
@@ -140,15 +141,15 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outcome(folder: Path, tmp_path: Path) -> reproduction.Outcome:
-    """What its runs gave."""
-    return reproduction.execute(reproduction.plan(library._load(folder)), tmp_path / "o")
+    """Return the outcome of its runs."""
+    return reproduction.execute(plan_paper(library._load(folder)), tmp_path / "o")
 
 
 def values(outcome: reproduction.Outcome, metric: str, **labels: str) -> list[Any]:
     return [row[metric] for row in outcome.rows if reproduction.matches(row, labels)]  # type: ignore[arg-type]
 
 
-def test_printed_numbers_stand_beside_measured_ones(outcome: reproduction.Outcome) -> None:
+def test_printed_numbers_appear_next_to_measured_ones(outcome: reproduction.Outcome) -> None:
     reno, sack = tables.compare(outcome.plan.tables, outcome.rows)
     assert (reno.reading, sack.reading) == ("Reno", "SACK")
     assert [(cell.row, cell.column, cell.printed) for cell in reno.cells[:3]] == [
@@ -168,7 +169,7 @@ def test_printed_numbers_stand_beside_measured_ones(outcome: reproduction.Outcom
     assert reno.cells[0].remark is None
 
 
-def test_where_a_printed_number_lies() -> None:
+def test_the_place_of_a_printed_number() -> None:
     sample = [9.0, 10.0, 11.0, 10.0]
     mean, one = interval(sample, "seed"), one_run(sample, "seed")
     places = [tables.Cell("5", "w", number, mean, one, None).place for number in (10.5, 11.9, 14.0)]
@@ -191,8 +192,8 @@ def test_checks_are_computed_of_both(outcome: reproduction.Outcome) -> None:
     assert share.measured.mean == pytest.approx(sum(expected) / 4)
 
 
-def test_a_cell_may_stand_under_another_name(outcome: reproduction.Outcome) -> None:
-    """And the label hides the column of the same name."""
+def test_a_cell_may_have_another_name_in_a_table(outcome: reproduction.Outcome) -> None:
+    """The label also hides the column of the same name."""
     assert set(values(outcome, "recovery")) == {"reno", "sack", "again"}
     again, sack = (values(outcome, "delivered_bytes", recovery=name) for name in ("again", "sack"))
     assert again == sack
@@ -253,12 +254,12 @@ def test_the_report_has_the_tables(folder: Path, cli: Cli) -> None:
 
 
 def refuse(folder: Path, file: str, change: tuple[str, str], message: str) -> None:
-    """Check that the paper is refused with a message after a change of one of its files."""
+    """Check that a change of one of its files makes the paper invalid, with this message."""
     path, (old, new) = folder / file, change
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=re.escape(message)):
-        reproduction.plan(library._load(folder))
+        plan_paper(library._load(folder))
 
 
 @pytest.mark.parametrize(
@@ -309,4 +310,4 @@ def test_wrong_charts_and_labels_are_refused(folder: Path, old: str, new: str, m
 def test_one_table_is_a_list_of_one(folder: Path) -> None:
     (folder / "tables.toml").write_text("[table]\nnumber = 2\n")
     with pytest.raises(ValueError, match=re.escape("table must be a list of tables: [[table]], not [table]")):
-        reproduction.plan(library._load(folder))
+        plan_paper(library._load(folder))

@@ -1,4 +1,4 @@
-"""Queues: what is counted, recorded, printed and drawn of them."""
+"""Queues: their counters, traces, tables and plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = {
     "queue_mean", "queue_max", "sojourn_mean", "sojourn_max", "first_drop_time",
 }  # fmt: skip
 RATE = 2e6  # of the bottleneck, in bit/s
-PACKET = 1040 * 8 / RATE  # what a packet takes to transmit there, in seconds
+PACKET = 1040 * 8 / RATE  # transmission time of a packet there, in seconds
 RED = {"kind": "red", "limit": "60 packets", "mean_packet": "1000 B", "target_delay": "100 ms"}
 
 QUEUES: dict[str, dict[str, Any]] = {
@@ -48,7 +48,7 @@ UNMARKED = {"droptail", "fq", "sfq", "drr", "srr", "tbf"}
 
 
 def scenario(queue: Any, flow: dict[str, Any], duration: str = "20 s", **bottleneck: Any) -> Scenario:
-    """One bottleneck with a queue, and fast links before and behind it."""
+    """Return one bottleneck with a queue, and fast links before and after it."""
     link = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": queue, **bottleneck}
     topology = {"kind": "chain", "access": {"delay": "1 ms"}, "bottleneck": link}
     return Scenario("queues", duration=duration, topology=topology, flow=[flow], record=TRACES)
@@ -66,21 +66,21 @@ def trace(result: Result, name: str) -> polars.DataFrame:
 
 @pytest.fixture
 def red() -> Result:
-    """Four flows with ECN at RED, for long enough that it marks and drops; all done before the end."""
+    """Run four flows with ECN at RED, so long that it marks and drops; all finish before the end."""
     flow = {"count": 4, "ecn": True, "start_spread": "1 s", "size": "1 MB", "initial_ssthresh": "unlimited"}
     return ackclock.run(scenario(RED, flow, duration="60 s"))
 
 
 @pytest.fixture
 def full() -> Result:
-    """A window that does not fit, at a queue that holds 9 packets: the queue is full again and again."""
+    """Run a window larger than path and queue: the queue, which holds 9 packets, fills repeatedly."""
     return ackclock.run(scenario("10 packets", {"rwnd": "100 packets"}))
 
 
 @pytest.mark.parametrize("window", [20, 30])
 def test_a_window_that_fits_waits_as_long_as_arithmetic_says(window: int) -> None:
     result = ackclock.run(scenario("unlimited", {"rwnd": f"{window} packets"}))
-    # One round trip is that window's transmission; what the path without queues does not take of it is spent waiting.
+    # A round trip is the transmission time of the window; beyond the delay of the path, packets wait in the queue.
     fast = 100e6
     path = 2 * 0.012 + 2 * 1040 * 8 / fast + PACKET + 2 * 40 * 8 / fast + 40 * 8 / RATE
     expected = window * PACKET - path
@@ -97,15 +97,15 @@ def test_a_window_that_fits_waits_as_long_as_arithmetic_says(window: int) -> Non
 def test_a_full_queue_waits_for_its_limit(full: Result) -> None:
     link = bottleneck(full)
     assert link["queue_max"] == 9
-    # The ninth waits for the eight before it, and for what is left of the one in transmission.
+    # The ninth waits for the eight before it, and for the rest of the packet in transmission.
     assert 8 * PACKET < link["sojourn_max"] <= 9 * PACKET
     waited = trace(full, "sojourn")["sojourn"]
     assert waited.max() == pytest.approx(link["sojourn_max"])
-    # Of what the queue took, all but what waits at the end has left.
+    # All enqueued packets have left, except those that wait at the end.
     taken = link["arrivals"] - link["drops"]
     assert taken - 9 <= len(waited) <= taken
     assert link["sojourn_mean"] == pytest.approx(waited.mean(), rel=1e-6)
-    # Little's law, but for what waits at the end.
+    # Little's law, except for packets that wait at the end.
     assert link["queue_mean"] == pytest.approx(waited.sum() / 20.0, rel=0.01)
 
 
@@ -128,7 +128,7 @@ def test_drops_and_marks_add_up(kind: str, ecn: bool) -> None:
     assert link["first_drop_time"] == drops.filter(drops["reason"] != "random")["time"][0]
 
 
-def test_the_measured_share_is_what_the_counters_say(red: Result) -> None:
+def test_the_measured_share_agrees_with_the_counters(red: Result) -> None:
     link = bottleneck(red)
     assert link["marks"] > 0
     assert link["drops"] > 0
@@ -141,7 +141,7 @@ def test_the_measured_share_is_what_the_counters_say(red: Result) -> None:
 
 
 def test_the_measured_share_follows_the_probability() -> None:
-    # PI draws each arrival's lot with its probability alone; the gains are high, so that there is something to see.
+    # PI decides each arrival only by its probability; high gains make the effect visible.
     queue = {"kind": "pi", "limit": "200 packets", "reference": "10 packets", "a": 1.822e-3, "b": 1.816e-3}
     result = ackclock.run(scenario(queue, {"count": 4, "initial_ssthresh": "20 packets"}, duration="200 s"))
     (own,), (share,) = plot.probability_lines(result), plot.share_lines(result, 50.0)
@@ -206,7 +206,7 @@ def test_all_views_of_one_queue(red: Result, full: Result) -> None:
     assert figure.axes[0].get_title(loc="left") == "n1>n2"
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["red", "droptail", "marked", "dropped", "95th percentile (thin)", "measured share (thin)"]
-    # droptail has no probability of its own; its colour is the same in every panel.
+    # droptail has no probability, but the same colour in every panel.
     own = plot.probability_lines({"red": red, "droptail": full})
     assert [len(line.x) > 0 for line in own] == [True, False]
     colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in figure.axes]
@@ -220,7 +220,7 @@ def test_a_missing_trace_is_named(kind: str, missing: str, full: Result) -> None
     with pytest.raises(KeyError) as caught:
         plot.KINDS[kind].draw(result)
     assert caught.value.args[0].startswith(
-        f"trace '{missing}', which {kind} needs, not recorded; run again with record"
+        f"{kind} needs the trace '{missing}', which was not recorded; run again with record"
     )
     assert f'"{missing}"' in caught.value.args[0]
 
@@ -283,4 +283,4 @@ def test_a_link_for_plots_of_flows_is_refused(cli: Cli, first: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == "error: --link n1>n2: none of cwnd shows links\n"
     done = cli("plot", "o", "--kind", "sojourn")
-    assert done.stderr.endswith('which sojourn needs, not recorded; run again with record = ["sojourn"]\n')
+    assert done.stderr.endswith('which was not recorded; run again with record = ["sojourn"]\n')

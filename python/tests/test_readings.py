@@ -1,4 +1,4 @@
-"""Readings of the papers that explain what they print: each as data, with the numbers that their READMEs give."""
+"""Readings that explain printed numbers of papers: each as data, with the numbers in their READMEs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import ackclock
 from ackclock.papers import library, modelruns, reproduction
+from ackclock.papers.plan import plan_paper
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
@@ -18,11 +19,11 @@ from .conftest import ROOT
 
 @cache
 def plan(name: str) -> reproduction.Plan:
-    return reproduction.plan(library.find(name))
+    return plan_paper(library.find(name))
 
 
 def variants(file: str, **labels: str) -> list[tuple[dict[str, str], Scenario]]:
-    """Give the variants of a paper's scenario file with these labels."""
+    """Return the variants of a paper's scenario file with these labels."""
     swept = load(ROOT / "papers" / file).variants()
     return [(own, scenario) for own, scenario in swept if labels.items() <= own.items()]
 
@@ -34,12 +35,12 @@ def flow(scenario: Scenario, name: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("queue", ["5", "200"])
 @pytest.mark.parametrize("window", ["Wnd1", "Wnd2"])
-def test_one_unseeded_stream_ranks_as_the_paper_does(queue: str, window: str) -> None:
+def test_one_unseeded_stream_ranks_like_the_paper(queue: str, window: str) -> None:
     labels = {"loss": "20 %, one stream", "queue": queue, "window": window, "cut": "staged"}
     rows = {own["algorithm"]: flow(scenario) for own, scenario in variants("ass/scenario2.toml", **labels)}
     packets = {name: row["delivered_packets"] for name, row in rows.items()}
     assert packets == {"1": 2843, "2": 3777, "3": 3128, "4": 3128}
-    # Algorithm 1 is ns-2.35's own limited slow start: `bytes_` of its sink with an ErrorModel that nothing seeds.
+    # Algorithm 1 is the limited slow start of ns-2.35: `bytes_` of its sink, with an ErrorModel without a seed.
     assert rows["1"]["delivered_bytes"] == 2_956_760
 
 
@@ -59,7 +60,7 @@ def test_the_papers_divisors_cost_what_its_growth_gains() -> None:
 
 
 def test_panels_with_loss_show_one_seed_for_all_queues() -> None:
-    drawn = [run for run in plan("ass").runs if run.drawing.kinds]
+    drawn = [run for run in plan("ass").runs if run.curves.kinds]
     assert {run.labels["loss"] for run in drawn} == {"0 %", "20 %"}
     assert {run.labels["cut"] for run in drawn} == {"staged"}
     lossy = [run for run in drawn if run.labels["loss"] == "20 %"]
@@ -134,12 +135,12 @@ def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
     windows = {
         planned.point.labels["response"]: modelruns.evaluate(planned, "flow")[1]["rounds/cwnd"].y for planned in drawn
     }
-    # Both sawteeth have the same peaks, 100 round trips apart; SSCCM falls to a segment of 1540 B, RBT to just below S.
+    # Both sawteeth peak at the same height, 100 round trips apart; SSCCM falls to a segment, RBT to just below S.
     assert windows["SSCCM"].min() == 1540
     assert 65_400 < windows["RBT"].min() < 65_536
 
 
-def test_the_listing_of_westwood_rb_is_run_beside_the_other_readings() -> None:
+def test_the_listing_of_westwood_rb_runs_with_the_other_readings() -> None:
     runs = [run for run in plan("westwood-rb").runs if run.labels["recovery"] == "listing"]
     assert {run.labels["protocol"] for run in runs} == {"Reno", "Vegas", "TCPW", "RB"}
     assert {run.labels["study"] for run in runs} == {"loss", "capacity"}
@@ -182,7 +183,7 @@ def test_connections_that_close_adapt_within_a_page() -> None:
         if own["IW"] in ("RFC 6928 closing", "adaptive closing", "negotiated"):
             trace = polars.DataFrame(ackclock.run(scenario, record=["cwnd"]).trace("cwnd"))
             firsts = trace.filter(polars.col("cwnd") > 1).group_by("flow", maintain_order=True).first()["cwnd"]
-            # After a lost SYN the window starts at one segment: the first above it is 2.
+            # After a lost SYN the window starts at one segment: the first larger window is 2.
             windows[own["IW"]] = set(firsts.to_list()) - {2.0}
     assert windows["RFC 6928 closing"] == {10.0}
     assert windows["negotiated"] == {6.0}

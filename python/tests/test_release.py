@@ -29,7 +29,7 @@ def test_workflows_call_targets_of_the_makefile(workflow: Path) -> None:
     text = workflow.read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z0-9-]+)", text)) <= targets
-    # Tools that the Makefile calls are called nowhere else.
+    # Only the Makefile calls these tools.
     assert not re.search(r"\brun: .*\b(cargo|pytest|ruff|mypy)\b", text)
 
 

@@ -1,10 +1,11 @@
-"""A report's answer, its folding and size, and what its charts look like."""
+"""Reports: the answer, folded sections, the size, and the look of charts."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,12 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ackclock.drawing import bands, curves
+from ackclock.drawing import bands, curves, rendering
 from ackclock.drawing import charts as chartdrawing
-from ackclock.experiments.measures import Drawing
 from ackclock.experiments.repetitions import Repetition
-from ackclock.papers import answers, charts, library, report, reproduction
+from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
 from ackclock.papers.claims import parse_claims
+from ackclock.papers.contents import Answer, Chart, Contents, Printed
+from ackclock.papers.measurement import Curves
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.printed import parse_tables
 from ackclock.papers.verdicts import judge_all
 from ackclock.reports import units
@@ -89,7 +92,7 @@ ROWS = [
 
 
 def judged() -> list[Any]:
-    """Judge the claims on the rows above."""
+    """Return the judgements of the claims on the rows above."""
     import tomllib
 
     document = {"metrics": ["goodput_bps"], **tomllib.loads(CLAIMS)}
@@ -98,13 +101,13 @@ def judged() -> list[Any]:
 
 
 def text(frame: str) -> str:
-    """Fill in a sentence, as one text."""
+    """Return a sentence filled in, as one text."""
     return "".join(part.text for part in answers.fill(frame, judged()))
 
 
 def paper_with(answer: dict[str, Any]) -> library.Paper:
-    """A paper that has nothing but an answer."""
-    return library.Paper("p", Path("p"), "P", "nobody", {"answer": answer})
+    """Return a paper with nothing but an answer."""
+    return library.Paper(Path("p"), Contents("P", "nobody", answer=Answer(**answer)))
 
 
 # The answer
@@ -130,8 +133,8 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
     assert [(part.claim, part.verdict) for part in parts] == [("", ""), ("twice", "holds"), ("", ""), ("twice", "")]
 
 
-def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
-    found = answers.answer(library.Paper("p", Path("p"), "P", "nobody", {}), judged())
+def test_without_an_answer_the_report_counts_claims() -> None:
+    found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody")), judged())
     assert "".join(part.text for part in found.sentences[0]) == (
         "Of the paper's claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
     )
@@ -146,7 +149,7 @@ def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
         ("{load[goodput].value}", "unknown metric 'goodput'; did you mean 'goodput_bps'?"),
     ],
 )
-def test_an_answer_that_names_what_is_not_there_is_refused(frame: str, message: str) -> None:
+def test_an_answer_that_names_unknown_things_is_refused(frame: str, message: str) -> None:
     claims = [judgement.claim for judgement in judged()]
     with pytest.raises(ValueError, match=re.escape(message)):
         answers.check(paper_with({"sentences": ["a", "b", frame], "causes": []}), claims)
@@ -165,15 +168,16 @@ def test_an_answer_has_three_sentences_and_one_figure(answer: dict[str, Any], me
     document = {"title": "P", "reference": "n", "labels": ["loss"], "experiment": [{"file": "f"}], "answer": answer}
     document["chart"] = [{"kind": "lines", "title": "c", "where": {}, "x": "loss", "metric": "goodput_bps"}]
     with pytest.raises(ValueError, match=re.escape(message)):
-        library.check_paper(document, "p")
+        schema.read(document, "p")
 
 
 @pytest.mark.parametrize("name", ["ass", "exp", "icw", "rbt", "westwood-rb"])
 def test_every_shipped_paper_begins_with_its_answer(name: str) -> None:
-    answer = library.find(name).document["answer"]
-    assert len(answer["sentences"]) == 3
-    assert answer["causes"]
-    for sentence in answer["sentences"]:
+    answer = library.find(name).contents.answer
+    assert answer is not None
+    assert len(answer.sentences) == 3
+    assert answer.causes
+    for sentence in answer.sentences:
         assert "{" in sentence, "what is said comes from verdicts"
 
 
@@ -181,7 +185,7 @@ def test_every_shipped_paper_begins_with_its_answer(name: str) -> None:
 
 
 def lab(colour: str) -> np.ndarray:
-    """Give a colour of sRGB in CIELAB (D65)."""
+    """Convert a colour from sRGB to CIELAB (D65)."""
     rgb = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     matrix = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
@@ -190,7 +194,7 @@ def lab(colour: str) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_nine_series_have_nine_colours_that_can_be_told_apart() -> None:
+def test_nine_series_have_nine_distinct_colours() -> None:
     assert len(curves.COLOURS) >= 9
     assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in itertools.combinations(curves.COLOURS, 2)) > 25
 
@@ -206,7 +210,7 @@ def axes_of(values: list[float], *, ratio: bool = False, bars: bool = False, mar
     return axes
 
 
-def test_what_spans_decades_has_a_logarithmic_axis() -> None:
+def test_values_over_decades_have_a_logarithmic_axis() -> None:
     assert axes_of([0.12, 0.3, 1.1, 14.0]).get_yscale() == "log"
     assert axes_of([2.0, 3.0, 5.0]).get_yscale() == "linear"
     assert axes_of([0.0, 3.0, 500.0]).get_yscale() == "linear", "zero has no place on it"
@@ -233,16 +237,15 @@ def test_bars_of_ratios_begin_at_one() -> None:
 
 
 def test_maps_of_ratios_have_a_bar_and_a_logarithmic_scale() -> None:
-    chart = {"x": "k", "y": "l", "flow": "a", "to": "b", "metric": "delivered_bytes"}
     grid = np.array([[0.25, 0.5], [1.0, 8.0]])
-    ends = chartdrawing.ends_of([grid], chart)
+    ends = chartdrawing.ends_of([grid], ratio=True)
     assert ends == (-3.0, 3.0), "as far below 1 as above"
     figure = curves.new_figure((5, 4))
     axes = figure.add_subplot()
-    drawn = chartdrawing.draw_map(axes, (grid, ["1", "2"], ["1", "2"]), ends, chart)
+    drawn = chartdrawing.draw_map(axes, (grid, ["1", "2"], ["1", "2"]), ends, ("k", "l"), ratio=True)
     assert np.asarray(drawn.get_array()).tolist() == [[-2.0, -1.0], [0.0, 3.0]]
     assert {item.get_text() for item in axes.texts} == {"0.25", "0.5", "1", "8"}
-    chartdrawing.bar_of_map(figure, drawn, [axes], chart, "a / b")
+    chartdrawing.bar_of_map(figure, drawn, [axes], "a / b", ratio=True)
     bar = figure.axes[1]
     assert [item.get_text() for item in bar.get_yticklabels()] == ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
     assert bar.get_ylabel() == "a / b"
@@ -278,26 +281,26 @@ def test_before_a_flow_starts_there_is_no_window() -> None:
     assert np.all(line.y[bands.SAMPLES // 2 :] == 2.0)
 
 
-def test_what_a_control_shows_of_itself_is_that_of_the_first_run() -> None:
-    drawing = Drawing(["throughput", "internals"])
+def test_internals_are_those_of_the_first_run() -> None:
+    curves_of_cell = Curves(("throughput", "internals"))
     drawn = list(range(bands.RUNS))
-    places = [reproduction._curves(drawing, drawn, place).kinds for place in (0, 1, bands.RUNS)]
-    assert places == [["throughput", "internals"], ["throughput"], ()]
+    places = [plan._curves(curves_of_cell, drawn, place).kinds for place in (0, 1, bands.RUNS)]
+    assert places == [("throughput", "internals"), ("throughput",), ()]
 
 
 def test_runs_with_common_seeds_or_on_the_exact_path_are_drawn(scenario: Scenario) -> None:
     own, common = (Repetition("seed", 1, scenario, seeds) for seeds in ("own", "common"))
-    assert reproduction._drawn([own, own, common, common]) == [2, 3]
+    assert plan._drawn([own, own, common, common]) == [2, 3]
     exact, like = (Repetition("path", 1, scenario, paths=paths) for paths in ("exact", "like"))
-    assert reproduction._drawn([exact, exact, like]) == [0, 1]
-    assert reproduction._drawn([like, like]) == [0]
+    assert plan._drawn([exact, exact, like]) == [0, 1]
+    assert plan._drawn([like, like]) == [0]
 
 
 def test_pictures_have_a_palette() -> None:
     figure = curves.new_figure((4, 3))
     curves.draw(figure.add_subplot(), [curves.Line("a", np.arange(9.0), np.arange(9.0))])
-    png = curves.encode(figure, "png")
-    assert png == curves.encode(figure, "png")
+    png = rendering.encode(figure, "png")
+    assert png == rendering.encode(figure, "png")
     with Image.open(io.BytesIO(png)) as image:
         assert image.mode == "P"
 
@@ -305,7 +308,7 @@ def test_pictures_have_a_palette() -> None:
 # Printed values, units
 
 
-def test_printed_values_stand_in_the_plots() -> None:
+def test_plots_show_printed_values() -> None:
     document = {
         "table": [
             {
@@ -317,17 +320,18 @@ def test_printed_values_stand_in_the_plots() -> None:
     }  # fmt: skip
     labels = {"study": ["one", "two"], "loss": ["1 %", "2 %"], "recovery": ["reno", "sack"], "flow": ["a", "b"]}
     found = parse_tables(document, labels, ["goodput_bps"])
-    paper = library.Paper("p", Path("p"), "P", "n", {"labels": ["study", "loss", "recovery"], "flows": "flow"})
+    paper = library.Paper(Path("p"), Contents("P", "n", ("study", "loss", "recovery"), "flow"))
     outcome: Any = SimpleNamespace(plan=SimpleNamespace(tables=found, paper=paper))
-    chart = {"where": {"study": "one", "recovery": "reno"}, "x": "loss", "metric": "goodput_bps", "scale": 1e-6}
+    where = {"study": "one", "recovery": "reno"}
+    chart = Chart("lines", "c", where, x="loss", metric="goodput_bps", scale=1e-6)
     assert charts.printed_values(chart, outcome) == [
         ("1 %", "a", pytest.approx(1.5)),
         ("2 %", "a", pytest.approx(0.9)),
     ]
-    assert charts.printed_values({**chart, "where": {"study": "two"}}, outcome) == []
-    assert charts.printed_values({**chart, "where": {"recovery": "sack"}}, outcome) == []
-    assert charts.printed_values({**chart, "metric": "jain"}, outcome) == []
-    own = {**chart, "metric": "jain", "printed": [{"x": "1 %", "value": 0.5}]}
+    assert charts.printed_values(replace(chart, where={"study": "two"}), outcome) == []
+    assert charts.printed_values(replace(chart, where={"recovery": "sack"}), outcome) == []
+    assert charts.printed_values(replace(chart, metric="jain"), outcome) == []
+    own = replace(chart, metric="jain", printed=(Printed("1 %", 0.5),))
     assert charts.printed_values(own, outcome) == [("1 %", "", 0.5)]
     axes = curves.new_figure((5, 3)).add_subplot()
     assert chartdrawing.draw_printed(axes, [("1 %", "a", 1.5), ("9 %", "a", 2.0)], ["1 %"], ["a"], "lines")
@@ -346,7 +350,7 @@ def test_metrics_have_their_units() -> None:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The report of a small paper whose answer shows a figure that its claims and its figures name as well."""
+    """Return the report of a small paper, whose answer, claims and figures name the same figure."""
     folder = tmp_path_factory.mktemp("papers") / "tiny"
     folder.mkdir()
     (folder / "paper.toml").write_text("""\
@@ -394,7 +398,7 @@ low = 2.0
 metrics = ["gain", "gain_printed"]
 """)
     out = folder.parent / "o"
-    plan = reproduction.plan(library._load(folder))
+    plan = plan_paper(library._load(folder))
     written = report.write(reproduction.execute(plan, out), out)
     return out, written.html.read_text()
 
@@ -410,7 +414,7 @@ def test_a_report_begins_with_its_answer_then_causes_then_claims(page: tuple[Pat
     assert markdown.index("Of 1 claims 0 hold") < markdown.index("## Causes") < markdown.index("## Claims")
 
 
-def test_a_shared_figure_stands_in_the_report_once(page: tuple[Path, str]) -> None:
+def test_a_shared_figure_appears_once_in_the_report(page: tuple[Path, str]) -> None:
     out, html = page
     images = re.findall(r'src="data:image/png;base64,([^"]+)"', html)
     assert len(images) == len(set(images)) == 2

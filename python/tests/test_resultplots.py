@@ -17,7 +17,7 @@ from ackclock.statistics.intervals import interval
 
 from .conftest import Cli
 
-pytestmark = pytest.mark.xdist_group("results")  # what its fixture makes is made once
+pytestmark = pytest.mark.xdist_group("results")  # so that its fixture runs once
 
 WEB = """\
 duration = "6 s"
@@ -38,7 +38,7 @@ seed = { from = 1, to = 3 }
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep over delays, slow starts and seeds."""
+    """Return a stored sweep over delays, slow starts and seeds."""
     from ackclock.cli.sweeps import Sweep
 
     folder = tmp_path_factory.mktemp("web")
@@ -131,13 +131,13 @@ def test_columns_of_links_need_a_link(stored: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--x", "delay"], "the runs differ in flow.slow_start, too; add --by slow_start"),
+        (["--x", "delay"], "the runs also differ in flow.slow_start; add --by slow_start"),
         (["--x", "dealy", "--by", "slow_start"], "--x dealy: there is no label 'dealy'; did you mean 'delay'?"),
         (["--x", "delay", "--by", "slow"], "--by slow: there is no label 'slow'"),
         (["--x", "delay", "--by", "slow_start", "--y", "goodput"], "did you mean 'goodput_bps'?"),
         (["--by", "slow_start"], "--x is needed"),
         (["--kind", "cdf", "--x", "delay"], "the axis of a cdf is its column"),
-        (["--kind", "cwnd", "--x", "delay"], "--kind cwnd: is drawn over time"),
+        (["--kind", "cwnd", "--x", "delay"], "--kind cwnd is drawn over time"),
         (["--x", "delay", "--by", "slow_start", "--y", "pages.load_time"], "--y pages.load_time: no run has pages"),
     ],
 )

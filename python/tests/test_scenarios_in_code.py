@@ -1,4 +1,4 @@
-"""Scenarios and results as Python values: what a call refuses and with which words, equality, copies, pickles."""
+"""Scenarios and results as Python values: errors of calls, equality, copies, pickles."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FLOWS: list[dict[str, object]] = [{}]
 
 
 class Search(CongestionControl):
-    """A control of the user's."""
+    """A user's control."""
 
 
 def made(**keys: object) -> Scenario:
-    """Make a short scenario."""
+    """Return a short scenario."""
     return Scenario(**{"duration": "1 s", "flow": FLOWS, **keys})  # type: ignore[arg-type]
 
 
@@ -33,7 +33,7 @@ def made(**keys: object) -> Scenario:
         (
             lambda: made(flow=[{"congestion_control": Search()}]),
             ScenarioError,
-            "flow.0.congestion_control: each run makes a control of its own, so write the class, Search, and not an",
+            "flow.0.congestion_control: each run makes its own control; write the class Search, not its",
         ),
         (
             lambda: made().set({"flow.congestion_control": Search}),
@@ -71,7 +71,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def leaving(**values: object) -> Scenario:
-    """Make a scenario whose control leaves these attributes after an ACK."""
+    """Return a scenario whose control sets these attributes at an ACK."""
 
     class Odd(CongestionControl):
         def on_ack(self, ack: ackclock.Ack) -> None:
@@ -102,9 +102,7 @@ def test_a_window_below_one_counts_as_one() -> None:
 def test_a_sweep_is_not_run_without_a_word(sweep: Path) -> None:
     swept = load(sweep)
     for call in (lambda: run(swept), lambda: run_many([swept, swept])):
-        with pytest.warns(
-            UserWarning, match=r"sweep has a \[sweep\], of which only the base is run.*variants"
-        ) as caught:
+        with pytest.warns(UserWarning, match=r"sweep has a \[sweep\], but only its base runs.*variants") as caught:
             call()
         assert len(caught) == 1
         assert caught[0].filename == __file__
@@ -155,7 +153,7 @@ def test_results_are_values(tmp_path: Path) -> None:
             empty.write_pcap(tmp_path / "x.pcap")
 
 
-def test_stored_results_say_what_they_are(sweep: Path, tmp_path: Path) -> None:
+def test_stored_results_hold_labels_scenario_and_summary(sweep: Path, tmp_path: Path) -> None:
     labels, scenario = load(sweep).variants()[2]
     result = run(scenario)
     result.write(tmp_path / "o", labels)
@@ -166,5 +164,5 @@ def test_stored_results_say_what_they_are(sweep: Path, tmp_path: Path) -> None:
     expected = {key: value for key, value in result.summary.items() if key not in of_time}
     assert stored.summary == {**expected, "labels": labels}
     run(made(flow=[{"congestion_control": Search}])).write(tmp_path / "p")
-    with pytest.raises(ScenarioError, match="a congestion control in Python, which no file holds"):
+    with pytest.raises(ScenarioError, match="a congestion control in Python, which no file can hold"):
         _ = ackclock.read(tmp_path / "p")[0].scenario

@@ -1,4 +1,4 @@
-"""Statistics against known answers, and in simulated experiments whose truth is known."""
+"""Statistics against known answers, and in simulated experiments with a known truth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_jain() -> None:
     assert jain_index([0.0, 0.0]) is None
 
 
-def test_what_a_range_and_equal_runs_say_of_further_runs() -> None:
+def test_a_range_and_equal_runs_bound_further_runs() -> None:
     assert coverage_of_range(39) == pytest.approx(0.95)
     assert unseen(1) == pytest.approx(0.95)
     assert unseen(300) == pytest.approx(0.01, rel=0.01), "the rule of three"
@@ -41,8 +41,8 @@ def test_what_a_range_and_equal_runs_say_of_further_runs() -> None:
     assert share_of(hits) == pytest.approx(coverage_of_range(20), abs=0.03)
 
 
-def test_random_runs_that_are_all_the_same_are_no_certainty() -> None:
-    """Student's interval of them had no width."""
+def test_equal_random_runs_are_no_certainty() -> None:
+    """Student's interval of equal values has no width."""
     same = interval([5.0] * 20, "seed")
     assert (same.mean, same.low, same.high) == (5.0, -math.inf, math.inf)
     assert same.note == "all 20 runs gave the same, 5, so that the seeds tell nothing of others"
@@ -54,13 +54,13 @@ def test_random_runs_that_are_all_the_same_are_no_certainty() -> None:
 
 
 def test_the_interval_of_an_index_stays_within_its_bounds() -> None:
-    """The t interval of these reached 1.02."""
+    """The t interval of these values reaches 1.02."""
     values = [1.0, 0.999, 0.9, 1.0]
     assert interval(values, "seed").high > 1
     found = interval(values, "seed", bounds=(0.0, 1.0))
     assert 0 < found.low < found.mean < found.high < 1
     assert one_run(values, "seed", bounds=(0.0, 1.0)).high < 1
-    # By hand: the mean, and its standard error over m (1 − m), on the logit scale.
+    # By hand on the logit scale: the mean, and its standard error divided by m (1 − m).
     mean, half = 0.97475, interval(values, "seed").high - 0.97475
     logit = math.log(mean / (1 - mean)) - half / (mean * (1 - mean))
     assert found.low == pytest.approx(1 / (1 + math.exp(-logit)))
@@ -111,7 +111,7 @@ def test_fiellers_interval_covers_the_ratio(noise: float) -> None:
     assert share_of(hits) == pytest.approx(0.95, abs=0.02)
 
 
-def test_what_runs_cannot_tell_of_a_ratio() -> None:
+def test_ratios_that_runs_cannot_determine() -> None:
     assert "there is none of it in either" in ratio([0.0] * 9, [0.0] * 9, "path").note
     assert "all 2 runs gave the same, 7," in ratio([7.0, 7.0], [7.0, 7.0], "seed").note
     assert ratio([7.0, 7.0], [5.0, 5.0], "seed").note == "all 2 runs of each gave the same"
@@ -141,7 +141,7 @@ def test_a_reference_of_nothing() -> None:
 
 
 def test_the_least_of_many_means_is_corrected_for_its_choice() -> None:
-    """Of thirteen like windows the least sample mean is too small by over a standard error, the corrected one not."""
+    """The least of thirteen equal means is too small by more than a standard error; the corrected one is not."""
     rng = np.random.default_rng(5)
     naive, corrected = [], []
     for _ in range(TRIALS):
@@ -154,7 +154,7 @@ def test_the_least_of_many_means_is_corrected_for_its_choice() -> None:
 
 def test_each_half_of_the_runs_chooses_for_the_other() -> None:
     samples = {"a": [1.0, 4.0, 1.0, 4.0], "b": [2.0, 3.0, 2.0, 3.0]}
-    # The even runs choose a, of which the odd ones have 4; the odd ones choose b, of which the even ones have 2.
+    # The even runs choose a, whose odd runs give 4; the odd runs choose b, whose even runs give 2.
     assert chosen(samples, lambda name, part: sum(samples[name][part]) / 2, 1) == 3.0
 
 
@@ -189,7 +189,7 @@ def test_joint_tests_reject_as_often_as_they_say() -> None:
 
 
 def test_joint_tests_find_what_single_numbers_hide() -> None:
-    """Five numbers, each within what one run could give, and all of them on the same side."""
+    """Five numbers, each plausible for one run, but all on the same side."""
     rng = np.random.default_rng(8)
     whole = Joint(0.0, 0)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""What `Result.summary` gives is what the tables hold, and a sweep keeps no more than what was asked for."""
+"""`Result.summary` agrees with the tables, and a sweep stores only what was requested."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXITS = ("reason", "time", "cwnd", "ratio")
 
 
 def plain(table: Any) -> list[dict[str, Any]]:
-    """Rows with None for what JSON has not."""
+    """Return rows with None for values that JSON cannot hold."""
     finite = [polars.when(polars.col(polars.Float64).is_finite()).then(polars.col(polars.Float64))]
     return polars.DataFrame(table).with_columns(finite).to_dicts()
 
@@ -78,7 +78,7 @@ def expected(result: ackclock.Result) -> dict[str, Any]:
 
 
 def keys(value: Any) -> Any:
-    """The order of the keys, which comparing dictionaries does not see."""
+    """Return the order of the keys, which equality of dictionaries ignores."""
     if isinstance(value, dict):
         return [(key, keys(item)) for key, item in value.items()]
     return [keys(item) for item in value] if isinstance(value, list) else None
@@ -95,7 +95,7 @@ def close(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_a_summary_is_what_the_tables_hold(path: Path) -> None:
+def test_a_summary_agrees_with_the_tables(path: Path) -> None:
     scenario = ackclock.load(path).variants()[0][1]
     result = ackclock.run(scenario.set({"duration": f"{min(scenario.duration, 4):g} s"}), record=[])
     made, wanted = result.summary, expected(result)
@@ -116,7 +116,7 @@ def test_the_commands_json_is_the_summary(cli: Cli, tmp_path: Path) -> None:
     printed = cli("run", "sweep.toml", "--json").stdout
     whole = json.loads(printed)
     assert list(whole) == ["state", "planned", "runs"]
-    # Python writes some numbers with another exponent.
+    # Python formats some exponents differently.
     number = re.compile(r"-?\d[-+.e\d]*")
     assert number.sub("0", printed) == number.sub("0", json.dumps(whole, indent=2, ensure_ascii=False)) + "\n"
     for (labels, variant), run in zip(ackclock.load(tmp_path / "sweep.toml").variants(), whole["runs"], strict=True):

@@ -1,4 +1,4 @@
-"""Output files that the user names: what is replaced or written through, and what killed runs leave."""
+"""Output files named by the user: replaced or written through; and the leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HAR = {
 
 @pytest.fixture
 def short(first: Path) -> Path:
-    """A scenario file that is run in no time."""
+    """Return a scenario file whose run is very short."""
     first.write_text(FIRST.replace('"5 s"', '"500 ms"'))
     return first
 
@@ -99,10 +99,10 @@ def test_a_file_of_another_program_is_replaced_only_on_demand(cli: Cli, short: P
     assert not (tmp_path / "s-1-5_packets-standard.pcap").exists(), "nothing was run"
 
 
-def test_links_lead_to_what_is_written(cli: Cli, short: Path, tmp_path: Path) -> None:
+def test_links_lead_to_the_written_file(cli: Cli, short: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "x.pcap").symlink_to("folder/y.pcap")
-    for _ in range(2):  # of nothing, and of a file that is there
+    for _ in range(2):  # first without, then with an existing file
         assert cli("run", short, "--pcap", "x.pcap").returncode == 0
         assert (tmp_path / "x.pcap").is_symlink()
         assert (tmp_path / "folder" / "y.pcap").read_bytes().startswith(PCAPNG)
@@ -133,7 +133,7 @@ def test_pipes_are_written_to(cli: Cli, short: Path, tmp_path: Path) -> None:
 
 
 def shell(line: str, place: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run a line of the shell, in which ACKCLOCK is the program."""
+    """Run a shell command; ACKCLOCK in it stands for the program."""
     line = line.replace("ACKCLOCK", f'"{sys.executable}" -m ackclock')
     return subprocess.run(["sh", "-c", line], capture_output=True, cwd=place, timeout=120, check=False)
 
@@ -158,7 +158,7 @@ def test_a_full_disk_is_code_2(short: Path, tmp_path: Path) -> None:
     done = shell(f"ACKCLOCK run {short.name} --pcap /dev/full", tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith(b"error: /dev/full: cannot write here: No space left on device\n")
-    # A file that may not grow is what a full disk is to a program.
+    # To a program, a file that must not grow is like a full disk.
     for line in (
         "run first.toml --pcap x.pcap",
         "run first.toml --out o",
@@ -204,7 +204,7 @@ def test_plots(cli: Cli, short: Path, tmp_path: Path) -> None:
 
 
 def killed(place: Path) -> None:
-    """Start a long sweep and kill it when its folder is there."""
+    """Start a long sweep, and kill it when its folder exists."""
     command = [sys.executable, "-m", "ackclock", "run", "long.toml", "--jobs", "1", "--out", "o"]
     process = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not list(place.glob(".o-*")) and process.poll() is None:
@@ -214,11 +214,11 @@ def killed(place: Path) -> None:
 
 
 def hidden(place: Path) -> list[str]:
-    """Name what lies hidden in a folder."""
+    """Return the names of the hidden files in a folder."""
     return sorted(path.name for path in place.iterdir() if path.name.startswith("."))
 
 
-def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path) -> None:
+def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: Path) -> None:
     long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
     (tmp_path / "long.toml").write_text(long)
     killed(tmp_path)
@@ -226,7 +226,7 @@ def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path)
     for mine in (".o-mine", ".o-abcdefgh", ".o-ab-abcdefgh.ackclock", ".p-abcdefgh.ackclock"):
         (tmp_path / mine).mkdir()
     kept = hidden(tmp_path)
-    owner = leftovers.new_folder(tmp_path / "o")[0]  # of a run that is alive
+    owner = leftovers.new_folder(tmp_path / "o")[0]  # of a live run
     assert cli("run", short, "--out", "o").returncode == 0
     left = hidden(tmp_path)
     assert len([name for name in left if name not in kept]) == 1, "what is in use is left alone"
@@ -239,7 +239,7 @@ def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path)
     assert len(hidden(tmp_path)) == 4
 
 
-def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Path) -> None:
+def test_leftovers_of_killed_papers_and_matrices_are_removed(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
     options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
@@ -253,16 +253,16 @@ def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Pat
     assert hidden(tmp_path / "m") == [".mine"]
 
 
-def test_a_result_on_its_way_out_comes_back(scenario: ackclock.Scenario, tmp_path: Path) -> None:
+def test_a_half_replaced_result_is_restored(scenario: ackclock.Scenario, tmp_path: Path) -> None:
     place = tmp_path / "o"
     result = ackclock.run(scenario)
     result.write(place)
     (place / "notes.txt").write_text("mine")
-    # Killed between two renames: the old result has left, the new one has not come.
+    # Killed between two renames: the old result is gone, the new one is not yet in place.
     place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
     with storage.draft(place, "run"):
         assert (place / "notes.txt").read_text() == "mine"
-    # Killed before the user's files were carried over.
+    # Killed before the user's files were moved.
     place.rename(tmp_path / ".o-abcdefgh.ackclock-old")
     with storage.draft(tmp_path / "other", "run") as folder:
         result.write_files(folder)

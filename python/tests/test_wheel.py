@@ -177,7 +177,7 @@ def test_the_source_distribution_holds_every_source(sdist: Path) -> None:
         capture_output=True, text=True, cwd=ROOT, check=True,
     ).stdout.split()  # fmt: skip
     assert "crates/core/src/lib.rs" in tracked
-    # Benchmarks and tests of the crates are no part of what is built.
+    # A build needs neither benchmarks nor tests of the crates.
     needed = [name for name in tracked if not re.match(r"crates/\w+/(benches|tests|examples)/", name)]
     assert [name for name in needed if not (sdist / name).is_file()] == []
 

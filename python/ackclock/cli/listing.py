@@ -30,7 +30,7 @@ def list_command(axis: str | None, *, json_output: bool) -> None:
         output.note(f"no papers found; a paper is a folder with a {library.PAPER_FILE}, in one of {places}")
     for name, parts in chosen.items():
         lines = [[part["name"], part["summary"], part.get("reference", "")] for part in parts]
-        output.table(["name", "what it is", "reference"], lines, title=name, left=3)
+        output.table(["name", "summary", "reference"], lines, title=name, left=3)
         if axis is not None and name != "papers":
             _parameters(parts)
             _settings(parts)

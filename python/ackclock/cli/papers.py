@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ackclock.cli import output
+from ackclock.experiments.execute import Interrupted
 from ackclock.papers import library
-from ackclock.running import Interrupted
 
 
 def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None) -> None:
@@ -15,8 +15,9 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
 
     from ackclock.papers import report, reproduction
+    from ackclock.papers.plan import plan_paper
 
-    plan = reproduction.plan(paper, quick=quick)
+    plan = plan_paper(paper, quick=quick)
     evaluations = f" and {plan.evaluations} evaluations of models" if plan.models else ""
     output.note(f"{paper.title}: {len(plan.runs)} runs{evaluations}")
     with output.progress("runs", len(plan.runs)) as progress:
@@ -24,7 +25,7 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
             outcome = reproduction.execute(plan, target, jobs=jobs, progress=progress)
         except Interrupted as stopped:
             advice = "run the same command to continue"
-            raise Interrupted(stopped.results, noun="parts", advice=advice) from None
+            raise Interrupted(stopped.results, advice=advice) from None
     output.note("drawing and writing the report")
     written = report.write(outcome, target)
     main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]

@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock import _core
 from ackclock.cli import output, tables
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
 from ackclock.completion import STATISTICS
+from ackclock.experiments.execute import Interrupted, execute
+from ackclock.experiments.measures import Measurement
+from ackclock.experiments.plan import Point
 from ackclock.experiments.sweeps import Entry, Writer
 from ackclock.files import storage
 from ackclock.result import Result, rows
-from ackclock.running import Interrupted, each_finished, run_here
 from ackclock.scenario import Scenario
 from ackclock.texts.labels import last_part
 
@@ -72,14 +73,15 @@ class Sweep:
         captures: Captures | None = None,
     ) -> None:
         self._variants = variants
-        self._record = record
+        self.record = record
         self._jobs = jobs
-        self._captures = captures
+        self.captures = captures
         self._done: set[int] = set()
         self._flows = FirstRows()
         self._links = FirstRows()
         self._pages = FirstRows()
         self._summaries: dict[int, str] = {}
+        self._writer: Writer | None = None
 
     def run(self, out: Path | None, *, json_output: bool) -> None:
         """Run all variants, write the results to `out`, and print them; after Ctrl-C, only finished runs.
@@ -109,42 +111,41 @@ class Sweep:
 
     def _run(self, writer: Writer | None, *, json_output: bool) -> bool:
         """Run all variants; return whether Ctrl-C was pressed."""
-        cancel = _core.Cancel()
-
-        def run(index: int) -> Finished:
-            scenario = self._variants[index][1]
-            places = self._captures.places_of(scenario) if self._captures else ()
-            result = run_here(scenario, self._record, cancel, places)
-            if self._captures is not None:
-                self._captures.write(result, self._name(index))
-            entry = None if writer is None else writer.entry(index, result)
-            return Finished(entry, result.summary_json) if json_output else _finished(result, entry)
-
-        def collect(index: int, run: Finished) -> None:
-            if writer is not None and run.entry is not None:
-                writer.add(index, run.entry)
-            if json_output:
-                self._summaries[index] = run.summary
-            parts = (run.flows, run.links, run.pages)
-            for table, part, count in zip((self._flows, self._links, self._pages), parts, run.counts, strict=True):
-                table.add(index, part, count)
-            self._done.add(index)
-            if progress is not None:
-                progress(len(self._done), len(self._variants))
-
-        with output.progress("runs", len(self._variants)) as progress:
+        points = [
+            _Point(scenario, _Part(self, index, scenario, writer, json_output), index)
+            for index, (_, scenario) in enumerate(self._variants)
+        ]
+        self._writer = writer
+        with output.progress("runs", len(points)) as progress:
             try:
-                each_finished(run, range(len(self._variants)), cancel, collect, jobs=self._jobs)
-            except KeyboardInterrupt:
+                execute(points, self, jobs=self._jobs, progress=progress)
+            except Interrupted:
                 return True
         return False
+
+    def has(self, point: _Point) -> bool:
+        """Whether a variant is finished."""
+        return point.index in self._done
+
+    def put(self, point: _Point, part: Finished) -> None:
+        """Keep what is printed and written of a variant."""
+        index = point.index
+        if self._writer is not None and part.entry is not None:
+            self._writer.add(index, part.entry)
+        if part.summary:
+            self._summaries[index] = part.summary
+        parts = (part.flows, part.links, part.pages)
+        for table, own, count in zip((self._flows, self._links, self._pages), parts, part.counts, strict=True):
+            table.add(index, own, count)
+        self._done.add(index)
 
     @property
     def names(self) -> list[str]:
         """Names of the runs, of their folders and of their files."""
-        return [self._name(index) for index in range(len(self._variants))]
+        return [self.name_of(index) for index in range(len(self._variants))]
 
-    def _name(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
+        """Return the name of a run, of its folder and of its files."""
         words = "-".join(
             re.sub(r"[^A-Za-z0-9.]+", "_", value).strip("_") for value in self._variants[index][0].values()
         )
@@ -193,6 +194,38 @@ class Sweep:
             output.note(
                 f"only the first {len(lines)} of {table.total:,} {noun} are shown; --json prints all, --out stores all"
             )
+
+
+@dataclass(frozen=True)
+class _Point(Point[Finished]):
+    """A variant; `index` is its place in the sweep."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class _Part(Measurement[Finished]):
+    """The part of a variant's run that its sweep keeps; captures and the run's own files are written on its thread."""
+
+    sweep: Sweep
+    index: int
+    scenario: Scenario
+    writer: Writer | None
+    json_output: bool
+
+    @property
+    def record(self) -> Sequence[str] | None:
+        return self.sweep.record
+
+    @property
+    def capture(self) -> Sequence[str]:
+        return self.sweep.captures.places_of(self.scenario) if self.sweep.captures else ()
+
+    def take(self, result: Result) -> Finished:
+        if self.sweep.captures is not None:
+            self.sweep.captures.write(result, self.sweep.name_of(self.index))
+        entry = None if self.writer is None else self.writer.entry(self.index, result)
+        return Finished(entry, result.summary_json) if self.json_output else _finished(result, entry)
 
 
 def _finished(result: Result, entry: Entry | None) -> Finished:

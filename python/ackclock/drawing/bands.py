@@ -1,8 +1,8 @@
-"""The curves of several runs as one: the median, and a band that holds most of what they do.
+"""The curves of several runs as one curve: the median, and a band that holds most values.
 
-A saw-tooth of one seed is chance, and several overlaid are a smear. So a curve that stays until its next change is
-sampled, and the samples of all runs in a bin of time make one point. Where the bin is shorter than a tooth, the teeth
-stay; where it is longer, the band is as high as they are.
+The sawtooth of one seed is chance, and many overlaid hide each other. So each step curve is sampled, and the samples of
+all runs in a bin of time make one point. Teeth longer than a bin remain visible; shorter ones show as the height of the
+band.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from ackclock.drawing.curves import Floats, Line
 
 RUNS = 20
-"""So many of a cell's runs are drawn."""
+"""Runs of a cell that are drawn."""
 SAMPLES = 500
-"""Of one run's curve."""
+"""Samples of one run's curve."""
 PER_BIN = 10
-PER_BIN_OF_START = 4  # finer: it shows a few seconds
+PER_BIN_OF_START = 4  # finer, since it shows a few seconds
 BAND = (10.0, 90.0)  # percentiles
 
 
 def sampled(line: Line, end: float) -> Line:
-    """Sample a curve that stays until its next change, at equal steps from 0 to `end` seconds; NaN before its first."""
+    """Sample a step curve at equal distances from 0 to `end` seconds; NaN before its first point."""
     times = (np.arange(SAMPLES) + 0.5) * (end / SAMPLES)
     place = np.searchsorted(line.x, times, side="right") - 1
     values = np.where(place >= 0, line.y[place], np.nan) if len(line.y) else np.full(len(times), np.nan)
@@ -33,13 +33,13 @@ def sampled(line: Line, end: float) -> Line:
 
 
 def together(runs: Sequence[Mapping[str, Line]]) -> dict[str, Line]:
-    """Put the curves of several runs together, by their names: median and band.
+    """Combine the curves of several runs by their names: median and band.
 
     Parameters
     ----------
     runs
-        For each run its curves: sampled ones, with the same times in all runs; or in bins (steps), likewise. What only
-        the first run has, as a control's internals, stays as it is.
+        The curves of each run, sampled or in bins (steps), at the same times in all runs. A curve that only the first
+        run has, as a control's internals, is unchanged.
     """
     made = {}
     for name, first in (runs[0] if runs else {}).items():
@@ -55,7 +55,7 @@ def _median(lines: Sequence[Line], per: int) -> Line:
     first = lines[0]
     values = np.stack([line.y for line in lines]).astype(np.float64).reshape(len(lines), -1, per)
     with warnings.catch_warnings():
-        # Before the first flow has started there is nothing in a bin.
+        # Before the first flow starts, a bin is empty.
         warnings.simplefilter("ignore", RuntimeWarning)
         low, middle, high = np.nanpercentile(values, (BAND[0], 50.0, BAND[1]), axis=(0, 2))
     x: Floats = first.x.astype(np.float64).reshape(-1, per).mean(axis=1)

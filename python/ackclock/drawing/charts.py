@@ -1,4 +1,4 @@
-"""How a paper's charts are drawn: points, bars and formulas with their scale, printed values, and maps with a bar."""
+"""Charts of papers: points, bars, formulas and printed values with their scale, and maps with a colour bar."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ackclock.statistics.intervals import Interval
 from ackclock.texts.names import in_figure, in_legend
 from ackclock.texts.numbers import number
 
-WIDE = 20.0  # largest over smallest mean, from which on an axis is logarithmic
-WIDE_RATIO = 3.0  # the same of ratios, which have no zero to start from
-ROOM = 4.0  # how far beyond the means a logarithmic axis follows their intervals
+WIDE = 20.0  # an axis is logarithmic if the largest mean is at least this many times the smallest
+WIDE_RATIO = 3.0  # the same for ratios, whose axis does not start at zero
+ROOM = 4.0  # a logarithmic axis shows intervals up to this factor beyond the means
 RATIO_COLOURS = "PRGn"
 PRINTED: dict[str, Any] = {
     "markersize": 7,
@@ -34,7 +34,7 @@ PRINTED: dict[str, Any] = {
     "markeredgewidth": 1.8,
     "zorder": 5,
 }
-TITLE_WIDTH = 88  # letters of a title, for a panel of 8 inches
+TITLE_WIDTH = 88  # letters of a title above a panel of 8 inches
 
 Style = Literal["points", "lines", "bars", "formula"]
 Printed = Iterable[tuple[str, str, float]]
@@ -49,7 +49,7 @@ class Scale:
     log : bool
         Whether it is logarithmic.
     base : float
-        Where bars begin: 1 for ratios, else 0.
+        The value at which bars begin: 1 for ratios, otherwise 0.
     """
 
     log: bool
@@ -57,7 +57,7 @@ class Scale:
 
 
 def scale_of(values: Iterable[float], *, ratio: bool) -> Scale:
-    """Choose the scale of an axis: logarithmic if small values would not be seen beside large ones on a linear one."""
+    """Choose the scale of an axis: logarithmic if a linear one would hide small values beside large ones."""
     finite = [value for value in values if math.isfinite(value)]
     positive = bool(finite) and min(finite) > 0
     wide = positive and max(finite) >= (WIDE_RATIO if ratio else WIDE) * min(finite)
@@ -72,15 +72,15 @@ def draw_series(
     points: tuple[Sequence[int], Sequence[Interval]],
     scale: Scale,
 ) -> None:
-    """Draw one series: means at places with their intervals, in the colour of its index.
+    """Draw one series: means with their intervals, in the colour of its index.
 
-    Bars on a logarithmic axis would have lengths that mean nothing; points stand in their places.
+    On a logarithmic axis the length of a bar means nothing, so points replace bars.
     """
     (index, count), (at, means) = index_and_count, points
     values = np.array([mean.mean for mean in means])
     bars = errors(means)
     colour = curves.COLOURS[index % len(curves.COLOURS)]
-    again = index // len(curves.COLOURS)  # how often all colours were used before
+    again = index // len(curves.COLOURS)  # how often every colour was used before
     marker: dict[str, Any] = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5, "capsize": 2.5}
     if style == "bars":
         width = 0.84 / count
@@ -98,7 +98,7 @@ def draw_series(
     if style == "formula":
         axes.plot(at, values, color=colour, linewidth=1.6, linestyle=dashes, label=in_legend(name))
         return
-    # Points of several series at one place would hide each other's intervals.
+    # Intervals of several series at one place would hide each other.
     shifted = np.array(at) + 0.04 * (index - (count - 1) / 2)
     line = "none" if style == "points" else dashes
     axes.errorbar(
@@ -111,9 +111,9 @@ def _place_of_bar(index: int, count: int) -> float:
 
 
 def draw_printed(axes: Axes, printed: Printed, places: Sequence[str], series: Sequence[str], style: Style) -> bool:
-    """Draw what the paper prints as hollow diamonds in the colour of their series; gives whether any was drawn.
+    """Draw printed values as hollow diamonds in the colour of their series; return whether any was drawn.
 
-    A value of a series that is not drawn, or at a place that is not there, is left out; one of no series is black.
+    Values of unknown series or places are omitted; values without a series are black.
     """
     drawn = False
     for place, name, value in printed:
@@ -129,18 +129,18 @@ def draw_printed(axes: Axes, printed: Printed, places: Sequence[str], series: Se
 
 
 def finish(axes: Axes, scale: Scale, ends: Sequence[Interval], marks: Sequence[float]) -> None:
-    """Give axes their scale and limits so that no mean and no printed value is cut off, and their grid.
+    """Set the scale, limits and grid of axes, so that every mean and every printed value is visible.
 
     Parameters
     ----------
     axes
-        What to finish.
+        The axes to finish.
     scale
-        Of the values.
+        The scale of the values.
     ends
         The means with their intervals.
     marks
-        Printed values.
+        The printed values.
     """
     values = [*(item.mean for item in ends), *marks]
     if scale.log:
@@ -156,7 +156,7 @@ def finish(axes: Axes, scale: Scale, ends: Sequence[Interval], marks: Sequence[f
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value, 3)))
         axes.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
     else:
-        # Panels share an axis: its limits are those of all of them.
+        # Panels share an axis, whose limits suit all of them.
         ends_of_all = [*values, scale.base, *(end for item in ends for end in (item.low, item.high))]
         finite = [end for end in ends_of_all if math.isfinite(end)]
         room = 0.05 * (max(finite) - min(finite) or 1.0)
@@ -168,7 +168,7 @@ def finish(axes: Axes, scale: Scale, ends: Sequence[Interval], marks: Sequence[f
 
 
 def legend(axes: Axes, *, printed: bool) -> None:
-    """Place the legend beside the axes; printed values have one entry for all series."""
+    """Place the legend beside the axes; printed values of all series share one entry."""
     handles, labels = axes.get_legend_handles_labels()
     if printed:
         handles.append(Line2D([], [], marker="D", linestyle="none", **PRINTED))
@@ -177,7 +177,7 @@ def legend(axes: Axes, *, printed: bool) -> None:
 
 
 def title(text: str, width: float = 8.0) -> str:
-    """Break a title into lines that a figure of so many inches has room for."""
+    """Break a title into lines that fit a figure of this width in inches."""
     return textwrap.fill(in_figure(text), max(30, int(TITLE_WIDTH * width / 8.0)))
 
 
@@ -185,45 +185,52 @@ def draw_map(
     axes: Axes,
     grid_and_labels: tuple[Any, list[str], list[str]],
     ends: tuple[float, float],
-    chart: Mapping[str, Any],
+    axis_labels: tuple[str, str],
+    *,
+    ratio: bool = False,
+    bounds: tuple[float, float] | None = None,
+    mark: Mapping[str, str] | None = None,
 ) -> AxesImage:
-    """Draw a grid of means, or of ratios on a logarithmic scale of colours about 1; `mark` and `bounds` are framed."""
+    """Draw a grid of means, or of ratios on a logarithmic scale of colours around 1.
+
+    Frames surround values within `bounds`, and the cell with the labels `mark`.
+    """
     grid, xs, ys = grid_and_labels
-    if "to" in chart:
+    if ratio:
         with np.errstate(divide="ignore"):
             powers = np.log2(grid)
         texts = [[number(float(value), 2) for value in line] for line in grid]
         drawn = heatmaps.draw(axes, (powers, xs, ys), ends, colours=RATIO_COLOURS, text=texts)
     else:
         drawn = heatmaps.draw(axes, grid_and_labels, ends)
-    axes.set_xlabel(in_figure(chart["x"]))
-    axes.set_ylabel(in_figure(chart["y"]))
-    bounds, mark = chart.get("bounds"), chart.get("mark", {})
+    x, y = axis_labels
+    axes.set_xlabel(in_figure(x))
+    axes.set_ylabel(in_figure(y))
     for (row, column), value in np.ndenumerate(grid):
         if bounds and bounds[0] <= value <= bounds[1]:
-            axes.add_patch(_frame(column, row, 0.44, "black" if "to" in chart else "white", 1.4))
-        if mark and not np.isnan(value) and (mark.get(chart["x"]), mark.get(chart["y"])) == (xs[column], ys[row]):
+            axes.add_patch(_frame(column, row, 0.44, "black" if ratio else "white", 1.4))
+        if mark and not np.isnan(value) and (mark.get(x), mark.get(y)) == (xs[column], ys[row]):
             axes.add_patch(_frame(column, row, 0.49, "#D55E00", 2.6))
     return drawn
 
 
-def ends_of(grids: Iterable[Any], chart: Mapping[str, Any]) -> tuple[float, float]:
-    """Give the values of a map's first and last colour: of ratios powers of two, as far below 1 as above."""
+def ends_of(grids: Iterable[Any], *, ratio: bool = False, share: bool = False) -> tuple[float, float]:
+    """Return the values of the first and last colour of a map; for ratios, symmetric powers of two."""
     values = np.concatenate([np.ravel(grid) for grid in grids])
     values = values[np.isfinite(values)]
-    if "to" in chart:
+    if ratio:
         extent = float(np.abs(np.log2(values[values > 0])).max(initial=0.0))
         extent = max(1.0, math.ceil(extent))
         return -extent, extent
-    if "equals" in chart:
+    if share:
         return 0.0, 1.0
     return float(values.min()), float(values.max())
 
 
-def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], chart: Mapping[str, Any], label: str) -> None:
-    """Draw the bar of colours of a map's panels."""
+def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], label: str, *, ratio: bool = False) -> None:
+    """Draw the colour bar of a map."""
     bar = figure.colorbar(drawn, ax=axes, fraction=0.06, pad=0.02)
-    if "to" in chart:
+    if ratio:
         low, high = drawn.get_clim()
         powers = np.arange(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
         names = [f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in powers.tolist()]
@@ -232,7 +239,7 @@ def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], chart: Ma
 
 
 def bar_of_names(figure: Figure, axes: Sequence[Axes], names: Sequence[str], label: str) -> None:
-    """Draw a bar that names the colours of a map of words."""
+    """Draw the colour bar of a map of words."""
     import matplotlib
     from matplotlib.cm import ScalarMappable
 

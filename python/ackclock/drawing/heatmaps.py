@@ -1,10 +1,10 @@
-"""Heat maps: a grid of values as colours, with the numbers on them where they can be read."""
+"""Heat maps: a grid of values as colours, with numbers if they are legible."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -20,41 +20,50 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue, ITU-R 
 
 @dataclass(frozen=True)
 class Best:
-    """The best of several variants: its name, and the share of another's mean by which the best mean is better."""
+    """The best of several variants: its name, and its relative gain over another variant."""
 
     name: str
     gain: float | None
 
     def text(self, separator: str) -> str:
-        """Write it, the gain in percent behind the separator."""
+        """Return the name and, after the separator, the gain in percent."""
         return self.name if self.gain is None else f"{self.name}{separator}{100 * self.gain:+.0f} %".replace("-", "−")
 
 
-def best(samples: Mapping[str, Sequence[float]], rule: Mapping[str, Any]) -> Best | None:
-    """Choose the first variant that is as good as the best.
+def best(
+    samples: Mapping[str, Sequence[float]],
+    sense: Literal["lowest", "highest"],
+    *,
+    within: float = 0.0,
+    over: str | None = None,
+) -> Best | None:
+    """Choose the first variant that is as good as the best one.
 
     Parameters
     ----------
     samples
-        Values by variant, in the order in which they are preferred; runs in the same order for each.
-    rule
-        ``sense``: whether the ``lowest`` or the ``highest`` mean is best. ``within``: the share of the best mean within
-        which another is as good; none if it is left out. ``over``: the variant to which the best is compared.
+        Values by variant, in the order of preference; the runs of all variants are in the same order.
+    sense
+        Whether the lowest or the highest mean is best.
+    within
+        Share of the best mean within which another mean is as good.
+    over
+        The variant with which the best is compared.
 
     Returns
     -------
     Best or None
-        None if there are no variants. The gain is (mean of `over` − mean of the best) / mean of `over`, negated where
-        the highest is best, and corrected for the choice of the best among noisy means, see `selection.chosen`; None
-        without `over`, or with a single run.
+        None if there are no variants. The gain is (mean of `over` − mean of the best) / mean of `over`, negated if the
+        highest mean is best. `selection.chosen` corrects it for the choice of the best among noisy means. Without
+        `over`, or with a single run, it is None.
     """
     if not samples:
         return None
-    sign = 1 if rule["sense"] == "lowest" else -1
+    sign = 1 if sense == "lowest" else -1
     means = {name: sum(sample) / len(sample) for name, sample in samples.items()}
     top = min(means.values(), key=lambda mean: sign * mean)
-    name = next(name for name, mean in means.items() if sign * (mean - top) <= rule.get("within", 0.0) * abs(top))
-    other = samples.get(rule.get("over", ""))
+    name = next(name for name, mean in means.items() if sign * (mean - top) <= within * abs(top))
+    other = samples.get(over or "")
     if not other or min(map(len, samples.values())) < 2:
         return Best(name, None)
 
@@ -74,12 +83,12 @@ def draw(
     size: float = 8,
     text: Callable[[float], str] | Sequence[Sequence[str]] | None = lambda value: number(value, 2),
 ) -> AxesImage:
-    """Draw a grid; cells without a value (NaN) stay empty.
+    """Draw a grid; cells without a value (NaN) are empty.
 
     Parameters
     ----------
     axes
-        Where.
+        The axes to draw on.
     grid_and_labels
         The values by row and column, and the names of columns and rows.
     ends
@@ -89,9 +98,9 @@ def draw(
     downwards
         Whether the first row is at the top.
     size
-        Of the letters.
+        Font size in points.
     text
-        Writes a value; or what is written, by row and column; None to write nothing.
+        A function from a value to its text, the texts by row and column, or None for no text.
     """
     grid, xs, ys = grid_and_labels
     low, high = ends if ends[1] > ends[0] else (ends[0], ends[0] + 1)

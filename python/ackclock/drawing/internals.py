@@ -1,9 +1,10 @@
-"""Plots of what a congestion control shows of itself: the trace ``internals``, in panels of like units."""
+"""Plots of the internal quantities of congestion controls, the trace ``internals``; each unit has a panel."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from matplotlib.figure import Figure
@@ -18,38 +19,38 @@ PANEL_HEIGHT = 2.7
 
 
 def internals(results: Results, *, names: Sequence[str] | None = None, title: str = "") -> Figure:
-    """Draw the quantities that congestion controls show of themselves, those of one unit in one panel.
+    """Draw the internal quantities of congestion controls, one panel for each unit.
 
-    Needs the trace ``internals``. A value is that after an ACK, until the next.
+    Needs the trace ``internals``. A value holds from one ACK to the next.
 
     Parameters
     ----------
     results
-        What to overlay.
+        The results to overlay.
     names
-        The quantities to show, by default all.
+        The quantities to show; by default all.
     title
-        Above the plot.
+        The title above the plot.
 
     Raises
     ------
     KeyError
-        If a result has no such trace.
+        If a result lacks the trace.
     ValueError
-        If no flow shows anything, or not a quantity of these names.
+        If no flow has internal quantities, or none has a quantity of this name.
     """
     return internal_panels(internal_lines(results, names), title)
 
 
 def internal_panels(lines: Mapping[str, Sequence[Line]], title: str = "") -> Figure:
-    """Draw the curves of each quantity, those of one unit in one panel."""
+    """Draw the curves of each quantity, one panel for each unit."""
     panels = _panels(list(lines))
     figure = new_figure((SIZE[0], PANEL_HEIGHT * len(panels) + 0.9))
     for index, (unit, shown) in enumerate(panels.items()):
         axes = figure.add_subplot(len(panels), 1, index + 1, sharex=figure.axes[0] if index else None)
         draw(axes, [line for name in shown for line in lines[name]])
         finish(axes, unit, title if index == 0 else "", legend="none")
-        # Other than a window or a queue, these may be negative.
+        # Unlike a window or a queue, these quantities may be negative.
         axes.autoscale(enable=True, axis="y")
         axes.label_outer()
     share_legend(figure, columns=MOST_COLUMNS)
@@ -57,7 +58,7 @@ def internal_panels(lines: Mapping[str, Sequence[Line]], title: str = "") -> Fig
 
 
 def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict[str, list[Line]]:
-    """Give the curves that `internals` draws, by quantity; see there for parameters and errors."""
+    """Return the curves that `internals` draws, by quantity; parameters and errors are the same."""
     import polars
 
     found: dict[str, list[Line]] = {}
@@ -75,13 +76,13 @@ def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict
             )
             found.setdefault(name, []).append(line)
     if not found:
-        raise ValueError("no flow shows a quantity of its own; Westwood's parts do, for instance")
+        raise ValueError("no flow has internal quantities; those of Westwood, for example, do")
     checks.words("internals", "quantity", names or (), found)
     return {name: found[name] for name in (names or found)}
 
 
 def _panels(names: Sequence[str]) -> Mapping[str, list[str]]:
-    """Group quantities by what their axis says, in the order in which they come."""
+    """Group quantities by the label of their axis, in their order."""
     panels: dict[str, list[str]] = {}
     for name in names:
         panels.setdefault(axis(name), []).append(name)
@@ -89,18 +90,26 @@ def _panels(names: Sequence[str]) -> Mapping[str, list[str]]:
 
 
 def axis(name: str) -> str:
-    """Name the axis of a quantity; one that no part declares, as of a control in Python, is a plain number.
+    """Return the axis label of a quantity; a quantity of a control in Python is a plain number.
 
     >>> axis("bwe"), axis("delta"), axis("mine")
     ('bandwidth (segments/s)', 'delta (1)', 'mine (1)')
     """
-    said = _declared().get(name, {"axis": "", "unit": ""})
-    return f"{said['axis'] or name} ({said['unit'] or 1})"
+    quantity = _declared().get(name, Quantity("", ""))
+    return f"{quantity.axis or name} ({quantity.unit or 1})"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An internal quantity: the label of its axis, empty for its own name; and its unit, empty for plain numbers."""
+
+    axis: str
+    unit: str
 
 
 @cache
-def _declared() -> dict[str, dict[str, str]]:
-    """Give the quantities of all parts of controls by their names."""
+def _declared() -> dict[str, Quantity]:
+    """Return the quantities that parts of controls declare, by their names."""
     axes = json.loads(_core.registry())
     parts = [part for name, found in axes.items() if name != "queue" for part in found]
-    return {quantity["name"]: quantity for part in parts for quantity in part["quantities"]}
+    return {found["name"]: Quantity(found["axis"], found["unit"]) for part in parts for found in part["quantities"]}

@@ -1,6 +1,6 @@
-"""Plots of queues over time: their length, the time packets wait in them, and what they drop or mark.
+"""Plots of queues over time: their length, the sojourn time of packets, and drops and marks.
 
-A queue is that of one direction of a link. By default those with a limit are shown, if they were used.
+Each direction of a link has a queue. By default, plots show the used queues that have a limit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Unit = Literal["packets", "bytes"]
 Pairs = dict[tuple[str, str], str]
-"""The label of every run and link that is shown."""
+"""The label of every run and link shown."""
 NEEDED = {
     "queue": ("queue",),
     "sojourn": ("sojourn",),
@@ -44,8 +44,8 @@ NEEDED = {
     "queues": ("queue", "drops", "marks", "sojourn", "discipline"),
 }
 """The traces that each plot needs."""
-MOST_BANDS = 3  # more of them would hide each other
-LETTERS = 13  # that an inch of a legend holds
+MOST_BANDS = 3  # more bands would hide each other
+LETTERS = 13  # letters in an inch of a legend
 GREY = "#777777"
 
 
@@ -57,27 +57,27 @@ def queue(
     axes: Axes | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw what waits in every queue, and drops as ticks, marks as dots; needs the trace ``queue``.
+    """Draw the length of every queue, with drops as ticks and marks as dots; needs the trace ``queue``.
 
     Parameters
     ----------
     results
-        What to overlay.
+        The results to overlay.
     link
         The link to show, as in ``"r1>r2"``; by default those of `used_queues`.
     unit
-        What to count.
+        The unit of the length.
     axes
-        Where to draw; by default a new figure.
+        The axes to draw on; by default those of a new figure.
     title
-        Above the plot.
+        The title above the plot.
 
     Raises
     ------
     KeyError
-        If a result has no such trace. Drops and marks are shown if the traces of these names are there.
+        If a result lacks the trace. The traces ``drops`` and ``marks`` are optional.
     ValueError
-        If there is no such link, or no such unit.
+        If the link or the unit does not exist.
     """
     _need(results, "queue")
     figure, axes = axes_of(axes)
@@ -96,7 +96,7 @@ def sojourn(
     axes: Axes | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw how long packets waited: median and 95th percentile of those that left; needs the trace ``sojourn``.
+    """Draw the sojourn time of departing packets, median and 95th percentile; needs the trace ``sojourn``.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def sojourn(
     Raises
     ------
     KeyError
-        If a result has no such trace.
+        If a result lacks the trace.
     ValueError
-        If there is no such link, or `bin` is not above 0.
+        If the link does not exist, or `bin` is not positive.
     """
     _need(results, "sojourn")
     figure, axes = axes_of(axes)
@@ -135,10 +135,10 @@ def probability(
     axes: Axes | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw the discipline's own probability, and, thin, the share of arrivals that was dropped or marked.
+    """Draw the discipline's own probability, and, as a thin line, the share of arrivals dropped or marked.
 
     Needs the traces ``drops``, ``marks``, ``sojourn`` and ``discipline``. Disciplines without a probability, such as
-    ``droptail``, have the measured share only.
+    ``droptail``, have only the measured share.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def probability(
     Raises
     ------
     KeyError
-        If a result has not all of these traces.
+        If a result lacks one of these traces.
     ValueError
-        If there is no such link, or `bin` is not above 0.
+        If the link does not exist, or `bin` is not positive.
     """
     _need(results, "probability")
     figure, axes = axes_of(axes)
@@ -173,7 +173,7 @@ def queues(
     bin: float | None = None,  # noqa: A002
     title: str = "",
 ) -> Figure:
-    """Draw one queue's length, sojourn time and probability, one above the other.
+    """Draw the length, sojourn time and probability of one queue in three panels.
 
     Needs the traces ``queue``, ``drops``, ``marks``, ``sojourn`` and ``discipline``.
 
@@ -182,16 +182,16 @@ def queues(
     results, bin
         As in `sojourn`.
     link
-        The link to show; by default the one with the longest queue on average.
+        The link to show; by default the link with the longest mean queue.
     title
-        Above the plot; by default the name of the link.
+        The title above the plot; by default the name of the link.
 
     Raises
     ------
     KeyError
-        If a result has not all of these traces.
+        If a result lacks one of these traces.
     ValueError
-        If there is no such link, or `bin` is not above 0.
+        If the link does not exist, or `bin` is not positive.
     """
     _need(results, "queues")
     link = link or _busiest(results)
@@ -212,7 +212,7 @@ def queues(
 
 
 def used_queues(result: AnyResult) -> list[str]:
-    """Name the limited queues in which packets waited, or that dropped or marked any; the unlimited ones if none is."""
+    """Return the links whose limited queues held, dropped or marked packets; without any, the unlimited ones."""
     links = frame(result.links)
     used = links.filter((links["queue_max"] > 0) | (links["drops"] > 0) | (links["marks"] > 0))
     limited = used.filter(used["queue"] != "unlimited")
@@ -220,7 +220,7 @@ def used_queues(result: AnyResult) -> list[str]:
 
 
 def queue_lines(results: Results, *, link: str | None = None, unit: Unit = "packets") -> list[Line]:
-    """Give the curves that `queue` draws."""
+    """Return the curves that `queue` draws."""
     if unit not in ("packets", "bytes"):
         raise ValueError(f"unknown unit {unit!r}; known: packets, bytes")
     lines = []
@@ -235,7 +235,7 @@ def sojourn_lines(
     *,
     link: str | None = None,
 ) -> list[Line]:
-    """Give the curves that `sojourn` draws, in ms: the median, and as `thin` the 95th percentile."""
+    """Return the curves that `sojourn` draws, in ms: the median, and the 95th percentile as `thin`."""
     lines = []
     for label, tables, duration in _per_link(results, link, "sojourn"):
         edges = bin_edges(duration, bin)
@@ -246,7 +246,7 @@ def sojourn_lines(
 
 
 def probability_lines(results: Results, *, link: str | None = None) -> list[Line]:
-    """Give the disciplines' own probabilities, in percent; a line without points where there is none."""
+    """Return the disciplines' own probabilities in percent; a discipline without one has a line without points."""
     lines = []
     for label, tables, _ in _per_link(results, link, "discipline"):
         own = tables["discipline"]
@@ -261,7 +261,7 @@ def share_lines(
     *,
     link: str | None = None,
 ) -> list[Line]:
-    """Give the measured shares of arrivals that queues dropped or marked, in percent."""
+    """Return the measured shares of arrivals that queues dropped or marked, in percent."""
     lines = []
     for label, tables, duration in _per_link(results, link, "drops", "marks", "sojourn"):
         edges = bin_edges(duration, bin)
@@ -269,7 +269,7 @@ def share_lines(
         drops = tables["drops"]
         dropped = _floats(drops.filter(drops["reason"].cast(str) != "random"), "time")
         signals = np.concatenate([dropped, _floats(tables["marks"], "time")])
-        # What arrived after the last packet to leave still waits at the end and is in no trace.
+        # Packets that arrived after the last departing packet still wait at the end: no trace holds them.
         known = left.max() if len(left) else np.inf
         arrived = np.histogram(np.concatenate([left, dropped[dropped <= known]]), edges)[0]
         signalled = np.histogram(signals[signals <= known], edges)[0]
@@ -285,7 +285,7 @@ def _need(results: Results, kind: str) -> None:
 
 
 def _quantiles(time: Floats, value: Floats, edges: Floats, wanted: tuple[float, ...]) -> list[Floats]:
-    """Give quantiles of the values in each bin (nearest rank), NaN where there are none."""
+    """Return quantiles of the values in each bin (nearest rank), NaN for an empty bin."""
     place = np.searchsorted(edges, time, side="right") - 1
     inside = place < len(edges) - 1
     place, value = place[inside], value[inside]
@@ -297,17 +297,17 @@ def _quantiles(time: Floats, value: Floats, edges: Floats, wanted: tuple[float, 
 
 
 def _stay(values: Floats) -> Floats:
-    """Let the value of the last bin stay until its end."""
+    """Repeat the last value, so that it holds until the end of its bin."""
     return np.append(values, values[-1:])
 
 
 def _tick(axes: Axes, results: Results, link: str | None, trace: str, marker: str, size: float) -> None:
-    """Mark at the bottom when packets were dropped or marked, in the colours of the curves."""
+    """Draw the times of drops or marks at the bottom, in the colours of the curves."""
     if not all(trace in result.traces for result in labelled(results).values()):
         return
     for index, (_, tables, duration) in enumerate(_per_link(results, link, trace)):
         times = _floats(tables[trace], "time")
-        if len(times) > 4 * BINS:  # more cannot be seen
+        if len(times) > 4 * BINS:  # more are not visible
             times = times[np.unique((times / duration * 4 * BINS).astype(np.int64), return_index=True)[1]]
         if len(times):
             zeros, colour = np.zeros(len(times)), COLOURS[index % len(COLOURS)]
@@ -318,7 +318,7 @@ def _tick(axes: Axes, results: Results, link: str | None, trace: str, marker: st
 
 
 def _per_link(results: Results, link: str | None, *traces: str) -> list[tuple[str, dict[str, polars.DataFrame], float]]:
-    """Split traces by link: label, tables by trace, and the duration of the run."""
+    """Split traces by link: label, tables by trace, and duration of the run."""
     found = []
     runs, pairs = labelled(results), _pairs(results, link)
     for name, result in runs.items():
@@ -336,7 +336,7 @@ def _split(result: AnyResult, trace: str) -> Mapping[str, polars.DataFrame]:
 
 
 def _pairs(results: Results, link: str | None) -> Pairs:
-    """Choose what is shown, in an order of its own, so that all views of some results have the same colours."""
+    """Choose runs and links in one order for all plots, so that they have the same colours."""
     runs = labelled(results)
     found: list[tuple[str, str]] = []
     for name, result in runs.items():

@@ -23,7 +23,7 @@ from ackclock.texts.names import in_figure, in_legend
 KINDS = ("points", "cdf", "box")
 MARKERS = "osD^vPX"
 SECONDS = ("min_rtt", "sojourn_mean", "sojourn_max")  # columns in seconds whose names do not end in _time
-WIDE = 30  # from this ratio of the largest to the smallest value on, an axis is logarithmic
+WIDE = 30  # an axis is logarithmic if the largest value is more than this many times the smallest
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Drawn:
     figure : matplotlib.figure.Figure
         The plot.
     notes : list of str
-        Notes for the reader: the meaning of a point, and which rows are left out.
+        Notes for the reader: the meaning of a point, and omitted rows.
     """
 
     figure: Figure
@@ -47,25 +47,25 @@ def points(
 ) -> Drawn:
     """Draw the mean of a column over a label, with Student's 95 % interval over the seeds.
 
-    A run counts once, with the mean of its rows.
+    Each run counts once, with the mean of its rows.
 
     Parameters
     ----------
     results
-        Runs of a sweep.
+        The runs of a sweep.
     x
-        A label, by its name or the last part of it; values that are numbers lie as such on the axis.
+        A label, by its name or the last part of it; numbers are placed by their values.
     y
         A column of flows, links, pages or transfers.
     by
-        Labels of which each combination of values has a line of its own.
+        Labels; each combination of their values has a line.
     link
-        Where the column is one of links: which.
+        The link, if the column belongs to links.
 
     Raises
     ------
     ValueError
-        If a label or column is not there, or the runs differ in another label, which would be averaged away.
+        If a label or column does not exist, or the runs differ in another label, which would be averaged.
     """
     x, by = _labels(results, x, by)
     found = samples(results, y, link)
@@ -88,10 +88,10 @@ def points(
 
 
 def cdf(results: Sequence[StoredResult], y: str, by: Sequence[str] = (), *, link: str | None = None) -> Drawn:
-    """Draw how a column is distributed over the rows of all runs of a series: the share of rows up to each value.
+    """Draw the distribution of a column over the rows of all runs of a series: the share of rows up to each value.
 
-    Rows without a value, as flows that were not done, count in the share: their curve ends below 1. Parameters and
-    errors are those of `points`.
+    Rows without a value, as unfinished flows, count in the share: their curve ends below 1. Parameters and errors are
+    those of `points`.
     """
     _, by = _labels(results, None, by)
     found = samples(results, y, link)
@@ -118,8 +118,8 @@ def box(
 ) -> Drawn:
     """Draw boxes of a column over a label: the quartiles with the median, whiskers from the 5th to the 95th percentile.
 
-    Rows of all runs with the same labels are put together; those without a value are left out. Parameters and errors
-    are those of `points`.
+    Rows of all runs with the same labels are pooled; rows without a value are omitted. Parameters and errors are those
+    of `points`.
     """
     named, by = _labels(results, x, by)
     found = samples(results, y, link)
@@ -153,19 +153,19 @@ def box(
     else:
         axes.set_ylim(bottom=0)
     _legend(axes, shown=bool(by))
-    return Drawn(figure, [f"{left_out:,} rows without {last_part(y)} are left out"] if left_out else [])
+    return Drawn(figure, [f"{left_out:,} rows without {last_part(y)} are omitted"] if left_out else [])
 
 
 def _labels(results: Sequence[StoredResult], x: str | None, by: Sequence[str]) -> tuple[str, list[str]]:
-    """Find the labels that are named, and refuse to mix runs that differ in another."""
-    labels = list(results[0].manifest["labels"])
+    """Find the named labels, and refuse runs that differ in another one."""
+    labels = list(results[0].labels)
     named = find(f"--x {x}", "label", x, labels) if x is not None else ""
     series = [find(f"--by {word}", "label", word, labels) for word in by]
     others = [label for label in varied(results) if label not in (named, *series)]
     if others:
         word = last_part(others[0])
         raise ValueError(
-            f"the runs differ in {', '.join(others)}, too; add --by {word}, or choose with --only {word}=VALUE"
+            f"the runs also differ in {', '.join(others)}; add --by {word}, or choose runs with --only {word}=VALUE"
         )
     return named, series
 

@@ -1,35 +1,28 @@
-"""Paths like a given one: the spread of a deterministic run.
+"""Drawn paths: random variations of a given path, which show the spread of a deterministic run.
 
-A paper that speaks of a path of 10 Mbit/s means any path like it. A run without random events has one result, and that
-of a path with 9.9 Mbit/s may be far from it. So deterministic runs are repeated on drawn paths. Every link, in both its
-directions, gets a rate and a propagation delay of its own, drawn uniformly around what the scenario says: rate · (1 ± 2
-%), delay ± 1 ms, but at most ± half the delay. Buffers keep their packets. What a link gets depends on nothing but
-the draw's number and the names of its ends, so that all compared variants are run on the same paths (common random
-numbers; Law and Kelton, *Simulation modeling and analysis*, §11.2).
+A paper that reports a path of 10 Mbit/s means any similar path. A run without random events has one result, and the
+result at 9.9 Mbit/s may be far from it. So deterministic runs are repeated on drawn paths. Each link draws a rate and a
+propagation delay uniformly around those of the scenario, the same for both directions. By default the rate varies by
+±2 %, and the delay by ±1 ms, but at most by half the delay. Buffers keep their size in packets. The values depend only
+on the number of the draw and on the names of the link's ends. So all compared variants run on the same paths (common
+random numbers; Law and Kelton, *Simulation modeling and analysis*, §11.2).
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ackclock import _core
-from ackclock.scenario import Scenario
+from ackclock.experiments.freeze import Frozen
 
-# A link in a frozen scenario; its keys always stand in this order. Changing the text is six times as fast as settings.
-LINK = re.compile(
-    r'(?P<head>\[\[topology\.link\]\]\nfrom = "(?P<from>.*)"\nto = "(?P<to>.*)"\n)'
-    r'rate = "(?P<rate>[\d.]+) (?P<unit>\w+/s)"\ndelay = "(?P<delay>[\d.]+ \w+)"\n'
-)
 NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 
 @dataclass(frozen=True)
 class Jitter:
-    """How far drawn paths are from the given one.
+    """Largest distances of drawn paths from the given path.
 
     Attributes
     ----------
@@ -44,7 +37,7 @@ class Jitter:
 
     @classmethod
     def read(cls, table: Mapping[str, str]) -> Jitter:
-        """Read what a paper says, as ``{ rate = "2 %", delay = "1 ms" }``; what is left out has its default."""
+        """Read a table as ``{ rate = "2 %", delay = "1 ms" }``; a missing key has its default."""
         rate = float(table["rate"].removesuffix("%")) / 100 if "rate" in table else cls.rate
         return cls(rate, nanoseconds(table["delay"]) if "delay" in table else cls.delay)
 
@@ -55,39 +48,38 @@ def nanoseconds(time: str) -> int:
     return round(float(amount) * NANOSECONDS[unit])
 
 
-def like(scenario: Scenario, draw: int, jitter: Jitter) -> Scenario:
-    """Draw a path: the frozen scenario with other rates and delays of its links.
+def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
+    """Draw a path: rates and delays of a scenario's links by their paths, for `freeze.replaced`.
 
     Parameters
     ----------
-    scenario
-        The given one.
+    given
+        The scenario.
     draw
-        Number of the draw: the same gives the same path.
+        Number of the draw; equal numbers draw equal paths.
     jitter
-        How far from the given one.
+        Largest distances from the given path.
 
     Raises
     ------
     ValueError
-        If a link has no rate, as one that is unlimited.
+        If a link has no rate, because it is unlimited.
     """
-
-    def drawn(link: re.Match[str]) -> str:
+    drawn: dict[str, str] = {}
+    for index, link in enumerate(given.links):
+        amount, _, unit = link["rate"].partition(" ")
+        if not unit:
+            ends = f"{link['from']} - {link['to']}"
+            raise ValueError(f"{given.name}: the rate of the link {ends} is {amount}: no rate near it can be drawn")
         one, other = sorted((link["from"], link["to"]))
         of_rate, of_delay = _draws(f"{draw}: {one} - {other}")
-        # Both are always drawn, so that one jitter does not change what the other gets.
-        rate = f"{float(link['rate']) * (1 + jitter.rate * of_rate):.9g}"
+        # Both numbers are always drawn, so that the jitter of the rate does not change the delay.
+        rate = float(amount) * (1 + jitter.rate * of_rate)
         delay = nanoseconds(link["delay"])
         moved = delay + round(min(jitter.delay, delay / 2) * of_delay)
-        return f'{link["head"]}rate = "{rate} {link["unit"]}"\ndelay = "{moved} ns"\n'
-
-    text, count = LINK.subn(drawn, scenario.to_toml())
-    if count != len(scenario.links):
-        raise ValueError(
-            f"{scenario.name}: {len(scenario.links)} links, of which {count} have a rate that can be drawn"
-        )
-    return Scenario.from_core(_core.Scenario.from_toml(text, scenario.name, []), scenario.controls)
+        drawn[f"topology.link.{index}.rate"] = f"{rate:.9g} {unit}"
+        drawn[f"topology.link.{index}.delay"] = f"{moved} ns"
+    return drawn
 
 
 @cache
@@ -98,5 +90,5 @@ def _draws(name: str) -> tuple[float, float]:
 
 
 def start(draw: int, spread: int) -> str:
-    """Draw a start time: uniform from 0 up to `spread` nanoseconds, the same for all compared variants."""
+    """Draw a start time, uniform from 0 to `spread` nanoseconds; the same for all compared variants."""
     return f"{random.Random(f'{draw}: start').randrange(max(spread, 1))} ns"

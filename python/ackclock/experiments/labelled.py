@@ -25,14 +25,14 @@ UNITS: dict[str, tuple[str, float]] = {
 
 @dataclass(frozen=True)
 class Scale:
-    """How the values of a label lie on an axis.
+    """Positions of the values of a label on an axis.
 
     Attributes
     ----------
     unit : str
-        Of the numbers, that of the first value; empty if they have none or are words.
+        Unit of the first value; empty for words and for numbers without a unit.
     places : dict
-        The place of each value; of words their number.
+        Position of each value; words are numbered.
     words : bool
         Whether the values are words.
     """
@@ -43,7 +43,7 @@ class Scale:
 
     @property
     def ordered(self) -> list[str]:
-        """The values by their place."""
+        """The values in the order of their positions."""
         return sorted(self.places, key=lambda value: self.places[value])
 
 
@@ -54,9 +54,9 @@ class Sample:
     Attributes
     ----------
     labels : dict
-        The run's.
+        The labels of the run.
     values : list
-        One for each row; None where a row has none, as a flow that was not done.
+        One value for each row; None for a row without a value, such as an unfinished flow.
     """
 
     labels: Mapping[str, str]
@@ -70,7 +70,7 @@ class Sample:
 
 
 def scale_of(values: Sequence[str]) -> Scale:
-    """Place the values of a label: numbers by their size, words in their order.
+    """Return the positions of a label's values: numbers by size, words in their order.
 
     >>> scale_of(["100 ms", "20 ms", "1 s"]).ordered
     ['20 ms', '100 ms', '1 s']
@@ -103,14 +103,14 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
     results
         The runs.
     column
-        Of the tables flows, links, pages or transfers, the first that has it; or ``TABLE.COLUMN``.
+        A column of the first table that has it: flows, links, pages, transfers; or ``TABLE.COLUMN``.
     link
-        The link whose row is taken where the column is one of links.
+        The link, if the column belongs to links.
 
     Raises
     ------
     ValueError
-        If no table has the column, its values are not numbers, or it is of links and none is named.
+        If no table has the column, if its values are not numbers, or if it needs a link and `link` is None.
     """
     word, _, name = column.rpartition(".")
     known: list[str] = []
@@ -167,12 +167,12 @@ def grouped(found: Sequence[Sample], keys: Sequence[str]) -> dict[tuple[str, ...
 
 
 def pooled(found: Sequence[Sample]) -> Sample:
-    """Put the values of several runs together."""
+    """Pool the values of several runs."""
     return replace(found[0], values=[value for sample in found for value in sample.values])
 
 
 def rows_of(sample: Sample) -> tuple[list[float], int]:
-    """Give the values there are, and how many rows have none."""
+    """Return the known values, and the number of rows without a value."""
     known = [value for value in sample.values if value is not None]
     return known, len(sample.values) - len(known)
 

@@ -1,53 +1,97 @@
-"""How a paper's runs are repeated: over seeds, over paths like the paper's, or over start times."""
+"""Repetitions of a scenario: over seeds, over paths like a given one, or over start times."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from ackclock.experiments import draws
+from ackclock.experiments import draws, freeze
 from ackclock.experiments.draws import Jitter
+from ackclock.experiments.freeze import Frozen
 from ackclock.scenario import Scenario
 
+Sampling = Literal["seed", "path", "offset"]
 COMMON = 1_000_000  # the first of the seeds that all cells have in common
 
 
 @dataclass(frozen=True)
-class Repetition:
-    """One of the runs of a cell; its attributes are those of `measures.PlannedRun`."""
+class Rule:
+    """Rule of repetition for the scenario of a cell.
 
-    sampling: Literal["seed", "path", "offset"]
+    Attributes
+    ----------
+    sampling : {"seed", "path", "offset"}
+        Kind of repetition: over seeds, drawn paths, or start times.
+    count : int
+        Number of repetitions.
+    spread : str
+        Span of the start times, such as ``"60 ms"``; empty for seeds.
+    jitter : Jitter or None
+        Distances of drawn paths. None: the default for paths, no drawn paths for seeds.
+    exact : int
+        Number of additional runs on the given path.
+    common : int
+        Number of additional runs with seeds that all cells share.
+    """
+
+    sampling: Sampling
+    count: int
+    spread: str = ""
+    jitter: Jitter | None = None
+    exact: int = 0
+    common: int = 0
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One run of a cell.
+
+    Attributes
+    ----------
+    sampling : {"seed", "path", "offset"}
+        Kind of repetition.
+    unit : int
+        Number of the seed, of the drawn path, or of the start time.
+    scenario : Scenario
+        The scenario of the run.
+    seeds : {"own", "common"} or None
+        Whether the cell has its own seed or shares it with all cells; None if the rule has no common seeds.
+    paths : {"like", "exact"} or None
+        Whether the path is drawn or exact; None if the cell has no drawn paths.
+    """
+
+    sampling: Sampling
     unit: int
     scenario: Scenario
     seeds: Literal["own", "common"] | None = None
     paths: Literal["like", "exact"] | None = None
 
 
-def repetitions(rule: Mapping[str, Any], scenario: Scenario, first: int, counts: Mapping[str, int]) -> list[Repetition]:
-    """Repeat a scenario as a rule says; where paths are drawn, the runs on the exact one come first.
+def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str, int]) -> list[Repetition]:
+    """Repeat a scenario by a rule; runs on the exact path come before runs on drawn paths.
 
     Parameters
     ----------
     rule
-        One ``[[repeat]]`` of ``paper.toml``.
+        The rule.
     scenario
-        That of the cell.
+        The scenario of the cell.
     first
         The first seed of the cell.
     counts
-        Of each kind of sampling at most so many.
+        Largest number of repetitions by sampling.
     """
-    count = min(rule["count"], counts.get(rule["sampling"], rule["count"]))
-    if rule["sampling"] == "offset":
-        return _started(scenario, rule["spread"], rule["count"], count, None)
-    if rule["sampling"] == "path":
+    count = min(rule.count, counts.get(rule.sampling, rule.count))
+    if rule.sampling == "offset":
+        return _started(scenario, rule.spread, rule.count, count, None)
+    if rule.sampling == "path":
         return _on_paths(rule, scenario, count, counts)
-    if "jitter" in rule:
-        return _seeded_on_paths(rule, scenario, first, count)
-    # Cells of other values get other seeds: averaged over such cells, a sample is made of independent runs.
-    own: Literal["own"] | None = "own" if "common" in rule else None
-    units = range(COMMON, COMMON + min(rule.get("common", 0), count))
+    if rule.jitter is not None:
+        return _seeded_on_paths(rule, rule.jitter, scenario, first, count)
+    # Cells have different seeds, so that a sample averaged over cells consists of independent runs.
+    own: Literal["own"] | None = "own" if rule.common else None
+    units = range(COMMON, COMMON + min(rule.common, count))
     return [
         *(Repetition("seed", index + 1, _seeded(scenario, first + index), own) for index in range(count)),
         *(Repetition("seed", unit, _seeded(scenario, unit), "common") for unit in units),
@@ -57,7 +101,7 @@ def repetitions(rule: Mapping[str, Any], scenario: Scenario, first: int, counts:
 def _started(
     scenario: Scenario, spread: str, steps: int, count: int, paths: Literal["exact"] | None
 ) -> list[Repetition]:
-    """Give the first of so many start times, at even steps over `spread`."""
+    """Repeat at the first `count` of `steps` start times, evenly spaced over `spread`."""
     amount, word = spread.split()
     starts = [f"{float(amount) * index / steps:.12g} {word}" for index in range(count)]
     return [
@@ -66,27 +110,25 @@ def _started(
     ]
 
 
-def _on_paths(rule: Mapping[str, Any], scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
-    jitter, spread = Jitter.read(rule.get("jitter", {})), draws.nanoseconds(rule["spread"])
-    steps = rule.get("exact", 0)
-    exact = _started(scenario, rule["spread"], steps, min(steps, counts.get("offset", steps)), "exact")
+def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
+    """Repeat on drawn paths at drawn start times, and on the exact path at evenly spaced start times."""
+    steps, spread = rule.exact, draws.nanoseconds(rule.spread)
+    made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
+    given = Frozen(scenario)
     for draw in range(1, count + 1):
-        moved = scenario.set({"flow.start": draws.start(draw, spread)})
-        exact.append(Repetition("path", draw, draws.like(moved, draw, jitter), paths="like"))
-    return exact
+        started = scenario.set({"flow.start": draws.start(draw, spread)})
+        drawn = freeze.replaced(started, draws.like(given, draw, rule.jitter or Jitter()))
+        made.append(Repetition("path", draw, drawn, paths="like"))
+    return made
 
 
-def _seeded_on_paths(rule: Mapping[str, Any], scenario: Scenario, first: int, count: int) -> list[Repetition]:
-    """Let each seed also draw a path."""
-    jitter = Jitter.read(rule["jitter"])
-    seeded = [_seeded(scenario, first + index) for index in range(count)]
-    return [
-        *(Repetition("seed", unit, own, paths="exact") for unit, own in enumerate(seeded[: rule.get("exact", 0)], 1)),
-        *(
-            Repetition("seed", unit, draws.like(own, first + unit - 1, jitter), paths="like")
-            for unit, own in enumerate(seeded, 1)
-        ),
-    ]
+def _seeded_on_paths(rule: Rule, jitter: Jitter, scenario: Scenario, first: int, count: int) -> list[Repetition]:
+    """Repeat over seeds, each on a path of its own draw."""
+    seeded = [(unit, first + unit - 1) for unit in range(1, count + 1)]
+    given = Frozen(scenario)
+    exact = [Repetition("seed", unit, _seeded(scenario, seed), paths="exact") for unit, seed in seeded[: rule.exact]]
+    drawn = [(unit, freeze.replaced(_seeded(scenario, seed), draws.like(given, seed, jitter))) for unit, seed in seeded]
+    return [*exact, *(Repetition("seed", unit, like, paths="like") for unit, like in drawn)]
 
 
 def _seeded(scenario: Scenario, seed: int) -> Scenario:

@@ -1,7 +1,7 @@
-"""Writing sweeps: tables with the rows of all runs, and a line for each run that recorded no traces.
+"""Writing of sweeps: tables with the rows of all runs, and a line for each run without traces.
 
-A run with traces has a folder of its own, as `Result.write` makes it. Any other has no file: `runs.jsonl` has its
-manifest and its scenario, and its rows are those of the sweep's tables with its labels.
+A run with traces has its own folder, which `Result.write` creates. Any other run has a line in `runs.jsonl` with its
+manifest and its scenario; its rows are in the tables of the sweep, under its labels.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     import polars
 
 TABLES = ("flows", "links", "transfers", "pages")
-BATCH = 200  # tables are joined by so many, as a small table takes far more memory than its rows
+BATCH = 200  # tables joined at once; a small table takes far more memory than its rows
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a sweep keeps of a run until it ends.
+    """The part of a run that a sweep keeps until its end.
 
     Attributes
     ----------
     line : str or None
-        Its line of `LINES`; None: it has a folder of its own.
+        The line of the run in `LINES`; None: the run has its own folder.
     tables : dict
-        Its rows of each of `TABLES` that has any.
+        The rows of the run, by the names in `TABLES`.
     """
 
     line: str | None
@@ -41,12 +41,12 @@ class Entry:
 
 
 class Writer:
-    """Writes a sweep into a folder that is there.
+    """Writes a sweep into an existing folder.
 
     Parameters
     ----------
     folder
-        Where to.
+        The folder.
     names
         The name of each run.
     labels
@@ -61,7 +61,7 @@ class Writer:
         self._done: set[int] = set()
 
     def entry(self, index: int, result: Result) -> Entry:
-        """Write what is the run's own, and give what `add` takes; safe on any thread."""
+        """Write the run's own folder, if it has traces, and return its entry for `add`; safe on any thread."""
         labels = dict(self._labels[index])
         tables = result.tables
         if result.traces:
@@ -71,7 +71,7 @@ class Writer:
         return Entry(json.dumps(line) + "\n", tables)
 
     def add(self, index: int, entry: Entry) -> None:
-        """Take in a run; once more changes nothing."""
+        """Add a run; a second call with the same run changes nothing."""
         if index in self._done:
             return
         if entry.line is not None:
@@ -98,7 +98,7 @@ class Writer:
 
 
 class _Joined:
-    """The rows of many runs, which come in any order."""
+    """The rows of many runs, added in any order."""
 
     def __init__(self) -> None:
         self._runs: dict[int, int] = {}
@@ -120,7 +120,7 @@ class _Joined:
             self._fresh = []
 
     def joined(self, labels: Sequence[Mapping[str, str]]) -> polars.DataFrame | None:
-        """Give all rows in the order of the runs, with their labels as columns; None if there is no run."""
+        """Return all rows in the order of the runs, with labels as columns; None without runs."""
         import numpy as np
         import polars
 
@@ -140,5 +140,5 @@ class _Joined:
 
 
 def label_column(label: str, columns: Sequence[str]) -> str:
-    """Give the column of a label in a sweep's tables: a label may be called like another column."""
+    """Return the column of a label in a sweep's tables; a label that is also a column gets a prefix."""
     return f"label.{label}" if label in columns else label

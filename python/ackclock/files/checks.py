@@ -1,4 +1,4 @@
-"""Checks of tables from TOML files: each message names the place, the key, and the nearest right word."""
+"""Checks of TOML tables: each message names the place, the key, and the nearest known word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 @dataclass(frozen=True)
 class Kind:
-    """What a value must be: in words, and as a test."""
+    """A kind of value: its description for messages, and its test."""
 
     words: str
     test: Callable[[object], bool]
@@ -60,7 +60,7 @@ SPANS = Kind("a table of spans in seconds, as { delivered_start = [0, 50] }", is
 
 
 def tables(key: str) -> Kind:
-    """Give the kind of a list of tables, written with ``[[key]]``."""
+    """Return the kind of a list of tables, written with ``[[key]]``."""
     return Kind(
         f"a list of tables: [[{key}]], not [{key}]",
         lambda value: isinstance(value, list) and all(isinstance(item, Mapping) for item in value),
@@ -68,17 +68,17 @@ def tables(key: str) -> Kind:
 
 
 def one_of(*words: str) -> Kind:
-    """Give the kind of one of some words."""
+    """Return the kind of one of some words."""
     return Kind(f"one of {', '.join(words)}", lambda value: value in words)
 
 
 def some_of(*words: str) -> Kind:
-    """Give the kind of a list of some words."""
+    """Return the kind of a list of some words."""
     return Kind(f"a list of {', '.join(words)}", lambda value: is_texts(value) and set(value) <= set(words))
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Say which known word is meant, and which are known."""
+    """Suggest the nearest known word, and list all known words."""
     names = [str(name) for name in known]
     close = difflib.get_close_matches(word, names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
@@ -91,7 +91,7 @@ def keys(place: str, value: object, known: Mapping[str, Kind], required: Collect
     Raises
     ------
     ValueError
-        If it is no table, has an unknown key, lacks one, or has a value of another kind.
+        If it is not a table, has an unknown key, lacks a key, or has a value of the wrong kind.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{place}: must be a table, not {value!r}")
@@ -111,7 +111,7 @@ def words(place: str, what: str, found: Iterable[str], known: Iterable[str]) -> 
     Raises
     ------
     ValueError
-        If one is not.
+        If a word is unknown.
     """
     names = list(known)
     for word in found:

@@ -1,7 +1,7 @@
-"""Temporary names beside a place, locked while their owner lives, and removed by the next run if it was killed.
+"""Temporary names beside a path. Each is locked while its owner lives; the next run removes those of killed runs.
 
-A lock is the system's (`flock`) on the temporary file or folder itself, so that it ends with its owner, however that
-ends. Without such locks nothing is removed.
+The lock is `flock` on the temporary file or folder itself. It ends with its owner, even if the owner is killed. On a
+system without `flock`, nothing is removed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ except ImportError:  # not on Windows
 
 SUFFIX = ".ackclock"
 OLD = "-old"
-"""Ends the temporary name of an earlier result while its successor takes its place."""
+"""Suffix of an earlier result while its successor replaces it."""
 LONGEST = 50
 TRIES = 100
 
 
 def new_file(path: Path) -> tuple[int, Path]:
-    """Make a locked temporary file beside `path`: its descriptor, which holds the lock, and its name."""
+    """Create a locked temporary file beside `path`; return the descriptor that holds the lock, and the name."""
 
     def make() -> tuple[int, Path]:
         handle, name = tempfile.mkstemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent)
@@ -39,7 +39,7 @@ def new_file(path: Path) -> tuple[int, Path]:
 
 
 def new_folder(path: Path) -> tuple[int, Path]:
-    """Make a locked temporary folder beside `path`: a descriptor, which holds the lock, and its name."""
+    """Create a locked temporary folder beside `path`; return a descriptor that holds the lock, and the name."""
 
     def make() -> tuple[int, Path]:
         folder = Path(tempfile.mkdtemp(prefix=_prefix(path), suffix=SUFFIX, dir=path.parent))
@@ -49,7 +49,7 @@ def new_folder(path: Path) -> tuple[int, Path]:
 
 
 def lock(path: Path) -> int | None:
-    """Lock a file or folder: a descriptor, which holds the lock; None if another process does, or nothing can."""
+    """Lock a file or folder; return the descriptor that holds the lock, or None if it cannot be locked."""
     if fcntl is None:
         return None
     try:
@@ -67,22 +67,22 @@ def lock(path: Path) -> int | None:
 
 
 def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
-    """Remove what killed runs left beside `path`.
+    """Remove leftovers of killed runs beside `path`.
 
     Parameters
     ----------
     path
-        The place for which the temporary names were made. An earlier result that was on its way out comes back if
-        nothing took its place.
+        The path of the temporary names. If a killed run removed an earlier result and had no successor ready, the
+        earlier result is restored.
     carry
-        Called with an earlier result and its successor: moves what is to be kept.
+        Called with an earlier result and its successor; moves the files of the user.
     """
     for name in sorted(_found(path.parent, re.escape(_prefix(path)))):
         _remove(name, path, carry)
 
 
 def remove_within(folder: Path) -> None:
-    """Remove what killed runs left in a folder of ackclock's own."""
+    """Remove leftovers of killed runs in a folder of ackclock."""
     for name in sorted(_found(folder, r"\..+-")):
         _remove(name, None, None)
 
@@ -116,7 +116,7 @@ def _found(folder: Path, prefix: str) -> list[Path]:
 
 
 def _prefix(path: Path) -> str:
-    """Begin a temporary name: what it is for, shortened so that the whole name is not too long."""
+    """Return the prefix of temporary names for `path`; a long name is shortened."""
     name = path.name
     if len(name) > LONGEST:
         name = f"{name[: LONGEST - 9]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
@@ -124,12 +124,12 @@ def _prefix(path: Path) -> str:
 
 
 def _locked(make: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
-    """Make a name and lock it; another run may have taken it for a leftover before it was locked."""
+    """Create a temporary name and lock it; retry if another run removed it before the lock."""
     for _ in range(TRIES):
         handle, name = make()
         if fcntl is None:
             return handle, name
-        # On a file system without locks the name is ours all the same, and nobody takes it for a leftover.
+        # On a file system without locks, no run removes the name as a leftover.
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if _is(handle, name):
@@ -139,7 +139,7 @@ def _locked(make: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
 
 
 def _is(handle: int, path: Path) -> bool:
-    """Whether an open file is still what has this name."""
+    """Whether a name still refers to an open file."""
     try:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:

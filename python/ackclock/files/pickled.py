@@ -1,4 +1,4 @@
-"""What a run gave, read back from a pickle: the compiled core's tables as polars frames."""
+"""Pickled runs: the tables of the compiled core as polars frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PickledTable:
-    """A table with what a table of the compiled core has."""
+    """A table with the interface of the compiled core's tables."""
 
     frame: polars.DataFrame
 
@@ -32,13 +32,13 @@ class PickledTable:
         return self.frame.height
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Give the Arrow C stream."""
+        """Return the Arrow C stream."""
         return self.frame.__arrow_c_stream__(requested_schema)
 
 
 @dataclass(frozen=True)
 class PickledRun:
-    """A run with what a run of the compiled core has, but packets; the copy computes its summary."""
+    """A run with the interface of the compiled core's runs, without packets; the copy computes its summary."""
 
     flows: PickledTable
     links: PickledTable
@@ -53,7 +53,7 @@ class PickledRun:
 
     @classmethod
     def of(cls, run: _core.RunResult | PickledRun, classes: Sequence[int], byte_classes: Sequence[int]) -> PickledRun:
-        """Copy a run's tables and numbers, and its summary by these classes of sizes."""
+        """Copy the tables and numbers of a run, and its summary by these size classes."""
         return cls(
             flows=_table(run.flows),
             links=_table(run.links),
@@ -68,7 +68,7 @@ class PickledRun:
         )
 
     def summary(self, classes: Sequence[int], byte_classes: Sequence[int]) -> str:  # noqa: ARG002 - as the core's
-        """Give the summary by the classes of sizes with which the run was copied."""
+        """Return the summary by the size classes of `of`."""
         return self.summarised
 
     @property
@@ -77,12 +77,12 @@ class PickledRun:
         return list(self.recorded)
 
     def trace(self, name: str) -> PickledTable:
-        """Give a recorded trace."""
+        """Return a recorded trace."""
         return self.recorded[name]
 
     @property
     def captured(self) -> list[str]:
-        """Names of the places at which packets were captured: none, as a result with packets is not pickled."""
+        """Captured links and hosts: none, because a result with packets cannot be pickled."""
         return []
 
 

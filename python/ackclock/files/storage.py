@@ -1,4 +1,4 @@
-"""Files that are either complete or not there: everything is written beside its place and then renamed."""
+"""Atomic writing: a file or folder is written under a temporary name beside its place, then renamed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
 )
-"""What `Result.write` and a sweep write; anything else in a result's folder is the user's."""
+"""Files of `Result.write` and of sweeps. Every other file in the folder of a result belongs to the user."""
 
 
 def _read_umask() -> int:
@@ -32,27 +32,27 @@ def _read_umask() -> int:
     return mask
 
 
-# Read once: it can only be read by setting it, which other threads that make files would notice.
+# Read once, because reading the mask sets it, which would affect files that other threads create.
 _UMASK = _read_umask()
 
 
 @contextlib.contextmanager
 def replacing(directory: Path, kind: str) -> Iterator[Path]:
-    """Give a new folder that takes the place of `directory` when the block ends without an error.
+    """Return a new folder that replaces `directory` when the block ends without an error.
 
     Parameters
     ----------
     directory
-        The final place; of an earlier result there, only files that are not ackclock's are kept.
+        The final place. Of an earlier result there, only files of the user stay.
     kind
-        What is written, see `write_manifest`.
+        Kind of the result, see `write_manifest`.
 
     Raises
     ------
     FileExistsError
-        If something other than an earlier result of that kind is there.
+        If `directory` holds something other than an earlier result of that kind.
     OSError
-        If nothing can be written there.
+        If the place cannot be written to.
     """
     with draft(directory, kind) as folder:
         yield folder
@@ -61,7 +61,7 @@ def replacing(directory: Path, kind: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def draft(directory: Path, kind: str) -> Iterator[Path]:
-    """Give a new folder beside `directory`, for `place`; what is not placed when the block ends is removed.
+    """Return a new folder beside `directory`, for `place`; a folder that is not placed is removed.
 
     Parameters and errors are those of `replacing`.
     """
@@ -78,7 +78,7 @@ def draft(directory: Path, kind: str) -> Iterator[Path]:
     try:
         yield folder
     except OSError as error:
-        # Of a temporary name nobody has heard.
+        # The user does not know the temporary name.
         if str(folder) in str(error):
             raise _named(error, directory) from None
         raise
@@ -92,19 +92,19 @@ def _named(error: OSError, directory: Path) -> OSError:
 
 
 def reason(error: OSError) -> str:
-    """Say why something could not be written, without its name."""
+    """Return the cause of a failed write, without the name of the file."""
     return error.strerror or str(error).rpartition("cannot write here: ")[2]
 
 
 def place(folder: Path, directory: Path) -> None:
-    """Put a folder that `draft` gave in the place of `directory`, and carry over what there is not ackclock's."""
+    """Replace `directory` by a folder of `draft`, and carry over the files of the user."""
     final = directory.resolve()
     folder.chmod(0o777 & ~_UMASK)
     old = folder.with_name(folder.name + leftovers.OLD)
     if not final.exists():
         folder.rename(final)
         return
-    # Held, so that another run does not take the earlier result for a leftover while it makes room.
+    # The lock keeps another run from removing the earlier result as a leftover.
     handle = leftovers.lock(final)
     try:
         final.rename(old)
@@ -121,7 +121,7 @@ def place(folder: Path, directory: Path) -> None:
 
 
 def _carry(old: Path, new: Path) -> None:
-    """Move what is not ackclock's from an earlier result into its successor."""
+    """Move files of the user from an earlier result into its successor."""
     try:
         runs = set(json.loads(manifest_text(old)).get("runs", []))
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _carry(old: Path, new: Path) -> None:
 
 
 def check_free(directory: Path, *kinds: str) -> None:
-    """Refuse to write over what is not ours.
+    """Refuse to overwrite files of the user.
 
     Raises
     ------
@@ -157,12 +157,12 @@ def check_free(directory: Path, *kinds: str) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a place where no file can be.
+    """Refuse a path that cannot be a file.
 
     Raises
     ------
     OSError
-        If `path` is a directory, or its parent is none.
+        If `path` is a directory, or its parent is not.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path}: is a directory; name a file")
@@ -171,19 +171,19 @@ def check_file(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file at once."""
+    """Write a text file atomically."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file at once."""
+    """Write a file atomically."""
     _write(path, data, 0o666 & ~_UMASK)
 
 
 def write_named(path: Path, data: bytes) -> None:
-    """Write a file that the user named, at once; one that is there keeps its permissions.
+    """Write a file that the user named, atomically; an existing file keeps its permissions.
 
-    What killed runs left beside it is removed.
+    Leftovers of killed runs beside it are removed.
     """
     leftovers.remove(path, _carry)
     _write(path, data, stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_UMASK)
@@ -195,7 +195,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
     except OSError as error:
         raise _named(error, path) from None
     try:
-        # Closed after the rename, since the lock of the temporary name ends with it.
+        # Closed after the rename, because closing releases the lock of the temporary name.
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -210,7 +210,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 
 
 def write_parquet(path: Path, table: polars.DataFrame) -> None:
-    """Write a table at once."""
+    """Write a table atomically."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     write_bytes(path, buffer.getvalue())
@@ -222,7 +222,7 @@ def read_parquet(path: Path) -> polars.DataFrame:
     Raises
     ------
     OSError
-        If it is not there, or damaged.
+        If the file is missing or damaged.
     """
     import polars
 
@@ -233,7 +233,7 @@ def read_parquet(path: Path) -> polars.DataFrame:
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
-    """Write the manifest: what made a result, and of which kind (``run``, ``sweep``, ``paper`` or ``matrix``) it is."""
+    """Write the manifest of a result: the program, and the kind: ``run``, ``sweep``, ``paper`` or ``matrix``."""
     manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
     write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 
@@ -244,7 +244,7 @@ def read_manifest(directory: Path, kind: str) -> dict[str, Any]:
     Raises
     ------
     FileNotFoundError
-        If there is none of that kind.
+        If the directory has no manifest of that kind.
     """
     manifest: dict[str, Any] = json.loads(manifest_text(directory))
     if manifest.get("kind") != kind:
@@ -258,7 +258,7 @@ def manifest_text(directory: Path) -> str:
     Raises
     ------
     FileNotFoundError
-        If there is none, or not one of ackclock's.
+        If the directory has no manifest of ackclock.
     """
     try:
         text = toml.read_text(directory / MANIFEST)

@@ -1,4 +1,4 @@
-"""Reading sweeps that `ackclock.experiments.sweeps` wrote."""
+"""Reading of stored sweeps; `ackclock.experiments.sweeps` writes them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LINES = "runs.jsonl"
 
 
 class Reader:
-    """The runs of a sweep that have no folder of their own.
+    """The runs of a sweep that have no own folder.
 
     Parameters
     ----------
     directory
-        The sweep's.
+        The folder of the sweep.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -32,7 +32,7 @@ class Reader:
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:
-        """The line of each run, by its name."""
+        """The line of each run, by the name of the run."""
         path = self._directory / LINES
         if not path.exists():
             return {}
@@ -44,7 +44,7 @@ class Reader:
         return (self._directory / f"{name}.parquet").exists()
 
     def table(self, name: str, labels: Mapping[str, str]) -> polars.DataFrame:
-        """Give the rows of the run with these labels."""
+        """Return the rows of the run with these labels."""
         if name not in self._tables:
             table = storage.read_parquet(self._directory / f"{name}.parquet")
             count = len(labels)

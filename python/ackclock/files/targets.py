@@ -1,7 +1,7 @@
-"""Files for output that the user names, as with ``--pcap`` and ``--plot``: what may be written to them, and how.
+"""Output files that the user names, as with ``--pcap`` and ``--plot``.
 
-A regular file is replaced at once, through symbolic links. Pipes, devices and open descriptors are written to. Of
-files that are there, those that a command reads are never replaced, and those of other programs only on demand.
+A regular file is replaced atomically, also through symbolic links. Pipes, devices and open descriptors are written to
+directly. An input of the command is never replaced; a file of another program is replaced only on demand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ackclock.files import storage
 
 STDOUT = Path("-")
 MARK = b"ackclock"
-"""What every file of ackclock holds in its first or last bytes: the program's name in a field of the format."""
+"""Every file of ackclock has the program's name in its first or last bytes, in a field of the format."""
 FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-")
 EDGE = 8192
 DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
@@ -25,23 +25,23 @@ MOST_LINKS = 40
 
 
 def check(path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> None:
-    """Refuse what must not be written to, before anything is run.
+    """Refuse a path that must not be written to, before the first run.
 
     Parameters
     ----------
     path
-        What the user named; ``-`` is standard output.
+        The path that the user named; ``-`` is standard output.
     inputs
-        The files that the command reads, by whatever name.
+        The files that the command reads, under any name.
     force
         Whether a file of another program may be replaced.
 
     Raises
     ------
     OSError
-        If nothing can be written there.
+        If the path cannot be written to.
     FileExistsError
-        If an input is there, or a file of another program.
+        If the path is an input, or a file of another program.
     """
     if is_stdout(path):
         if sys.stdout.isatty():
@@ -51,7 +51,7 @@ def check(path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> No
     try:
         found = path.stat()
     except FileNotFoundError:
-        storage.check_file(path.resolve())  # a symbolic link to what is not there yet
+        storage.check_file(path.resolve())  # a symbolic link to a new file
         return
     if stat.S_ISBLK(found.st_mode) or stat.S_ISSOCK(found.st_mode):
         raise OSError(f"{path}: is a {'disk' if stat.S_ISBLK(found.st_mode) else 'socket'}; name a file")
@@ -65,12 +65,12 @@ def check(path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> No
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file at once; to a pipe, a device or an open descriptor write through.
+    """Write a file atomically; write to a pipe, a device or an open descriptor directly.
 
     Raises
     ------
     OSError
-        If that is not possible.
+        If the path cannot be written to.
     """
     if path == STDOUT or _is_open(path, 1):
         sys.stdout.flush()
@@ -89,12 +89,12 @@ def write(path: Path, data: bytes) -> None:
     try:
         storage.write_named(place, data)
     except OSError as error:
-        # By the name that the user gave.
+        # The message has the path that the user named.
         raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
 
 
 def is_stdout(path: Path) -> bool:
-    """Whether this is standard output: ``-``, or another name for what is open as such, but for ``/dev/null``."""
+    """Whether a path is standard output: ``-``, or another name of the same open file, except ``/dev/null``."""
     return path == STDOUT or (_is_open(path, 1) and not _is_null(path))
 
 
@@ -125,7 +125,7 @@ def _is_null(path: Path) -> bool:
 
 
 def _is_descriptor(path: Path) -> bool:
-    """Whether a name stands for an open descriptor, which a rename would not reach."""
+    """Whether a path names an open descriptor, which a rename cannot replace."""
     for _ in range(MOST_LINKS):
         if DESCRIPTOR.fullmatch(os.path.abspath(path)):  # noqa: PTH100 - resolving would lose the name
             return True

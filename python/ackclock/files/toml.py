@@ -1,4 +1,4 @@
-"""Text files of the user: read up to a limit, and as TOML, with a message that names the file."""
+"""Text and TOML files of the user: read up to a size limit, with messages that name the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:
     import tomli as tomllib
 
 LARGEST = 256_000_000
-"""Most bytes of a file: a scenario with every default written out has up to 1,000 for each flow."""
+"""Largest file in bytes; a scenario with every default written out has up to 1,000 bytes for each flow."""
 CHUNK = 1 << 20
 
 
@@ -23,7 +23,7 @@ def parse(text: str, place: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is none; the text begins with `place`.
+        If the text is not TOML; the message begins with `place`.
     """
     try:
         return tomllib.loads(text)
@@ -37,9 +37,9 @@ def read(path: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is none.
+        If the file is not TOML.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     return parse(read_text(path), str(path))
 
@@ -57,15 +57,15 @@ def read_text(path: Path, most: int = LARGEST) -> str:
     Raises
     ------
     ValueError
-        If it is not UTF-8, holds a NUL character, or is too large.
+        If the file is not UTF-8, contains a NUL character, or is too large.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     parts, size = [], 0
     try:
         with path.open("rb") as file:
-            # In pieces, so that what is no text is refused at its beginning, whatever its length.
+            # In pieces, so that a long binary file is refused early.
             while chunk := file.read(CHUNK):
                 size += len(chunk)
                 if size > most:
@@ -77,6 +77,6 @@ def read_text(path: Path, most: int = LARGEST) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
     except OSError as error:
-        # Reading, unlike opening, does not say of which file.
+        # Unlike an error of opening, an error of reading does not name the file.
         raise OSError(error.errno, error.strerror, str(path)) from None
     return "".join(parts).replace("\r\n", "\n").replace("\r", "\n")

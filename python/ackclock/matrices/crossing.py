@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 from ackclock import _core
+from ackclock.experiments import budget, sources
+from ackclock.experiments import execute as engine
+from ackclock.experiments.execute import Interrupted, Progress
+from ackclock.experiments.plan import RUNNER, Point
 from ackclock.matrices import metrics, paths
 from ackclock.matrices import parts as composing
+from ackclock.matrices.metrics import Row, Score
 from ackclock.matrices.parts import Composition, PartSpec
 from ackclock.matrices.paths import NetworkPath
-from ackclock.running import Interrupted, each_finished, run_here
-from ackclock.scenario import Scenario
 
-Progress = Callable[[int, int], None]
 Choice = Sequence[PartSpec] | PartSpec | None
-Measured = dict[str, metrics.Row]
+Measured = dict[str, Row]
 SEEDS = 3
 MOST_RUNS = 200_000
 
 
 @dataclass(frozen=True)
-class PlannedRun:
+class PlannedRun(Point[Row]):
     """One run of a matrix.
 
     Attributes
     ----------
     path : NetworkPath
-        Where.
+        The path.
     composition : Composition
-        Of the flows under test.
+        The composition of the flows under test.
     seed : int
         Seed of the run.
-    scenario : Scenario
-        What is run.
-    hash : str
-        The scenario's hash.
     """
 
     path: NetworkPath
     composition: Composition
     seed: int
-    scenario: Scenario
-    hash: str
+
+    @cached_property
+    def hash(self) -> str:
+        """The scenario's hash: runs with equal hashes are run once."""
+        return self.scenario.hash
 
 
 @dataclass(frozen=True)
@@ -79,16 +78,34 @@ class Plan:
     @property
     def hash(self) -> str:
         """Names all that is run."""
-        return _digest([run.hash for run in self.runs])
+        return sources.digest(*(run.hash for run in self.runs))
 
 
 @dataclass
 class Outcome:
-    """What the runs gave: what was measured of each scenario, by its hash; `reused` were there before."""
+    """What the runs gave, and the store of `execute`.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was planned.
+    measured : dict
+        What was measured of each scenario, by its hash.
+    reused : int
+        Scenarios that an earlier attempt had measured.
+    """
 
     plan: Plan
     measured: Measured = field(default_factory=dict)
     reused: int = 0
+
+    def has(self, run: PlannedRun) -> bool:
+        """Whether the scenario of a run is measured."""
+        return run.hash in self.measured
+
+    def put(self, run: PlannedRun, row: Row) -> None:
+        """Store what was measured of a run."""
+        self.measured[run.hash] = row
 
 
 def plan(
@@ -112,14 +129,13 @@ def plan(
         path.name: list(dict.fromkeys([base, *([path.rival] if path.rival else []), *compositions])) for path in found
     }
     count = seeds * sum(map(len, here.values()))
-    if count > MOST_RUNS:
-        raise ValueError(f"{count:,} runs are too many: at most {MOST_RUNS:,}; choose fewer parts, paths or seeds")
+    budget.check_runs(count, MOST_RUNS, "choose fewer parts, paths or seeds")
     runs = []
     for seed in range(1, seeds + 1):
         for path in found:
             for composition in here[path.name]:
                 scenario = path.compose(composition, seed)
-                runs.append(PlannedRun(path, composition, seed, scenario, scenario.hash))
+                runs.append(PlannedRun(scenario, Score(path.sized), path, composition, seed))
     return Plan(found, compositions, base, seeds, runs, refused)
 
 
@@ -177,23 +193,12 @@ def execute(
     Stopped
         If Ctrl-C was pressed; its ``outcome`` is what was finished.
     """
-    cancel = _core.Cancel()
     wanted = {run.hash: run for run in plan.runs}
     outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
     outcome.reused = len(outcome.measured)
-    left = [run for key, run in wanted.items() if key not in outcome.measured]
-
-    def collect(index: int, row: metrics.Row) -> None:
-        outcome.measured[left[index].hash] = row
-        if progress is not None:
-            progress(len(outcome.measured), len(wanted))
-
-    def measure(run: PlannedRun) -> metrics.Row:
-        return metrics.score(run_here(run.scenario, [], cancel), run.path.sized)
-
     try:
-        each_finished(measure, left, cancel, collect, jobs=jobs)
-    except KeyboardInterrupt:
+        engine.execute(list(wanted.values()), outcome, jobs=jobs, progress=progress)
+    except Interrupted:
         raise Stopped(outcome, len(wanted)) from None
     return outcome
 
@@ -214,12 +219,6 @@ class Stopped(Interrupted):
         self.planned = planned
 
 
-@cache
 def program() -> str:
     """Name the program that simulates and measures by its content; what another one measured is not used again."""
-    core, own = (Path(str(module.__file__)).read_bytes() for module in (_core, metrics))
-    return _digest([hashlib.sha256(content).hexdigest() for content in (core, own)])
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:40]
+    return sources.program(RUNNER, metrics.__name__)

@@ -1,4 +1,4 @@
-"""Heat maps of a matrix against its baseline: blue is better, red is worse, white is alike."""
+"""Heat maps of a matrix against its baseline: blue is better, red is worse, white is the same."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ackclock.texts.names import in_figure
 
 Floats = NDArray[np.float64]
 DOWN, ACROSS = ("slow_start", "loss_response"), ("avoidance", "recovery")
-MOST_TEXTS = 400  # cells of a map in which numbers can be read
-LEAST = 0.01  # of the scale: what is below looks white
-MOST = {"ratio": 2.0, "difference": 1.0}  # of the scale: a factor of four, and all
+MOST_TEXTS = 400  # cells of a map with legible numbers
+LEAST = 0.01  # smallest end of the scale: smaller values look white
+MOST = {"ratio": 2.0, "difference": 1.0}  # largest end of the scale: a factor of four, or the whole range
 
 
 def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
@@ -32,14 +32,14 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     Raises
     ------
     ValueError
-        If the path or the metric is unknown, or nothing was measured of it.
+        If the path or the metric is unknown, or has no values.
     """
     checks.words("plot", "path", [path], [each.name for each in matrix.plan.paths])
     key = metric or matrix.metric(path)
     checks.words("plot", "metric", [key], METRICS)
     own = matrix.compositions.filter(polars.col("path") == path)
     if own[f"{key}_vs"].is_null().all():
-        raise ValueError(f"there is no {key} against the baseline on the path {path!r}")
+        raise ValueError(f"on the path {path!r}, {key} cannot be compared with the baseline")
     ys, xs = (_ordered(own, axes, key) for axes in (DOWN, ACROSS))
     found = {(row[:2], row[2:4]): row[4] for row in own.select(*DOWN, *ACROSS, f"{key}_vs").iter_rows()}
     grid = np.array([[_number(found.get((y, x))) for x in xs] for y in ys])
@@ -55,13 +55,13 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
 
 
 def overview(matrix: Crossed, metric: str | None = None) -> Figure:
-    """Draw every part, averaged over its compositions, on every path, a panel for each metric; see `Matrix.plot`."""
+    """Draw the mean of every part over its compositions on every path, one panel for each metric; see `Matrix.plot`."""
     checks.words("plot", "metric", [metric] if metric else [], METRICS)
     shown = [METRICS[key] for key in ([metric] if metric else METRICS)]
     parts = {each.key: matrix.parts(each.key).filter(polars.col("vs").is_not_null()) for each in shown}
     shown = [each for each in shown if len(parts[each.key])]
     if not shown:
-        raise ValueError("nothing was measured against the baseline")
+        raise ValueError("no metric can be compared with the baseline")
     axes = varied(matrix)
     places = [(axis, part) for axis in axes for part in matrix.compositions[axis].unique(maintain_order=True)]
     names = [f"{title(axis)}: {part}" for axis, part in places]
@@ -88,7 +88,7 @@ def _part(line: Callable[..., object], places: Sequence[tuple[str, ...]]) -> Non
 
 
 def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple[str, ...]]:
-    """Give the parts of two axes, best first on average: the first axis, and under each of its parts the second."""
+    """Return the pairs of parts of two axes, sorted by the mean of the first part, then of the second; best first."""
     ranks = []
     for axis in axes:
         means = own.group_by(axis, maintain_order=True).agg(polars.col(f"{key}_vs").mean())
@@ -98,18 +98,18 @@ def _ordered(own: polars.DataFrame, axes: Sequence[str], key: str) -> list[tuple
 
 
 def _names(places: Sequence[tuple[str, ...]], axes: Sequence[str], matrix: Crossed) -> list[str]:
-    """Name rows or columns by the axes that vary."""
+    """Return the names of rows or columns, by the axes that vary."""
     indices = [axes.index(axis) for axis in _shown(axes, matrix)]
     return [" · ".join(place[index] for index in indices) for place in places]
 
 
 def _shown(axes: Sequence[str], matrix: Crossed) -> list[str]:
-    """Give of two axes those that vary, or the first."""
+    """Return the axes that vary, otherwise the first."""
     return [axis for axis in axes if matrix.compositions[axis].n_unique() > 1] or list(axes[:1])
 
 
 def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metric: Metric) -> None:
-    """Draw values against the baseline, coloured from worse to better about what is alike."""
+    """Draw values against the baseline, coloured from worse through equal to better."""
     grid, xs, ys = grid_and_labels
     ratio = metric.relation == "ratio"
     with np.errstate(divide="ignore"):
@@ -127,7 +127,7 @@ def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metri
 
 
 def _against(metric: Metric) -> str:
-    """Say what a map shows."""
+    """Return the title of a map."""
     name, _, unit = metric.title.partition(" (")
     if metric.relation == "ratio":
         return f"{name} over the baseline's"
@@ -135,7 +135,7 @@ def _against(metric: Metric) -> str:
 
 
 def _text(found: float, metric: Metric) -> str:
-    """Write a ratio or a difference with few digits."""
+    """Return a ratio or a difference with few digits."""
     if metric.relation == "ratio":
         return f"{found:.2f}" if found < 10 else f"{found:.0f}"
     return f"{found * metric.scale:+.2f}".replace("-", "−")

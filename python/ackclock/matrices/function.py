@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.experiments.execute import Progress
 from ackclock.matrices import crossing
-from ackclock.matrices.crossing import SEEDS, Choice, Progress
+from ackclock.matrices.crossing import SEEDS, Choice
 from ackclock.matrices.parts import PartSpec
 
 if TYPE_CHECKING:
@@ -33,30 +34,30 @@ def matrix(
     Parameters
     ----------
     slow_start, avoidance, loss_response, recovery
-        The parts to combine: names, or tables as ``{"kind": "staged", "algorithm": 3}``; by default all that there are.
+        The parts to combine: names, or tables such as ``{"kind": "staged", "algorithm": 3}``; by default all parts.
     congestion_control
-        Controls that do not decompose, each combined with the recoveries alone: names or tables, as ``"bbr"``. By
-        default all, unless one of the first three axes is given; if only this is given, there are no others.
+        Whole controls, which combine only with recoveries: names or tables, such as ``"bbr"``. By default all, or none
+        if one of the first three axes is given. If only this axis is given, there are no other compositions.
     paths
-        Names of paths, or files; by default all that come with ackclock.
+        Names of paths, or files; by default all shipped paths.
     seeds
-        Each combination is run with the seeds from 1 to this.
+        Every combination runs with the seeds from 1 to this.
     duration
-        Duration of every run instead of the paths' own, as ``"10 s"``.
+        Duration of every run, such as ``"10 s"``; None: that of each path.
     baseline
-        Parts of the composition with which the others are compared, by axis, as ``{"avoidance": "cubic"}``; on the
-        other axes a scenario's defaults. ``{"congestion_control": "bbr"}`` is a whole control.
+        Parts of the composition to compare with, by axis, such as ``{"avoidance": "cubic"}``. The other axes have a
+        scenario's defaults. ``{"congestion_control": "bbr"}`` is a whole control.
     jobs
-        Runs at once; by default as many as the machine has processors. Results do not depend on it.
+        Parallel runs; by default one per processor. Results do not depend on it.
     progress
-        Called with the number of finished runs and of all runs, after each.
+        A function called after each run with the numbers of finished runs and of all runs.
 
     Raises
     ------
     ValueError
         If a part or a path is unknown, or no combination is possible.
     Stopped
-        If Ctrl-C was pressed: an `Interrupted` whose ``outcome`` is what was finished.
+        After Ctrl-C: an `Interrupted` whose ``outcome`` holds the finished runs.
     """
     chosen = {
         "slow_start": slow_start,

@@ -1,4 +1,4 @@
-"""What a matrix gives: tables, figures and a report."""
+"""A matrix that was run: its tables, figures and report."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ackclock.matrices.effects import Crossed
 
 
 class Matrix(Crossed):
-    """What the runs of a matrix gave.
+    """The results of a matrix.
 
     Parameters
     ----------
     outcome
-        What was run.
+        The outcome of its runs.
 
     Attributes
     ----------
     plan : Plan
-        What was planned.
+        The planned runs.
     measured : dict
-        What was measured of each scenario, by its hash.
+        The measurements of each scenario, by its hash.
     """
 
     def plot(self, path: str | None = None, metric: str | None = None) -> Figure:
@@ -32,10 +32,10 @@ class Matrix(Crossed):
         Parameters
         ----------
         path
-            Of all compositions on this path: slow start and loss response down, avoidance and recovery across. By
-            default every part, averaged over its compositions, on every path.
+            The path whose compositions to draw: slow start and loss response down, avoidance and recovery across. By
+            default, the mean of every part over its compositions on every path.
         metric
-            One of `METRICS`; by default that of the path, or all of them.
+            One of `METRICS`; by default that of the path, or all.
         """
         return figures.overview(self, metric) if path is None else figures.cells(self, path, metric)
 
@@ -45,12 +45,12 @@ class Matrix(Crossed):
         Returns
         -------
         Path
-            The report in HTML.
+            The HTML report.
 
         Raises
         ------
         FileExistsError
-            If something else is in the directory.
+            If the directory holds anything else.
         """
         report.begin(Path(directory), self.plan)
         return report.write(self, Path(directory))

@@ -1,4 +1,4 @@
-"""A matrix on disk: what was measured, its tables, its figures, and the report."""
+"""A matrix on disk: measurements, tables, figures, and the report."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix
 
 
 def begin(directory: Path, plan: Plan) -> Measured:
-    """Prepare a directory, and give what an earlier attempt by the same program measured there.
+    """Prepare a directory, and return measurements stored there by an earlier run of the same program.
 
-    An earlier report is removed, since it may be of other runs.
+    An earlier report is removed, since it may describe other runs.
 
     Raises
     ------
     FileExistsError
-        If the directory holds something else.
+        If the directory holds anything else.
     OSError
         If it cannot be written to.
     """
@@ -45,7 +45,7 @@ def begin(directory: Path, plan: Plan) -> Measured:
 
 
 def _measured(directory: Path) -> Measured:
-    """Read what was measured; what another program measured, or what cannot be read, counts as not there."""
+    """Read stored measurements; ignore those of another program and files that cannot be read."""
     try:
         if storage.read_manifest(directory, "matrix").get("measured_by") != crossing.program():
             return {}
@@ -56,7 +56,7 @@ def _measured(directory: Path) -> Measured:
 
 
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
-    """Write what was measured, and the tables of it."""
+    """Write the measurements and their tables."""
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
     rows = [{"hash": key, **row} for key, row in sorted(matrix.measured.items())]
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"hash": polars.String, **kinds}))
@@ -78,7 +78,7 @@ def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
 
 
 def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
-    """Write everything into a directory that `begin` prepared; gives the report in HTML."""
+    """Write everything into a directory that `begin` prepared, and return the HTML report."""
     keep(matrix, directory, "drawing")
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
@@ -97,6 +97,9 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     def shown(name: str, caption: str) -> tuple[str, str, str]:
         return name, caption, embedded(folder / f"{name}.png")
 
+    notes = []
+    if plan.refused:
+        notes = [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
     context = {
         "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
         "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
@@ -107,7 +110,7 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
         "baseline": plan.baseline.name,
         "seeds": plan.seeds,
         "paths": plan.paths,
-        "notes": [f"{len(plan.refused)} combinations cannot be: {plan.refused[0]}"] if plan.refused else [],
+        "notes": notes,
         "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
         "lead": shown(*lead),

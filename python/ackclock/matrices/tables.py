@@ -1,4 +1,4 @@
-"""The tables that a matrix shows, on a terminal and in its report."""
+"""Tables of a matrix, for a terminal and for its report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ackclock.matrices.metrics import METRICS, Metric
 from ackclock.matrices.parts import AXES
 from ackclock.texts.numbers import number
 
-UNCLEAR = "cannot be told"
-MOST_ROWS = 12  # compositions of a matrix that is shown whole
+UNCLEAR = "unclear"
+MOST_ROWS = 12  # compositions of a matrix that is shown in full
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A table of texts; its first `left` columns are words."""
+    """A table of texts; its first `left` columns hold words."""
 
     title: str
     columns: Sequence[str]
@@ -31,29 +31,29 @@ class Shown:
 
 
 def tables(matrix: Crossed, metric: str | None = None, top: int = 3) -> list[Shown]:
-    """Give the compositions, or of many the best and the worst on each path, and what each part does.
+    """Return a table of compositions, for a large matrix only the best and worst on each path, and tables of parts.
 
     Parameters
     ----------
     matrix
-        What was measured.
+        The matrix.
     metric
-        By which to rank; by default that of each path.
+        The metric to rank by; by default that of each path.
     top
-        How many of the best are shown of a matrix too large to show whole.
+        The number of best compositions to show of a large matrix.
     """
     return [_ranking(matrix, metric, top), *_parts(matrix, metric)]
 
 
 def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
-    """Say in three sentences what the matrix says: how many are better or worse, and which part gains or costs most.
+    """Summarise the matrix in three sentences: how many are better or worse, and which part gains or costs most.
 
     Parameters
     ----------
     matrix
-        What was measured.
+        The matrix.
     metric
-        By which to compare; by default that of each path.
+        The metric to compare; by default that of each path.
     """
     keys = {path.name: metric or matrix.metric(path.name) for path in matrix.plan.paths}
     rows = matrix.compositions.filter(~polars.col("baseline")).iter_rows(named=True)
@@ -62,7 +62,7 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
     said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}."]
     base = matrix.plan.baseline.labels
-    # Ratios and differences of other metrics cannot be told apart by size: the gain is that of the commonest metric.
+    # Gains in different metrics have no common size, so only the most frequent metric counts.
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
     means = [row for row in matrix.parts(metric).iter_rows() if keys.get(row[2]) == key and row[4] is not None]
     means = [row for row in means if base[row[0]] != row[1]]
@@ -79,7 +79,7 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
 
 
 def _word(row: Row, key: str) -> str | None:
-    """Say whether a composition is better or worse than the baseline by all of its interval."""
+    """Return whether the whole interval of a composition is better or worse than the baseline."""
     mean, low, high = (row[f"{key}_vs{end}"] for end in ("", "_low", "_high"))
     if mean is None:
         return None
@@ -90,12 +90,12 @@ def _word(row: Row, key: str) -> str | None:
 
 
 def varied(matrix: Crossed) -> list[str]:
-    """Name the axes on which there is more than one part."""
+    """Return the axes with more than one part."""
     return [axis for axis in AXES if matrix.compositions[axis].n_unique() > 1] or list(AXES[:2])
 
 
 def title(axis: str) -> str:
-    """Write the name of an axis in words."""
+    """Return the name of an axis in words."""
     return axis.replace("_", " ")
 
 
@@ -112,7 +112,7 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
             own = matrix.table.filter(polars.col("path") == path.name, polars.col("baseline"))
             chosen = [*chosen, *(("", row) for row in own.to_dicts())]
         rows += [(f"{rank} baseline".strip() if row["baseline"] else rank, key, row) for rank, row in chosen]
-    # The baseline may have parts that none of the others has.
+    # The baseline may have parts that no other composition has.
     axes = [axis for axis in AXES if matrix.table[axis].n_unique() > 1] or varied(matrix)
     metrics = [metric for metric in METRICS.values() if any(row[metric.key] is not None for _, _, row in rows)]
     lines = [
@@ -128,7 +128,7 @@ def _is_base(ranked: tuple[str, Row]) -> bool:
 
 
 def _alike(ranked: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Give rows their ranks, and make one of neighbours that differ in one part but in nothing that was measured."""
+    """Rank rows; neighbours that differ in one part but in no measurement become one row."""
     merged: list[tuple[int, list[dict[str, Any]]]] = []
     for rank, row in enumerate(ranked, start=1):
         if merged and _one_axis([*merged[-1][1], row]):
@@ -149,12 +149,12 @@ def _joined(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def value(row: Row, metric: Metric) -> str:
-    """Write the mean of a metric."""
+    """Return the mean of a metric."""
     return "–" if row[metric.key] is None else number(row[metric.key] * metric.scale, 4).replace("-", "−")
 
 
 def against(row: Row, key: str) -> str:
-    """Write a metric against the baseline with its interval."""
+    """Return a metric against the baseline with its interval."""
     mean, low, high = (row[f"{key}_vs{end}"] for end in ("", "_low", "_high"))
     if mean is None:
         return "–"
@@ -163,14 +163,14 @@ def against(row: Row, key: str) -> str:
 
 
 def relative(found: float, metric: Metric) -> str:
-    """Write a ratio as ×1.25, a difference with its sign."""
+    """Return a ratio as ×1.25, a difference with its sign."""
     if metric.relation == "ratio":
         return f"×{found:.3f}".replace("-", "−")
     return f"{found * metric.scale:+.3f}".replace("-", "−")
 
 
 def _parts(matrix: Crossed, metric: str | None) -> list[Shown]:
-    """Show what each part does, alone and on average, if there is anything to compare."""
+    """Return the effects of each part, alone and on average, if there is anything to compare."""
     if not any(matrix.compositions[axis].n_unique() > 1 for axis in AXES):
         return []
     names = [path.name for path in matrix.plan.paths]

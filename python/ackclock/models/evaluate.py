@@ -27,7 +27,7 @@ IN_ONE_CALL = 100_000  # points in one call of a formula
 MOST_POINTS = 1_000_000  # rows of a table
 
 
-def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - what a parameter may be
+def read(model: str, parameter: str, value: Any) -> Any:  # noqa: ANN401 - a parameter's value
     """Read a parameter's value: texts with units become numbers, also in lists; other values stay.
 
     A list that is one value, as of a parameter of kind ``numbers``, becomes a tuple.
@@ -55,7 +55,7 @@ def _is_list(model: str, parameter: str) -> bool:
     return found is not None and found.kind == "numbers"
 
 
-def _list_of(model: str, parameter: str, value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 - what may be a list
+def _list_of(model: str, parameter: str, value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 - a parameter's value
     if value is None:
         return None
     try:
@@ -176,7 +176,7 @@ def table(model: str, settings: Mapping[str, Any], jobs: int | None = None) -> p
     return polars.DataFrame({**columns, **dict(zip(names, outputs, strict=True))})
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - what a parameter may be
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - a parameter's value
     if isinstance(value, (str, bool, int, float, tuple)):
         return [value]
     values: list[Any] = value.tolist() if hasattr(value, "tolist") else list(value)

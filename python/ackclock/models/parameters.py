@@ -50,7 +50,7 @@ class _Run:
         self.flows, self.links = result.flows, result.links
         self._tables = _flow_tables(result)
 
-    def setting(self, key: str) -> Any:  # noqa: ANN401 - what a scenario may say
+    def setting(self, key: str) -> Any:  # noqa: ANN401 - any value of a scenario
         """Return the value of a flow's key, also from its table ``modern``; None if flows differ in it."""
         found = [{**table, **table.get("modern", {})}.get(key) for table in self._tables]
         return found[0] if found and all(value == found[0] for value in found) else None

@@ -1,6 +1,6 @@
-"""The answer with which a report begins: three sentences whose numbers are those of the verdicts, and what causes them.
+"""The answer at the top of a report: three sentences with numbers of the verdicts, and the causes.
 
-A paper's ``[answer]`` has the frame of the sentences, and of the causes. Braces name what is measured:
+The ``[answer]`` of a paper has templates of the sentences and causes. Braces stand for measured values:
 
 ========================  ==========================================================================================
 ``{claims}``              number of the paper's claims, each in its main reading
@@ -52,7 +52,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a sentence: its text, the claim whose measurement it is or "", and its verdict or ""."""
+    """A part of a sentence: its text, its claim or "", and its verdict or ""."""
 
     text: str
     claim: str = ""
@@ -68,16 +68,18 @@ class Answer:
 
 
 def check(paper: Paper, claims: Sequence[Claim]) -> None:
-    """Check that the sentences of a paper's answer name known claims, metrics and words.
+    """Check that the answer of a paper names known claims, metrics and words.
 
     Raises
     ------
     ValueError
-        If one does not.
+        If a name is unknown.
     """
-    answer, place = paper.document.get("answer", {}), f"{paper.file}: answer"
+    answer, place = paper.contents.answer, f"{paper.file}: answer"
+    if answer is None:
+        return
     known = {claim.id: claim for claim in claims}
-    for text in (*answer.get("sentences", ()), *answer.get("causes", ())):
+    for text in (*answer.sentences, *answer.causes):
         for name in BRACES.findall(text):
             if name in COUNTED:
                 continue
@@ -92,16 +94,17 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
 
 
 def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
-    """Fill in the sentences and causes of a paper; without ``[answer]`` the counts of verdicts are the answer."""
-    frame = paper.document.get("answer", {})
-    sentences = frame.get("sentences", ["Of the paper's claims {counts}."] if judgements else [])
+    """Fill the sentences and causes of a paper; without ``[answer]``, count the verdicts."""
+    frame = paper.contents.answer
+    if frame is None:
+        return Answer([fill("Of the paper's claims {counts}.", judgements)] if judgements else [], [])
     return Answer(
-        [fill(text, judgements) for text in sentences], [fill(text, judgements) for text in frame.get("causes", [])]
+        [fill(text, judgements) for text in frame.sentences], [fill(text, judgements) for text in frame.causes]
     )
 
 
 def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
-    """Fill in a sentence: braces become what was measured."""
+    """Fill a sentence: measured values replace braces."""
     main = mains(judgements)
     parts = []
     for place, piece in enumerate(BRACES.split(text)):
@@ -115,7 +118,7 @@ def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
 
 
 def mains(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
-    """Give the main reading of each claim: the first."""
+    """Return the main reading of each claim, which is the first."""
     found: dict[str, Judgement] = {}
     for judgement in judgements:
         found.setdefault(judgement.claim.id, judgement)
@@ -188,7 +191,7 @@ def _held(judgement: Judgement) -> str:
 
 
 def ranking(judgement: Judgement) -> str:
-    """Write the variants of a claim on one cell as an order of their means; equal ones are joined by =."""
+    """Format the variants of a claim on one cell in the order of their means; = joins equal means."""
     if len(judgement.measured) != 1:
         return ""
     text, last = "", math.nan

@@ -21,10 +21,11 @@ from ackclock import plot
 from ackclock.deriving import BOUNDS
 from ackclock.drawing import charts as drawing
 from ackclock.drawing import curves, heatmaps
-from ackclock.experiments.measures import Lines
 from ackclock.papers import modelruns
+from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper
-from ackclock.papers.reproduction import Outcome, takes
+from ackclock.papers.measurement import Lines
+from ackclock.papers.reproduction import Outcome
 from ackclock.reports import units
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, interval, rounded
@@ -44,27 +45,21 @@ ROUND_AXES = {
 
 
 @dataclass(frozen=True)
-class Chart:
+class Picture:
     """A drawn chart.
 
     Attributes
     ----------
-    title : str
+    chart : Chart
         What it shows.
-    number : int or None
-        The paper's figure.
     path : Path
         Where it was written.
-    group : str
-        The figures that it is folded with; empty for those of the paper, or those besides.
     columns, rows : list
         The numbers that it shows, as a table; empty for curves over time.
     """
 
-    title: str
-    number: int | None
+    chart: Chart
     path: Path
-    group: str = ""
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
 
@@ -73,13 +68,8 @@ class Chart:
         """Name of its file without ending."""
         return self.path.stem
 
-    @property
-    def heading(self) -> str:
-        """Its title with the paper's number."""
-        return self.title if self.number is None else f"Figure {self.number}: {self.title}"
 
-
-def draw_all(outcome: Outcome, folder: Path) -> list[Chart]:
+def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
     """Draw the charts of a paper of which anything was run.
 
     Parameters
@@ -90,44 +80,44 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Chart]:
         Where to.
     """
     drawn = []
-    for index, chart in enumerate(outcome.plan.paper.charts, start=1):
-        name = f"figure-{chart['figure']:03}" if "figure" in chart else f"chart-{index:02}"
+    for index, chart in enumerate(outcome.plan.paper.contents.charts, start=1):
+        name = f"chart-{index:02}" if chart.figure is None else f"figure-{chart.figure:03}"
         path = folder / f"{name}.png"
-        made = DRAW[chart["kind"]](chart, outcome)
+        made = DRAW[chart.kind](chart, outcome)
         if made is not None:
             figure, columns, rows = made
             plot.save(figure, path)
-            drawn.append(Chart(chart["title"], chart.get("figure"), path, chart.get("group", ""), columns, rows))
+            drawn.append(Picture(chart, path, columns, rows))
     return drawn
 
 
 Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
-def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`.
 
     With `panel` there is one panel for each value of a third label; with `over` each series is drawn over that one.
     """
     paper = outcome.plan.paper
-    label, x, panel = chart.get("series", paper.document.get("flows")), chart["x"], chart.get("panel")
+    label, x, panel = _series(chart, paper), chart.x, chart.panel
     rows = _per_run(_chosen(chart, outcome), chart, paper)
     keys = (panel, x, label) if panel else (x, label)
-    if "over" in chart:
+    if chart.over is not None:
         found = {
             (*key, name): each
             for name in _values(rows, label)
-            if name != chart["over"]
-            for key, each in _ratios(rows, {label: (name, chart["over"])}, keys[:-1]).items()
+            if name != chart.over
+            for key, each in _ratios(rows, {label: (name, chart.over)}, keys[:-1]).items()
         }
     else:
-        found = _ratios(rows, chart["ratio"], keys) if "ratio" in chart else _intervals(rows, keys, chart)
+        found = _ratios(rows, chart.ratio, keys) if chart.ratio else _intervals(rows, keys, chart)
     rows = [row for row in rows if tuple(row[key] for key in keys) in found]
     if not found:
         return None
     places, series, panels = _in_order(_values(rows, x)), _values(rows, label), _values(rows, panel) if panel else [""]
     exact = {row[label] for row in rows if row["sampling"] == "exact"}
-    relative = "ratio" in chart or "over" in chart
+    relative = bool(chart.ratio) or chart.over is not None
     printed = [mark for mark in printed_values(chart, outcome) if mark[0] in places and mark[1] in ("", *series)]
     marks = [value for _, _, value in printed]
     # The panels have one scale.
@@ -143,22 +133,22 @@ def _over_label(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
             at = [places.index(place) for place, item in own.items() if item is not None]
             # Beside a formula's line what was measured stands as points.
             style: drawing.Style = "formula" if name in exact else "points" if exact else "lines"
-            style = "bars" if chart["kind"] == "bars" else style
+            style = "bars" if chart.kind == "bars" else style
             means = [item for item in own.values() if item is not None]
             if means:
                 drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
-        shown = drawing.draw_printed(axes, printed, places, series, chart["kind"])
+        shown = drawing.draw_printed(axes, printed, places, series, "bars" if chart.kind == "bars" else "lines")
         _name_places(axes, places, size[0] / len(panels))
         axes.set_xlabel(in_figure(x))
         drawing.finish(axes, scale, list(found.values()), marks)
         if panel:
             axes.set_title(in_figure(f"{panel} {value}"), loc="left", fontsize=9)
-    figure.axes[0].set_ylabel(in_figure(chart.get("axis", chart["metric"])))
+    figure.axes[0].set_ylabel(in_figure(chart.axis or chart.metric))
     drawing.legend(figure.axes[-1], printed=shown)
     if panel:
-        figure.suptitle(drawing.title(_title(chart), size[0]), x=0.02, ha="left", fontsize=10)
+        figure.suptitle(drawing.title(chart.heading, size[0]), x=0.02, ha="left", fontsize=10)
     else:
-        figure.axes[0].set_title(drawing.title(_title(chart)), loc="left", fontsize=10)
+        figure.axes[0].set_title(drawing.title(chart.heading), loc="left", fontsize=10)
     table = [
         [
             *([value] if panel else []), place,
@@ -178,23 +168,23 @@ def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
     axes.set_xticks(range(len(places)), [in_figure(name) for name in names], fontsize=10 if longest <= room else 7.5)
 
 
-def printed_values(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, float]]:
-    """Give what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
+def printed_values(chart: Chart, outcome: Outcome) -> list[tuple[str, str, float]]:
+    """Return what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
 
     They are those that the chart names itself (``printed``), and those of printed tables that show the chart's metric
     of the same labels, in one of the table's readings.
     """
-    found = [(mark["x"], mark.get("series", ""), float(mark["value"])) for mark in chart.get("printed", [])]
-    if "ratio" in chart or "over" in chart or "panel" in chart:
+    found = [(mark.x, mark.series, float(mark.value)) for mark in chart.printed]
+    if chart.ratio or chart.over is not None or chart.panel is not None:
         return found
-    label = chart.get("series", outcome.plan.paper.document.get("flows"))
+    label = _series(chart, outcome.plan.paper)
     for table in outcome.plan.tables:
         for row in table.printed:
             for column, value in zip(table.columns, table.printed[row], strict=True):
                 known = {**table.where, table.rows: row, **column.where}
-                fits = any(_agree(chart["where"], {**known, **reading}) for reading in table.readings.values())
-                if column.metric == chart["metric"] and {chart["x"], label} <= known.keys() and fits:
-                    found.append((known[chart["x"]], known[label], value / column.scale * chart.get("scale", 1)))
+                fits = any(_agree(chart.where, {**known, **reading}) for reading in table.readings.values())
+                if column.metric == chart.metric and {chart.x, label} <= known.keys() and fits:
+                    found.append((known[chart.x], known[label], value / column.scale * chart.factor))
     return found
 
 
@@ -205,7 +195,7 @@ def _agree(where: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 def _ratios(
     rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
 ) -> dict[tuple[str, ...], Interval]:
-    """Give the ratio of the means of two values of a label, paired run by run, as in verdicts."""
+    """Return the ratio of the means of two values of a label, paired run by run, as in verdicts."""
     label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
     pairs: dict[tuple[str, ...], tuple[list[float], list[float], Any]] = {}
@@ -222,29 +212,30 @@ def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     return (*(row[key] for key in keys), str(row["unit"]))
 
 
-def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw a heat map of one flow's mean value over two labels, one panel for each value of a third."""
     rows = _chosen(chart, outcome)
-    x, y, panel = chart["x"], chart["y"], chart.get("panel")
+    x, y, panel = chart.x, chart.y, chart.panel
     panels = _values(rows, panel) if panel else [""]
     keys = (x, y, panel) if panel else (x, y)
     found = _of_flow(rows, chart, outcome.plan.paper, keys)
     if not found:
         return None
+    ratio = chart.to is not None
     xs, ys = _in_order(_values(rows, x)), _in_order(_values(rows, y))
     grids = {
         value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
         for value in panels
     }
-    ends = drawing.ends_of(grids.values(), chart)
+    ends = drawing.ends_of(grids.values(), ratio=ratio, share=chart.equals is not None)
     width = 4.9 * len(panels) + 1.2
     figure = curves.new_figure((width, 4.4))
-    figure.suptitle(drawing.title(_title(chart), width), x=0.02, ha="left", fontsize=10)
+    figure.suptitle(drawing.title(chart.heading, width), x=0.02, ha="left", fontsize=10)
     for index, (value, grid) in enumerate(grids.items()):
         axes = figure.add_subplot(1, len(panels), index + 1)
-        image = drawing.draw_map(axes, (grid, xs, ys), ends, chart)
+        image = drawing.draw_map(axes, (grid, xs, ys), ends, (x, y), ratio=ratio, bounds=chart.bounds, mark=chart.mark)
         axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
-    drawing.bar_of_map(figure, image, figure.axes, chart, _map_label(chart))
+    drawing.bar_of_map(figure, image, figure.axes, _map_label(chart), ratio=ratio)
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
         [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
@@ -254,26 +245,26 @@ def _map(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return figure, columns, table
 
 
-def _map_label(chart: Mapping[str, Any]) -> str:
+def _map_label(chart: Chart) -> str:
     """Say what a map's colours stand for."""
-    if "axis" in chart:
-        return str(chart["axis"])
-    if "equals" in chart:
+    if chart.axis is not None:
+        return chart.axis
+    if chart.equals is not None:
         return "share of runs"
-    unit = units.unit(chart["metric"]) if "scale" not in chart else ""
-    if "to" in chart:
-        return f"{chart['flow']} / {chart['to']}, {units.name(chart['metric'])}"
-    return units.name(chart["metric"]) + (f" ({unit})" if unit else "")
+    unit = units.unit(chart.metric) if chart.scale is None else ""
+    if chart.to is not None:
+        return f"{chart.flow} / {chart.to}, {units.name(chart.metric)}"
+    return units.name(chart.metric) + (f" ({unit})" if unit else "")
 
 
-def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw which value of the label `series` does best over two labels, one panel for each value of a third.
 
     That is the first of those whose mean is `within` this share of the best mean. With `over` the share of that value's
     mean stands below that is saved, or won, by the best instead of it.
     """
     rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
-    x, y, panel, series = chart["x"], chart["y"], chart.get("panel"), chart["series"]
+    x, y, panel, series = chart.x, chart.y, chart.panel, _series(chart, outcome.plan.paper)
     xs, ys, names = (_in_order(_values(rows, label)) for label in (x, y, series))
     panels = _values(rows, panel) if panel else [""]
     keys = (series, x, y, panel) if panel else (series, x, y)
@@ -283,11 +274,15 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     across = min(len(panels), 3)
     down = math.ceil(len(panels) / across)
     figure = curves.new_figure((4.9 * across + 1.2, 3.9 * down + 0.5))
-    figure.suptitle(drawing.title(_title(chart), 4.9 * across), x=0.02, ha="left", fontsize=10)
+    figure.suptitle(drawing.title(chart.heading, 4.9 * across), x=0.02, ha="left", fontsize=10)
     table = []
     for index, value in enumerate(panels):
         rest = (value,) if panel else ()
-        cells = [[heatmaps.best(_variants(found, names, (a, b, *rest)), chart) for a in xs] for b in ys]
+        samples = [[_variants(found, names, (a, b, *rest)) for a in xs] for b in ys]
+        cells = [
+            [heatmaps.best(own, chart.sense or "lowest", within=chart.within, over=chart.over) for own in line]
+            for line in samples
+        ]
         grid = np.array([[names.index(cell.name) if cell else np.nan for cell in line] for line in cells])
         axes = figure.add_subplot(down, across, index + 1)
         texts = [["" if cell is None else cell.text("\n") for cell in line] for line in cells]
@@ -304,52 +299,50 @@ def _best(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
 def _variants(
     found: Mapping[tuple[str, ...], tuple[list[float], Any]], names: Sequence[str], cell: tuple[str, ...]
 ) -> dict[str, list[float]]:
-    """Give the samples of a cell by the values of the label that is chosen from, in their order."""
+    """Return the samples of a cell by the values of the label that is chosen from, in their order."""
     keys = {name: (name, *cell) for name in names}
     return {name: found[key][0] for name, key in keys.items() if key in found}
 
 
-def _over_time(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw curves over time: of each flow of the chosen cell's runs, or of one for each value of `series`."""
-    known = _values(outcome.rows, outcome.plan.paper.document["flows"])
+    known = _values(outcome.rows, _flows(outcome.plan.paper))
     shown: dict[str, plot.Line] = {}
     for labels, lines in _drawn(chart, outcome):
-        own = {name.partition("/")[2]: line for name, line in lines.items() if name.startswith(chart["trace"] + "/")}
-        flows = [flow for flow in sorted(own, key=known.index) if flow == chart.get("flow", flow)]
-        if "series" in chart:
+        own = {name.partition("/")[2]: line for name, line in lines.items() if name.startswith(f"{chart.trace}/")}
+        flows = [flow for flow in sorted(own, key=known.index) if chart.flow in (None, flow)]
+        if chart.series is not None:
             for flow in flows[:1]:
-                shown.setdefault(labels[chart["series"]], own[flow])
+                shown.setdefault(labels[chart.series], own[flow])
         elif not shown:
             shown = {flow: own[flow] for flow in flows}
     if not shown:
         return None
     lines_shown = [replace(line, label=name, thin=None) for name, line in shown.items()]
-    panel = plot.Panel(drawing.title(_title(chart)), lines_shown, TRACE_LABELS[chart["trace"]])
+    panel = plot.Panel(drawing.title(chart.heading), lines_shown, TRACE_LABELS[chart.trace or ""])
     return plot.panels([panel], size=(8.0, 4.2)), [], []
 
 
-def _internals(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw what one flow's congestion control shows of itself, in the first run of the chosen cell."""
     for _, lines in _drawn(chart, outcome):
         # A run of one flow does not name it.
-        alone = {name: lines.get(f"internals/{name}") for name in chart["names"]}
-        own = {name: lines.get(f"internals/{chart['flow']}: {name}", alone[name]) for name in chart["names"]}
+        alone = {name: lines.get(f"internals/{name}") for name in chart.names}
+        own = {name: lines.get(f"internals/{chart.flow}: {name}", alone[name]) for name in chart.names}
         shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
         if shown:
-            return plot.internal_panels(shown, _title(chart)), [], []
+            return plot.internal_panels(shown, chart.heading), [], []
     return None
 
 
-def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
+def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
     """Draw what a model did round by round in the first seed of the chosen cell, one panel for each quantity."""
     for _, lines in _drawn(chart, outcome):
-        shown = {
-            name: line for name in chart["traces"] if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None
-        }
-        if len(shown) < len(chart["traces"]):
+        shown = {name: line for name in chart.traces if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None}
+        if len(shown) < len(chart.traces):
             continue
         figure = curves.new_figure((8.0, 1.9 * len(shown) + 0.5))
-        figure.suptitle(drawing.title(_title(chart)), x=0.02, ha="left", fontsize=10)
+        figure.suptitle(drawing.title(chart.heading), x=0.02, ha="left", fontsize=10)
         for index, (name, line) in enumerate(shown.items()):
             axes = figure.add_subplot(len(shown), 1, index + 1)
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
@@ -363,13 +356,13 @@ def _over_rounds(chart: Mapping[str, Any], outcome: Outcome) -> Drawn | None:
     return None
 
 
-def _drawn(chart: Mapping[str, Any], outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
-    """Give the labels and curves of the chart's cells."""
+def _drawn(chart: Chart, outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
+    """Return the labels and curves of the chart's cells."""
     cells = [(dict(zip(outcome.plan.paper.labels, key, strict=True)), lines) for key, lines in outcome.lines.items()]
-    return [(labels, lines) for labels, lines in cells if lines and takes(chart, labels)]
+    return [(labels, lines) for labels, lines in cells if lines and chart.takes(labels)]
 
 
-DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
+DRAW: dict[str, Callable[[Chart, Outcome], Drawn | None]] = {
     "lines": _over_label,
     "bars": _over_label,
     "map": _map,
@@ -380,9 +373,9 @@ DRAW: dict[str, Callable[[Mapping[str, Any], Outcome], Drawn | None]] = {
 }
 
 
-def _chosen(chart: Mapping[str, Any], outcome: Outcome) -> list[Row]:
+def _chosen(chart: Chart, outcome: Outcome) -> list[Row]:
     # The exact path stands beside verdicts only.
-    return [row for row in outcome.rows if row.get("paths") != "exact" and takes(chart, row)]
+    return [row for row in outcome.rows if row.get("paths") != "exact" and chart.takes(row)]
 
 
 def _values(rows: Sequence[Row], label: str) -> list[str]:
@@ -399,15 +392,15 @@ def _in_order(values: list[str]) -> list[str]:
     return sorted(values, key=lambda value: numbers[value]) if len({unit for _, _, unit in parted}) == 1 else values
 
 
-def _scaled(row: Row, chart: Mapping[str, Any]) -> float | None:
-    value = row.get(chart["metric"])
-    return None if value is None else value * chart.get("scale", 1)
+def _scaled(row: Row, chart: Chart) -> float | None:
+    value = row.get(chart.metric)
+    return None if value is None else value * chart.factor
 
 
-def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> list[Row]:
-    """Give what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
+def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
+    """Return what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
-    if "series" not in chart or chart["series"] == paper.document.get("flows"):
+    if chart.series in (None, paper.contents.flows):
         return valued
     runs: dict[tuple[str, ...], list[Row]] = {}
     for row in valued:
@@ -415,21 +408,19 @@ def _per_run(rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper) -> lis
     return [{**flows[0], "value": sum(row["value"] for row in flows) / len(flows)} for flows in runs.values()]
 
 
-def _of_flow(
-    rows: Sequence[Row], chart: Mapping[str, Any], paper: Paper, keys: Sequence[str]
-) -> dict[tuple[str, ...], Interval]:
-    """Give what is drawn of the chart's flow.
+def _of_flow(rows: Sequence[Row], chart: Chart, paper: Paper, keys: Sequence[str]) -> dict[tuple[str, ...], Interval]:
+    """Return what is drawn of the chart's flow.
 
     That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, how often it has
     this value.
     """
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
-    flows = paper.document["flows"]
-    if "to" in chart:
-        return _ratios(valued, {flows: (chart["flow"], chart["to"])}, keys)
-    own = [row for row in valued if row[flows] == chart["flow"]]
-    if "equals" in chart:
-        own = [{**row, "value": float(row["value"] == chart["equals"])} for row in own]
+    flows = _flows(paper)
+    if chart.to is not None:
+        return _ratios(valued, {flows: (chart.flow or "", chart.to)}, keys)
+    own = [row for row in valued if row[flows] == chart.flow]
+    if chart.equals is not None:
+        own = [{**row, "value": float(row["value"] == chart.equals)} for row in own]
     return _intervals(own, keys, chart)
 
 
@@ -438,15 +429,15 @@ def _run(row: Row, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _samples(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], tuple[list[float], Any]]:
-    """Give the values of each cell in the order of their runs, and what they are over."""
+    """Return the values of each cell in the order of their runs, and what they are over."""
     samples: dict[tuple[str, ...], tuple[list[float], Any]] = {}
     for row in rows:
         samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(row["value"])
     return samples
 
 
-def _intervals(rows: Sequence[Row], keys: Sequence[str], chart: Mapping[str, Any]) -> dict[tuple[str, ...], Interval]:
-    bounds, scale = BOUNDS.get(chart["metric"]), chart.get("scale", 1)
+def _intervals(rows: Sequence[Row], keys: Sequence[str], chart: Chart) -> dict[tuple[str, ...], Interval]:
+    bounds, scale = BOUNDS.get(chart.metric), chart.factor
     scaled = None if bounds is None else (bounds[0] * scale, bounds[1] * scale)
     return {key: interval(*sample, bounds=scaled) for key, sample in _samples(rows, keys).items()}
 
@@ -462,6 +453,11 @@ def _text(value: Interval | None) -> str:
     return f"{mean} [{low}, {high}]"
 
 
-def _title(chart: Mapping[str, Any]) -> str:
-    head = f"Figure {chart['figure']}: " if "figure" in chart else ""
-    return head + str(chart["title"])
+def _series(chart: Chart, paper: Paper) -> str:
+    """Name the label of a chart's series: by default that of the flows."""
+    return chart.series or _flows(paper)
+
+
+def _flows(paper: Paper) -> str:
+    """Name the label of flows, which a chart without `series` needs."""
+    return paper.contents.flows or ""

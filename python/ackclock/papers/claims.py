@@ -1,4 +1,4 @@
-"""Claims: a paper's words as data. What is measured judges them: see `verdicts`."""
+"""Claims: statements of a paper as data; `verdicts` judges them by measurements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ackclock.files import checks
 
 
 class ClaimError(ValueError):
-    """A claims file is wrong."""
+    """An error in a claims file."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Claim:
     Attributes
     ----------
     id, text, source : str
-        Its name, the paper's words, and where they stand.
+        Name, words of the paper, and their source in the paper.
     kind : {"order", "equal", "bound", "best"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
         ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`. ``best``: no other
@@ -29,32 +29,32 @@ class Claim:
     axis : str
         Label in which the compared variants differ.
     where : dict
-        Labels of the runs it is about; labels left out take every value, each judged on its own.
+        Labels of its runs. Each value of every other label is judged separately.
     expected : tuple of tuple of str
         For ``order``: the groups.
     rest : tuple of str
-        For ``order``: variants below all groups, with nothing claimed among them.
+        For ``order``: variants below all groups, in no claimed order.
     lead : tuple of str
-        For ``order``: variants above all groups, with nothing claimed among them.
+        For ``order``: variants above all groups, in no claimed order.
     of, to : str
-        For ``bound``: the two variants, ratio ``of / to``; without `to` it is the value of `of` itself. For ``best``:
-        `of` is the variant.
+        For ``bound``: the two variants of the ratio ``of / to``; without `to`, the value of `of`. For ``best``: `of`
+        is the variant.
     sense : {"", "lowest", "highest"}
-        For ``best``: which values are better.
+        For ``best``: the better values.
     low, high : float or None
-        For ``bound``: ends of the ratio or value; None is no limit.
+        For ``bound``: limits of the ratio or value; None: no limit.
     metrics : tuple of str
-        Columns on which it is judged; the first is the main reading.
+        Columns on which the claim is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
-        Whether it must hold for all, for any, or for more than half of the values of the labels left out.
+        Whether the claim must hold in all cells, in any, or in more than half of them.
     tolerance : float
         Relative difference within which variants overlap.
     pool : tuple of str
-        Labels over which values are averaged, seed by seed or start time by start time, before they are compared.
+        Labels over which values are averaged before the comparison, for each seed or start time.
     note : str
-        What a reader must know besides: that the source contradicts itself, or how its words were read.
+        A remark for the reader, such as a contradiction in the source or the chosen reading.
     ours : bool
-        Whether the question is ours and not the paper's; such verdicts are counted apart.
+        Whether the claim is not in the paper; such verdicts are counted separately.
     """
 
     id: str
@@ -128,16 +128,16 @@ def parse_claims(
     document
         The parsed TOML: ``tolerance``, ``metrics`` and a list ``claim``.
     labels
-        Labels that a claim may name, each with the values that it may take.
+        Known labels with their values.
     metrics
-        Columns on which a claim may be judged.
+        Known columns.
     place
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     ClaimError
-        If a claim lacks a key, has one too many, or names a label, value or metric that does not exist.
+        If a claim lacks a key, has an unknown key, or names an unknown label, value or metric.
     """
     try:
         checks.keys(place, document, {"tolerance": TOLERANCE, "metrics": checks.TEXTS, "claim": checks.tables("claim")})
@@ -199,7 +199,7 @@ def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]]
 
 
 def bounds(claim: Claim) -> str:
-    """Say in words between which limits a claim of the kind ``bound`` puts its ratio."""
+    """Return the limits of a claim of the kind ``bound`` in words."""
     low = f"at least {claim.low:g}" if claim.low is not None else ""
     high = f"at most {claim.high:g}" if claim.high is not None else ""
     return " and ".join(filter(None, (low, high)))

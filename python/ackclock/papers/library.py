@@ -1,20 +1,18 @@
-"""Papers: folders with a `paper.toml`, found where they lie and registered nowhere."""
+"""Papers: folders with a `paper.toml`, found in known places without a registry."""
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ackclock.files import checks, toml
+from ackclock.papers import schema
+from ackclock.papers.contents import Contents
 
 PAPER_FILE = "paper.toml"
-MEASURES = ("share", "eq7", "jain", "resent", "estimate", "first_loss", "rtt", "pages")
-"""What `deriving` can derive from a run."""
 
 
 @dataclass(frozen=True)
@@ -23,21 +21,19 @@ class Paper:
 
     Attributes
     ----------
-    name : str
-        Name of the folder.
     folder : Path
-        Where it lies.
-    title, reference : str
-        Of the paper.
-    document : dict
-        The whole of ``paper.toml``.
+        The folder.
+    contents : Contents
+        The contents of its ``paper.toml``.
     """
 
-    name: str
     folder: Path
-    title: str
-    reference: str
-    document: Mapping[str, Any]
+    contents: Contents
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
 
     @property
     def file(self) -> Path:
@@ -45,24 +41,24 @@ class Paper:
         return self.folder / PAPER_FILE
 
     @property
+    def title(self) -> str:
+        """The paper's title."""
+        return self.contents.title
+
+    @property
+    def reference(self) -> str:
+        """The publication of the paper."""
+        return self.contents.reference
+
+    @property
     def labels(self) -> list[str]:
-        """Names of the labels that tell its runs apart."""
-        return list(self.document["labels"])
+        """Names of the labels of its cells."""
+        return list(self.contents.labels)
 
     @property
     def all_labels(self) -> list[str]:
-        """Its labels, and the label that names the flows of a run if it compares those."""
-        return [*self.labels, *([self.document["flows"]] if "flows" in self.document else [])]
-
-    @property
-    def repeats(self) -> list[dict[str, Any]]:
-        """Its rules of repetition."""
-        return list(self.document.get("repeat", []))
-
-    @property
-    def charts(self) -> list[dict[str, Any]]:
-        """Its figures of measured values over labels."""
-        return list(self.document.get("chart", []))
+        """Its labels, and the label of flows if the paper compares the flows of a run."""
+        return [*self.labels, *([self.contents.flows] if self.contents.flows is not None else [])]
 
     @cached_property
     def claims(self) -> dict[str, Any]:
@@ -72,19 +68,19 @@ class Paper:
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """The parsed ``tables.toml``, the tables that the paper prints; empty if there is none."""
+        """The parsed ``tables.toml`` with the printed tables; empty if there is none."""
         path = self.folder / "tables.toml"
         return toml.read(path) if path.exists() else {}
 
     @property
     def notes(self) -> str:
-        """Its README: what it leaves open, and what was chosen."""
+        """Its README: open questions of the paper, and the choices made."""
         path = self.folder / "README.md"
         return toml.read_text(path) if path.exists() else ""
 
 
 def places() -> list[Path]:
-    """Name the folders that may hold papers: in the working directory, the source tree, the installed package."""
+    """Return the folders that may hold papers: in the working directory, the source tree, the installed package."""
     package = Path(__file__).resolve().parents[1]
     source = package.parents[1]
     found = [Path.cwd() / "papers", package / "data" / "papers"]
@@ -94,21 +90,21 @@ def places() -> list[Path]:
 
 
 def folders() -> list[Path]:
-    """Give those of the folders that may hold papers that are there."""
+    """Return the existing folders of `places`."""
     return [place for place in places() if place.is_dir()]
 
 
 def papers() -> list[Paper]:
-    """Give all papers, by name; of two with the same name the one nearer to the working directory.
+    """Return all papers by name; of two papers with one name, the first in the order of `places`.
 
-    One whose ``paper.toml`` is wrong is left out, with a warning.
+    A paper with an error in its ``paper.toml`` is skipped with a warning.
     """
     found = [_load_or_warn(name, folder) for name, folder in sorted(_places().items())]
     return [paper for paper in found if paper is not None]
 
 
 def names() -> list[str]:
-    """Give the names of all papers, without reading them."""
+    """Return the names of all papers without reading the files."""
     return sorted(_places())
 
 
@@ -121,12 +117,12 @@ def _load_or_warn(name: str, folder: Path) -> Paper | None:
 
 
 def find(name: str) -> Paper:
-    """Give a paper.
+    """Return a paper by name.
 
     Raises
     ------
     ValueError
-        If there is none of that name, or its ``paper.toml`` is wrong.
+        If the name is unknown, or if ``paper.toml`` has an error.
     """
     found = _places()
     if name not in found:
@@ -144,289 +140,4 @@ def _places() -> dict[str, Path]:
 
 
 def _load(folder: Path) -> Paper:
-    document = toml.read(folder / PAPER_FILE)
-    check_paper(document, str(folder / PAPER_FILE))
-    return Paper(folder.name, folder, document["title"], document["reference"], document)
-
-
-def _is_spread(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s+(ns|us|µs|ms|s)\s*", value) is not None
-
-
-def _is_jitter_of_rate(value: object) -> bool:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value) if isinstance(value, str) else None
-    return match is not None and float(match[1]) < 100
-
-
-def _is_title(value: object) -> bool:
-    try:
-        return isinstance(value, str) and value.format("x") != value
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return False
-
-
-def _is_only(value: object) -> bool:
-    return isinstance(value, Mapping) and all(checks.is_texts(item) and item for item in value.values())
-
-
-def _is_setting(value: object) -> bool:
-    return isinstance(value, (str, bool)) or checks.is_number(value)
-
-
-def _are_settings(value: object) -> bool:
-    return isinstance(value, Mapping) and all(map(_is_setting, value.values()))
-
-
-def _is_axis(value: object) -> bool:
-    named = isinstance(value, Mapping) and all(map(_are_settings, value.values()))
-    return bool(value) and (checks.is_texts(value) or named)
-
-
-def _is_ratio(value: object) -> bool:
-    pairs = list(value.values()) if isinstance(value, Mapping) else []
-    return len(pairs) == 1 and checks.is_texts(pairs[0]) and len(pairs[0]) == 2
-
-
-TITLE = checks.Kind('a text with {} for the value, as "IFQ {}"', _is_title)
-PAPER = {
-    "title": checks.TEXT,
-    "reference": checks.TEXT,
-    "labels": checks.TEXTS,
-    "flows": checks.TEXT,
-    "defaults": checks.TEXT_TABLE,
-    "experiment": checks.tables("experiment"),
-    "model": checks.tables("model"),
-    "repeat": checks.tables("repeat"),
-    "quick": checks.TABLE,
-    "figures": checks.TABLE,
-    "chart": checks.tables("chart"),
-    "answer": checks.TABLE,
-}
-ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
-SETTINGS = checks.Kind('a table of values, as { loss = "1 %" }', _are_settings)
-SWEEP = checks.Kind(
-    'a table of axes, as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }',
-    lambda value: isinstance(value, Mapping) and all(map(_is_axis, value.values())),
-)
-RATIO = checks.Kind('a label with two of its values, as { response = ["RBT", "standard"] }', _is_ratio)
-MODEL = {
-    "name": checks.TEXT,
-    "labels": checks.TEXT_TABLE,
-    "parameters": SETTINGS,
-    "sweep": SWEEP,
-    "columns": checks.TEXT_TABLE,
-}
-EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
-TIME = checks.Kind('a time with its unit, as "60 ms"', _is_spread)
-JITTER = {"rate": checks.Kind('a percentage below 100 %, as "2 %"', _is_jitter_of_rate), "delay": TIME}
-REPEAT = {
-    "where": checks.TEXT_TABLE,
-    "sampling": checks.one_of("seed", "path", "offset"),
-    "count": checks.COUNT,
-    "spread": TIME,
-    "jitter": checks.TABLE,
-    "exact": checks.COUNT,
-    "seeds_by": checks.TEXTS,
-    "common": checks.COUNT,
-    "spans": checks.SPANS,
-    "cwnd": checks.SPANS,
-    "derived": checks.some_of(*MEASURES),
-}
-QUICK = {
-    "counts": checks.TABLE,
-    "only": ONLY,
-}
-FIGURES = {
-    "only": ONLY,
-    "sheet": checks.TEXTS,
-    "panel": checks.TEXT,
-    "panel_title": TITLE,
-    "overlay": checks.TEXT,
-    "overlay_title": TITLE,
-    "kinds": checks.some_of("cwnd", "throughput"),
-    "bin": checks.POSITIVE,
-    "start": checks.POSITIVE,
-    "block": checks.tables("figures.block"),
-    "order": checks.TABLE,
-}
-CHART = {
-    "kind": checks.one_of("lines", "bars", "map", "best", "time", "internals", "rounds"),
-    "figure": checks.COUNT,
-    "title": checks.TEXT,
-    "where": checks.TEXT_TABLE,
-    "only": ONLY,
-    "x": checks.TEXT,
-    "y": checks.TEXT,
-    "ratio": RATIO,
-    "panel": checks.TEXT,
-    "series": checks.TEXT,
-    "metric": checks.TEXT,
-    "group": checks.TEXT,
-    "axis": checks.TEXT,
-    "scale": checks.POSITIVE,
-    "printed": checks.tables("printed"),
-    "flow": checks.TEXT,
-    "to": checks.TEXT,
-    "equals": checks.NUMBER,
-    "bounds": checks.RANGE,
-    "mark": checks.TEXT_TABLE,
-    "sense": checks.one_of("lowest", "highest"),
-    "within": checks.POSITIVE,
-    "over": checks.TEXT,
-    "trace": checks.one_of("cwnd", "throughput"),
-    "traces": checks.TEXTS,
-    "bin": checks.POSITIVE,
-    "names": checks.TEXTS,
-}
-PRINTED = {"x": checks.TEXT, "series": checks.TEXT, "value": checks.NUMBER}
-ANSWER = {
-    "sentences": checks.Kind("a list of three texts", lambda value: checks.is_texts(value) and len(value) == 3),
-    "causes": checks.TEXTS,
-    "figure": checks.COUNT,
-    "chart": checks.TEXT,
-}
-CHART_NEEDS = {
-    "lines": ["x", "metric"],
-    "bars": ["x", "metric"],
-    "map": ["x", "y", "metric", "flow"],
-    "best": ["x", "y", "series", "metric", "sense"],
-    "time": ["trace"],
-    "internals": ["flow", "names"],
-    "rounds": ["traces"],
-}
-CHART_ONLY = {
-    **dict.fromkeys(("to", "equals", "bounds", "mark"), ("map",)),
-    "y": ("map", "best"),
-    "panel": ("lines", "bars", "map", "best"),
-    **dict.fromkeys(("sense", "within"), ("best",)),
-    "over": ("lines", "bars", "best"),
-    **dict.fromkeys(("trace", "bin"), ("time",)),
-    **dict.fromkeys(("axis", "scale"), ("lines", "bars", "map")),
-    **dict.fromkeys(("x", "metric"), ("lines", "bars", "map", "best")),
-    "flow": ("map", "time", "internals"),
-    "series": ("lines", "bars", "best", "time"),
-    "printed": ("lines", "bars"),
-    "names": ("internals",),
-    "ratio": ("lines", "bars"),
-    "traces": ("rounds",),
-}
-NOT_NEEDED = {
-    *(
-        "flows",
-        "defaults",
-        "experiment",
-        "model",
-        "repeat",
-        "quick",
-        "figures",
-        "chart",
-        "answer",
-        "bin",
-        "start",
-        "block",
-        "order",
-        "only",
-        "where",
-        "spread",
-        "seeds_by",
-        "common",
-        "jitter",
-        "exact",
-    ),
-    *("spans", "cwnd", "derived"),
-}
-ORDER = {
-    "keys": checks.TEXTS,
-    "values": checks.Kind("a list of lists of texts", lambda v: isinstance(v, list) and all(map(checks.is_texts, v))),
-}
-
-
-def check_paper(document: Mapping[str, Any], place: str) -> None:
-    """Check the keys of a ``paper.toml`` and what kind of values they have.
-
-    Raises
-    ------
-    ValueError
-        If a key is unknown or missing, or a value makes no sense.
-    """
-    checks.keys(place, document, PAPER, PAPER.keys() - NOT_NEEDED)
-    if len(set(document["labels"])) < len(document["labels"]):
-        raise ValueError(f"{place}: labels names one twice")
-    if not (document.get("experiment") or document.get("model")):
-        raise ValueError(f"{place}: there is neither an [[experiment]] nor a [[model]]")
-    for number, experiment in enumerate(document.get("experiment", []), start=1):
-        checks.keys(f"{place}: experiment {number}", experiment, EXPERIMENT, ["file"])
-    for number, model in enumerate(document.get("model", []), start=1):
-        checks.keys(f"{place}: model {number}", model, MODEL, ["name"])
-    for number, rule in enumerate(document.get("repeat", []), start=1):
-        here = f"{place}: repeat {number}"
-        checks.keys(here, rule, REPEAT, ["sampling", "count"])
-        checks.keys(here, rule, REPEAT, ["spread"] if rule["sampling"] != "seed" else [])
-        _check_repeat(rule, here)
-    quick = document.get("quick", {})
-    checks.keys(f"{place}: quick", quick, QUICK)
-    counts = {"seed": checks.COUNT, "path": checks.COUNT, "offset": checks.COUNT}
-    checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
-    if "figures" in document:
-        _check_figures(document["figures"], f"{place}: figures")
-    _check_charts(document, place)
-
-
-def _check_charts(document: Mapping[str, Any], place: str) -> None:
-    for number, chart in enumerate(document.get("chart", []), start=1):
-        _check_chart(chart, f"{place}: chart {number}")
-    if "answer" in document:
-        _check_answer(document["answer"], document.get("chart", []), f"{place}: answer")
-
-
-def _check_answer(answer: Mapping[str, Any], charts: Sequence[Mapping[str, Any]], place: str) -> None:
-    checks.keys(place, answer, ANSWER, ["sentences"])
-    if ("figure" in answer) == ("chart" in answer):
-        raise ValueError(f"{place}: the leading figure is named by its number, figure, or by its title, chart")
-    if "figure" in answer:
-        numbers = [str(chart["figure"]) for chart in charts if "figure" in chart]
-        checks.words(place, "figure", [str(answer["figure"])], numbers)
-    else:
-        checks.words(place, "chart", [answer["chart"]], [chart["title"] for chart in charts])
-
-
-SAMPLINGS = {
-    **dict.fromkeys(("seeds_by", "common"), ("seed",)),
-    **dict.fromkeys(("jitter", "exact"), ("seed", "path")),
-    "spread": ("path", "offset"),
-}
-"""The kinds of sampling to which a key of a repetition belongs."""
-
-
-def _check_repeat(rule: Mapping[str, Any], place: str) -> None:
-    for key, samplings in SAMPLINGS.items():
-        if key in rule and rule["sampling"] not in samplings:
-            raise ValueError(f"{place}: {key} belongs to sampling = {' or '.join(map(repr, samplings))}")
-    checks.keys(f"{place}: jitter", rule.get("jitter", {}), JITTER)
-    if rule["sampling"] == "seed" and "exact" in rule and "jitter" not in rule:
-        raise ValueError(f"{place}: exact belongs to drawn paths; jitter is missing")
-    if "jitter" in rule and "common" in rule:
-        raise ValueError(f"{place}: common seeds are for random losses, jitter for drawn paths; choose one")
-
-
-def _check_figures(figures: Mapping[str, Any], place: str) -> None:
-    checks.keys(place, figures, FIGURES, FIGURES.keys() - NOT_NEEDED)
-    if figures.get("block") and "order" not in figures:
-        raise ValueError(f"{place}: order is missing; blocks of figures need it")
-    if "order" in figures:
-        checks.keys(f"{place}.order", figures["order"], ORDER, ORDER.keys())
-    for number, block in enumerate(figures.get("block", []), start=1):
-        keys = {"first": checks.COUNT, "where": checks.TEXT_TABLE}
-        checks.keys(f"{place}.block {number}", block, keys, keys)
-
-
-def _check_chart(chart: Mapping[str, Any], place: str) -> None:
-    checks.keys(place, chart, CHART, ["kind", "title", "where"])
-    checks.keys(place, chart, CHART, CHART_NEEDS[chart["kind"]])
-    for key, kinds in CHART_ONLY.items():
-        if key in chart and chart["kind"] not in kinds:
-            raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")
-    if "ratio" in chart and "over" in chart:
-        raise ValueError(f"{place}: ratio and over both say what is divided; a chart takes one of them")
-    for number, mark in enumerate(chart.get("printed", []), start=1):
-        checks.keys(f"{place}: printed {number}", mark, PRINTED, ["x", "value"])
+    return Paper(folder, schema.read(toml.read(folder / PAPER_FILE), str(folder / PAPER_FILE)))

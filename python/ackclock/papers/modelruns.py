@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,9 @@ from ackclock.files import checks
 from ackclock.models import evaluate as modelling
 from ackclock.models import registry
 from ackclock.models.registry import Model
+from ackclock.papers.contents import ModelExperiment
 from ackclock.papers.library import Paper
+from ackclock.texts.numbers import finite
 
 Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -88,7 +89,7 @@ class PlannedModel:
 
 
 def points(paper: Paper) -> list[Point]:
-    """Give the cells of a paper's experiments with models.
+    """Return the cells of a paper's experiments with models.
 
     Raises
     ------
@@ -96,8 +97,8 @@ def points(paper: Paper) -> list[Point]:
         If a model, parameter, output or label does not exist, or two experiments have the same cell.
     """
     found: dict[tuple[str, ...], Point] = {}
-    for number, entry in enumerate(paper.document.get("model", []), start=1):
-        place = f"{paper.file}: model {number} ({entry['name']})"
+    for number, entry in enumerate(paper.contents.models, start=1):
+        place = f"{paper.file}: model {number} ({entry.name})"
         try:
             for point in _points_of(entry, paper, place):
                 if point.cell in found:
@@ -109,28 +110,27 @@ def points(paper: Paper) -> list[Point]:
     return list(found.values())
 
 
-def _points_of(entry: Mapping[str, Any], paper: Paper, place: str) -> list[Point]:
-    model = registry.find(entry["name"])
-    columns = entry.get("columns", {})
-    checks.words(f"{place}: columns", "output", columns.values(), outputs(entry["name"]))
-    axes = [_axis(label, values) for label, values in entry.get("sweep", {}).items()]
+def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
+    model = registry.find(entry.name)
+    checks.words(f"{place}: columns", "output", entry.columns.values(), outputs(entry.name))
+    axes = [_axis(label, values) for label, values in entry.sweep.items()]
     made = []
     for chosen in itertools.product(*axes):
-        given = {**paper.document.get("defaults", {}), **entry.get("labels", {}), **{k: v for k, v, _ in chosen}}
-        flow = given.pop(paper.document.get("flows", ""), model.name)
+        given = {**paper.contents.defaults, **entry.labels, **{k: v for k, v, _ in chosen}}
+        flow = given.pop(paper.contents.flows or "", model.name)
         checks.words(place, "label", given, paper.labels)
         checks.words(place, "label", paper.labels, given)
-        settings = dict(entry.get("parameters", {}))
+        settings = dict(entry.parameters)
         for _, _, changes in chosen:
             settings |= changes
         _check_settings(model, settings, place)
         labels = {label: given[label] for label in paper.labels}
-        made.append(Point(model.name, labels, flow, settings, columns))
+        made.append(Point(model.name, labels, flow, settings, entry.columns))
     return made
 
 
 def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: ANN401 - a list or a table
-    """Give an axis' values: of a list the parameter has the label's name, in a table each value says what it sets."""
+    """Return an axis' values: of a list the parameter has the label's name, in a table each value says what it sets."""
     if isinstance(values, Mapping):
         return [(label, value, settings) for value, settings in values.items()]
     return [(label, value, {label: value}) for value in values]
@@ -186,7 +186,7 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
     made = []
     for index, row in enumerate(table.iter_rows(named=True)):
         # What is not defined at these parameters is no number.
-        numbers = {key: row[key] if math.isfinite(row[key]) else None for key in outputs(point.model)}
+        numbers = finite({key: row[key] for key in outputs(point.model)})
         renamed = {column: numbers[output] for column, output in point.columns.items()}
         made.append({**common, "unit": 0 if planned.seeds is None else index + 1, **numbers, **renamed})
     return made, _curves(planned)

@@ -140,16 +140,16 @@ class Table:
     checks: tuple[Check, ...] = field(default=())
 
     def numbers(self, row: str) -> dict[str, float]:
-        """Give the printed numbers of a row by column."""
+        """Return the printed numbers of a row by column."""
         return dict(zip((column.name for column in self.columns), self.printed[row], strict=True))
 
     def remark(self, row: str, column: str) -> Remark | None:
-        """Give what must be known of a cell."""
+        """Return what must be known of a cell."""
         return next((it for it in self.remarks if (it.row, it.column) == (row, column)), None)
 
 
 def leading(label: str) -> float:
-    """Give the number with which a label begins, as 3 of "3 %"; 1 if there is none."""
+    """Return the number with which a label begins, as 3 of "3 %"; 1 if there is none."""
     try:
         return float(label.split()[0])
     except (ValueError, IndexError):

@@ -18,19 +18,20 @@ import polars
 
 from ackclock import _core, plot
 from ackclock.drawing import bands
-from ackclock.experiments.measures import Lines
 from ackclock.files import storage
 from ackclock.papers import answers, charts, tables
-from ackclock.papers.charts import Chart
+from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim, bounds
+from ackclock.papers.contents import Figures, leaves, matches
 from ackclock.papers.library import Paper
-from ackclock.papers.reproduction import Outcome, finite, kinds, leaves, manifest, matches
+from ackclock.papers.measurement import Lines
+from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.reports import units
 from ackclock.reports.rendering import embedded, render
 from ackclock.statistics.intervals import Interval, rounded
 from ackclock.texts.names import in_file
-from ackclock.texts.numbers import number
+from ackclock.texts.numbers import finite, number
 
 AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughput": "throughput (Mbit/s)"}
 KIND_TITLES = {"start": "cwnd at the start"}
@@ -135,38 +136,20 @@ class Report:
     html: Path
 
 
-def figure_numbers(document: Mapping[str, Any]) -> dict[tuple[tuple[str, str], ...], int]:
-    """Give the paper's figure number of every panel, by its sorted labels and ``kind``.
-
-    Parameters
-    ----------
-    document
-        The parsed ``paper.toml``: blocks of figures that all have the same order.
-    """
-    figures = document["figures"]
-    order = figures.get("order", {"keys": [], "values": []})
-    numbers = {}
-    for block in figures.get("block", []):
-        for index, values in enumerate(order["values"]):
-            labels = {**block["where"], **dict(zip(order["keys"], values, strict=True))}
-            numbers[tuple(sorted(labels.items()))] = block["first"] + index
-    return numbers
-
-
-def sheets(document: Mapping[str, Any], cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
+def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
     """Lay out the panels of the cells that were run, in their order."""
-    figures, numbers = document["figures"], figure_numbers(document)
+    numbers = figures.numbers
     laid: dict[tuple[str, ...], dict[str, None]] = {}
     for labels in cells:
-        if not leaves(figures.get("only", {}), labels):
+        if not leaves(figures.only, labels):
             continue
-        fixed = tuple(labels[label] for label in figures["sheet"])
-        laid.setdefault(fixed, {})[labels[figures["panel"]]] = None
+        fixed = tuple(labels[label] for label in figures.sheet)
+        laid.setdefault(fixed, {})[labels[figures.panel]] = None
     made = []
     for values, panels in laid.items():
-        where = dict(zip(figures["sheet"], values, strict=True))
-        for kind in kinds(figures):
-            keys = [tuple(sorted({**where, figures["panel"]: panel, "kind": kind}.items())) for panel in panels]
+        where = dict(zip(figures.sheet, values, strict=True))
+        for kind in figures.kinds:
+            keys = [tuple(sorted({**where, figures.panel: panel, "kind": kind}.items())) for panel in panels]
             made.append(
                 Sheet(where, kind, [(numbers.get(key), panel) for key, panel in zip(keys, panels, strict=True)])
             )
@@ -191,7 +174,7 @@ def write(outcome: Outcome, directory: Path) -> Report:
     verdicts = finite([judgement.to_dict() for judgement in judgements])
     storage.write_text(directory / "verdicts.json", json.dumps(verdicts, indent=1, ensure_ascii=False) + "\n")
     (directory / "figures").mkdir(exist_ok=True)
-    drawn = _draw(outcome, directory / "figures") if "figures" in paper.document else []
+    drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
     charted = charts.draw_all(outcome, directory / "figures")
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
@@ -206,14 +189,13 @@ def write(outcome: Outcome, directory: Path) -> Report:
     return Report(judgements, directory / "report.html")
 
 
-def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
-    figures = outcome.plan.paper.document["figures"]
+def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[tuple[Sheet, Path]]:
     cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
     drawn = []
-    for sheet in sheets(outcome.plan.paper.document, cells):
-        grid = [_panel(outcome, sheet, figure, value) for figure, value in sheet.panels]
+    for sheet in sheets(figures, cells):
+        grid = [_panel(outcome, figures, sheet, (figure, value)) for figure, value in sheet.panels]
         for (figure, value), panel in zip(sheet.panels, grid, strict=True):
-            name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures['panel']}{value}")
+            name = f"figure-{figure:03}" if figure is not None else in_file(f"{sheet.name}-{figures.panel}{value}")
             plot.save(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
         plot.save(plot.panels(grid, title=sheet.title), path)
@@ -221,15 +203,15 @@ def _draw(outcome: Outcome, folder: Path) -> list[tuple[Sheet, Path]]:
     return drawn
 
 
-def _panel(outcome: Outcome, sheet: Sheet, number: int | None, value: str) -> plot.Panel:
-    figures, labels = outcome.plan.paper.document["figures"], outcome.plan.paper.labels
-    lines = []
+def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> plot.Panel:
+    number, value = panel
+    labels, lines = outcome.plan.paper.labels, []
     for key, drawn in outcome.lines.items():
         cell = dict(zip(labels, key, strict=True))
-        if sheet.kind in drawn and matches(cell, {**sheet.where, figures["panel"]: value}):
-            lines.append(_relabel(drawn, sheet.kind, figures["overlay_title"].format(cell[figures["overlay"]])))
+        if sheet.kind in drawn and matches(cell, {**sheet.where, figures.panel: value}):
+            lines.append(_relabel(drawn, sheet.kind, figures.overlay_title.format(cell[figures.overlay])))
     head = f"Figure {number}: " if number is not None else ""
-    title = head + ", ".join([figures["panel_title"].format(value), *_short(sheet.where)])
+    title = head + ", ".join([figures.panel_title.format(value), *_short(sheet.where)])
     return plot.Panel(title, lines, AXIS_LABELS.get(sheet.kind, sheet.kind))
 
 
@@ -246,7 +228,7 @@ def _short(where: Mapping[str, str]) -> list[str]:
 def _context(
     outcome: Outcome,
     judgements: Sequence[Judgement],
-    drawn_and_charted: tuple[Sequence[tuple[Sheet, Path]], Sequence[Chart]],
+    drawn_and_charted: tuple[Sequence[tuple[Sheet, Path]], Sequence[Picture]],
     table: polars.DataFrame,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
@@ -255,7 +237,7 @@ def _context(
     for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
         grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
     anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
-    anchors |= {chart.number: chart.name for chart in charted if chart.number is not None}
+    anchors |= {it.chart.figure: it.name for it in charted if it.chart.figure is not None}
     lead, figures = _figures(paper, drawn, charted)
     return {
         "paper": paper,
@@ -272,23 +254,21 @@ def _context(
         "drawn_runs": bands.RUNS,
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # Of a paper that compares flows, what they got stands beside its charts.
-        "start": _slow_start(table, paper.labels) if "figures" in paper.document else [],
+        "start": _slow_start(table, paper.labels) if paper.contents.figures is not None else [],
         "notes": paper.notes,
     }
 
 
 def _figures(
-    paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Chart]
+    paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Picture]
 ) -> tuple[Shown | None, dict[str, list[Shown]]]:
-    """Give the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
+    """Return the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
     shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
-    for chart in charted:
-        group = chart.group or (FURTHER if chart.number is None else NUMBERED)
-        shown.append(Shown(chart.name, chart.heading, chart.path, group, chart.columns, chart.rows))
-    answer = paper.document.get("answer", {})
-    wanted = [
-        chart.name for chart in charted if answer.get("figure", chart.title) in (chart.number, answer.get("chart"))
-    ]
+    for it in charted:
+        group = it.chart.group or (FURTHER if it.chart.figure is None else NUMBERED)
+        shown.append(Shown(it.name, it.chart.heading, it.path, group, it.columns, it.rows))
+    answer = paper.contents.answer
+    wanted = [] if answer is None else [it.name for it in charted if answer.leads(it.chart)]
     lead = next((item for item in shown if item.name in wanted), shown[0] if shown else None)
     first: dict[bytes, str] = {} if lead is None else {lead.path.read_bytes(): lead.name}
     groups: dict[str, list[Shown]] = {}
@@ -315,7 +295,7 @@ def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dic
 
 
 def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Give the claims by the verdict on their main reading; what the paper does not say stands apart."""
+    """Return the claims by the verdict on their main reading; what the paper does not say stands apart."""
     main = answers.mains(judgements)
     made = []
     for ours in (False, True):
@@ -357,7 +337,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
 
 
 def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Give the judgements, each on drawn paths followed by that on the exact path."""
+    """Return the judgements, each on drawn paths followed by that on the exact path."""
     return [each for item in judgements for each in (item, item.beside) if each is not None]
 
 
@@ -376,7 +356,7 @@ def _expected(claim: Claim) -> str:
 
 
 def _measured(judgement: Judgement) -> list[tuple[str, str, str]]:
-    """Give the variants of a claim on one cell, best first: name, mean, interval."""
+    """Return the variants of a claim on one cell, best first: name, mean, interval."""
     if len(judgement.measured) != 1:
         return []
     return [(variant, *_mean_and_ends(mean)) for variant, mean in judgement.measured[0][1]]

@@ -220,7 +220,7 @@ def _shows(column: Column, row: Row) -> bool:
 
 
 def _sample(column: Column, rows: Sequence[Row]) -> Units:
-    """Give the column's value by run; several flows of one run are averaged."""
+    """Return the column's value by run; several flows of one run are averaged."""
     gathered: dict[int, list[float]] = {}
     for row in rows:
         value = row.get(column.metric)
@@ -242,7 +242,7 @@ def _checked(
 
 
 def shown(compared: Compared) -> dict[str, Any]:
-    """Give a printed table beside its measurements as texts, for a report."""
+    """Return a printed table beside its measurements as texts, for a report."""
     counts = compared.counts
     checked: dict[str, list[Checked]] = {}
     for item in compared.checked:

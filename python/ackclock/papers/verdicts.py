@@ -127,7 +127,7 @@ class Judgement:
         return "; ".join(self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain lists and dictionaries, for JSON."""
+        """Return it as plain lists and dictionaries, for JSON."""
         measured = [
             {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
             for where, ranks in self.measured
@@ -402,7 +402,7 @@ def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[V
 
 
 def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
-    """Give the most telling comparisons in words, the extreme one first."""
+    """Return the most telling comparisons in words, the extreme one first."""
 
     def extent(comparison: Comparison) -> tuple[int, float]:
         if comparison.difference is None:

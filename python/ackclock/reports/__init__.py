@@ -1,1 +1,1 @@
-"""What all reports share: templates, rendering, units."""
+"""The shared parts of all reports: templates, rendering, units."""

@@ -1,4 +1,4 @@
-"""How a report becomes a file: templates filled in with harmless texts, and images inside the page."""
+"""Rendering of reports: templates filled with escaped texts, and images embedded in the page."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ackclock.texts.names import shown_text
 
 
 def embedded(image: Path) -> str:
-    """Give an image as text for an HTML file."""
+    """Return an image as text for an HTML file."""
     return base64.b64encode(image.read_bytes()).decode()
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
-    """Fill in a template."""
+    """Fill a template."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -32,12 +32,12 @@ def render(name: str, context: Mapping[str, Any]) -> str:
 
 
 def _harmless_html(value: object) -> object:
-    """Write out what cannot be seen; markup is escaped besides, so that a report's only links are its own."""
+    """Show invisible characters. The template escapes markup, so that a report contains only its own links."""
     return shown_text(value) if type(value) is str else value
 
 
 def _harmless_markdown(value: object) -> object:
-    """Write out what cannot be seen, and take from texts what a viewer would take for HTML or for a link."""
+    """Show invisible characters, and escape text that a viewer could take for HTML or for a link."""
     if type(value) is not str:
         return value
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", shown_text(value)).replace("](", "]\\(")

@@ -1,4 +1,4 @@
-"""What is measured of a run or given by a model: its name in words, and its unit."""
+"""Names and units of metrics and of model outputs."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ UNITS = {
 
 
 def name(metric: str) -> str:
-    """Name a metric in words."""
+    """Return the name of a metric in words."""
     return NAMES.get(metric, metric.replace("_", " "))
 
 
 def unit(metric: str) -> str:
-    """Name the unit of a metric; empty for a plain number, as a ratio."""
+    """Return the unit of a metric; empty for a plain number such as a ratio."""
     if metric in UNITS:
         return UNITS[metric]
     if found := _of_flows().get(metric):
@@ -62,7 +62,7 @@ def unit(metric: str) -> str:
 
 
 def quantity(value: float, metric: str) -> str:
-    """Write a value of a metric with its unit; bits and bytes with k, M or G.
+    """Format a value of a metric with its unit; bits and bytes with k, M or G.
 
     >>> quantity(8_160_000.0, "goodput_bps"), quantity(0.25, "load_mean"), quantity(1.25, "gain")
     ('8.16 Mbit/s', '0.25 s', '1.25')
@@ -77,11 +77,11 @@ def quantity(value: float, metric: str) -> str:
 
 @cache
 def _of_flows() -> dict[str, str]:
-    """Give the units of the columns of flows, by their names."""
+    """Return the units of the columns of flows by name."""
     return {column.name: column.unit for column in columns.of("flows")}
 
 
 @cache
 def _of_models() -> dict[str, str]:
-    """Give the units of all models' outputs, by their names."""
+    """Return the units of all model outputs by name."""
     return {output.name: output.unit for model in registry.models().values() for output in model.outputs}

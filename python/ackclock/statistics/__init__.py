@@ -1,5 +1,5 @@
-"""Statistics of repeated runs: pure functions on samples, each with the document that it follows.
+"""Statistics of repeated runs: pure functions on samples, each with its reference.
 
-`intervals` has means and their intervals, `ratios` compares two variants, `selection` corrects the best of several for
-being chosen, `joint` tests many printed numbers at once, and `fairness` has Jain's index.
+`intervals` computes means with their intervals, and `ratios` compares two variants. `selection` corrects the bias of
+the best of several variants, `joint` tests many printed numbers at once, and `fairness` computes Jain's index.
 """

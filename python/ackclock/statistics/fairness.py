@@ -1,4 +1,4 @@
-"""How evenly a resource is shared."""
+"""Fairness of shares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def jain_index(shares: Sequence[float]) -> float | None:
     """Jain's index of fairness, (Σx)² / (n·Σx²).
 
-    It is 1 if all n shares are equal and 1/n if one has everything; None if nobody has anything.
+    The index is 1 if all n shares are equal, and 1/n if one flow has everything; None if all shares are 0.
 
     References
     ----------

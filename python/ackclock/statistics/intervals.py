@@ -1,4 +1,4 @@
-"""Means with their intervals: Student's t for random samples, the range for deterministic runs."""
+"""Means with intervals: Student's t for random samples, the range for deterministic runs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the interval in which it is taken to lie.
+    """A mean and its interval.
 
     Attributes
     ----------
     mean : float
         Mean of the sample.
     low, high : float
-        Ends of the interval; infinite if the sample cannot say how much runs scatter.
+        Ends of the interval; infinite if the sample does not show how much runs vary.
     count : int
         Size of the sample.
     note : str
-        Why the ends are infinite; empty otherwise.
+        Reason for infinite ends; empty otherwise.
     """
 
     mean: float
@@ -46,7 +46,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether the sample says how much runs scatter."""
+        """Whether the sample shows how much runs vary."""
         return not self.note
 
 
@@ -61,19 +61,19 @@ def interval(
         Measured values.
     sampling
         ``"seed"``: independent random runs. The interval is Student's t. ``"path"`` and ``"offset"``: deterministic
-        runs on paths like each other, or with other start times. The interval is the range, see `coverage_of_range`.
+        runs on drawn paths, or with different start times. The interval is the range, see `coverage_of_range`.
         ``"exact"``: a formula, which has one value.
     confidence
         Probability that the t interval covers the mean.
     bounds
-        Ends of what the quantity can be, as 0 and 1 for an index. The t interval is then computed on the logit scale,
-        so that it never leaves them.
+        Smallest and largest possible value, such as 0 and 1 for an index. The t interval is then computed on the
+        logit scale, so that it stays within them.
 
     Returns
     -------
     Interval
-        Infinite, with a note, for one random run and for random runs that are all the same: a sample variance of zero
-        is no sign of certainty.
+        Infinite, with a note, for one random run and for equal random runs: a sample variance of zero does not show
+        certainty.
 
     Raises
     ------
@@ -93,8 +93,8 @@ def one_run(
 ) -> Interval:
     """Mean of a sample, and the interval in which one further run lies; parameters and errors are those of `interval`.
 
-    For ``"seed"`` Student's prediction interval, which takes runs to be normally distributed; for deterministic runs
-    the range again.
+    For ``"seed"`` Student's prediction interval, which assumes normally distributed runs; for deterministic runs the
+    range.
 
     References
     ----------
@@ -128,12 +128,12 @@ def unseen(count: int, confidence: float = 0.95) -> float:
 def _around_mean(
     sample: Sequence[float], sampling: Sampling, confidence: float, variances: float, bounds: Bounds | None
 ) -> Interval:
-    """Give mean and interval, where what is uncertain has so many times the variance of a run."""
+    """Return the mean and its interval; the uncertain quantity has `variances` times the variance of one run."""
     if not sample:
         raise ValueError("an empty sample has no mean")
     count, mean = len(sample), math.fsum(sample) / len(sample)
     if sampling != "seed":
-        # Rounding may put the mean of equal values beside them: three times 0.1 over 3 is above 0.1.
+        # Rounding can move the mean of equal values: 3 · 0.1 / 3 is above 0.1.
         low, high = min(sample), max(sample)
         return Interval(min(max(mean, low), high), low, high, count)
     if unsure := degenerate(sample):
@@ -150,7 +150,7 @@ def _around_mean(
 
 
 def degenerate(sample: Sequence[float]) -> str:
-    """Say why a random sample tells nothing of its scatter; empty if it does."""
+    """Return the reason why a random sample does not show its variance; empty if it does."""
     if len(sample) == 1:
         return "one run says nothing of others"
     if max(sample) == min(sample):
@@ -159,7 +159,7 @@ def degenerate(sample: Sequence[float]) -> str:
 
 
 def _logistic(value: float) -> float:
-    # The smaller exponential, so that nothing overflows.
+    # The smaller exponential does not overflow.
     return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
 
 
@@ -170,14 +170,14 @@ def student_t(probability: float, freedom: int) -> float:
     Parameters
     ----------
     probability
-        Between 0.5 and 1, both excluded.
+        A probability between 0.5 and 1, both excluded.
     freedom
         Degrees of freedom, at least 1.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     if not 0.5 < probability < 1 or freedom < 1:
         raise ValueError(f"no quantile of t for probability {probability} and {freedom} degrees of freedom")
@@ -187,7 +187,7 @@ def student_t(probability: float, freedom: int) -> float:
 
 
 def rounded(value: Interval) -> tuple[str, str, str]:
-    """Write mean and ends of an interval, thousands separated by commas, to the second digit of its width."""
+    """Format mean and ends of an interval to the second digit of its width, with commas between thousands."""
     width = value.high - value.low
     if not math.isfinite(width) or width <= 0:
         text = number(value.mean, 6)

@@ -1,4 +1,4 @@
-"""Whether many printed numbers could all be runs of what was measured."""
+"""Joint tests: whether many printed numbers can belong to runs like the measured ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Joint:
     Attributes
     ----------
     statistic : float
-        χ²; large if the printed numbers are unlike the measured ones.
+        χ²; large if the printed numbers differ from the measured ones.
     freedom : int
-        Its degrees of freedom: how many printed numbers are tested.
+        Degrees of freedom: the number of tested printed numbers.
     """
 
     statistic: float
@@ -26,7 +26,7 @@ class Joint:
 
     @property
     def probability(self) -> float:
-        """Probability of so large a χ² if the printed numbers are runs like the measured ones."""
+        """Probability of a χ² at least this large if the printed numbers are runs like the measured ones."""
         from scipy.special import chdtrc
 
         return float(chdtrc(self.freedom, self.statistic))
@@ -37,23 +37,23 @@ class Joint:
 
 
 def one_further(runs: Sequence[Sequence[float]], printed: Sequence[float]) -> Joint | None:
-    """Test whether numbers that are printed of one run could be those of a further run.
+    """Test whether the printed numbers of one run can be those of a further run.
 
-    Hotelling's T² of the printed numbers' distance from the means, by the runs' own covariance: T² (n − p)/(p (n − 1))
-    n/(n + 1) has the distribution F(p, n − p) if runs are normally distributed. It is given as the χ² of p degrees of
-    freedom with the same probability, so that those of independent runs can be added.
+    The test is Hotelling's T² of the distance between the printed numbers and the means, with the covariance of the
+    runs. For normally distributed runs, T² (n − p)/(p (n − 1)) n/(n + 1) has the distribution F(p, n − p). The result
+    is the χ² with p degrees of freedom of the same probability, so that tests of independent runs can be added.
 
     Parameters
     ----------
     runs
-        For each run its p numbers.
+        The p numbers of each run.
     printed
         The p printed numbers.
 
     Returns
     -------
     Joint or None
-        None if the runs are too few for their covariance, or do not scatter.
+        None if the runs are too few for their covariance, or do not vary.
 
     References
     ----------
@@ -67,7 +67,7 @@ def one_further(runs: Sequence[Sequence[float]], printed: Sequence[float]) -> Jo
     spread = sample.std(axis=0, ddof=1)
     if not np.all(spread > 0):
         return None
-    # In units of each number's own scatter, so that packets and bits per second can stand beside each other.
+    # Each number is scaled by its standard deviation, because packets and bits per second differ in size.
     scaled = sample / spread
     distance = np.asarray(printed, dtype=float) / spread - scaled.mean(axis=0)
     covariance = np.atleast_2d(np.cov(scaled, rowvar=False))
@@ -77,5 +77,5 @@ def one_further(runs: Sequence[Sequence[float]], printed: Sequence[float]) -> Jo
     from scipy.special import chdtri, fdtrc
 
     tail = float(fdtrc(numbers, count - numbers, square * (count - numbers) / (numbers * (count - 1))))
-    # A tail that is no longer a number is taken as the smallest there is.
+    # A tail that underflows becomes the smallest positive number.
     return Joint(float(chdtri(numbers, max(tail, math.ulp(0.0)))), numbers)

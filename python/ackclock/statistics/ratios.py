@@ -1,7 +1,7 @@
-"""Comparing two variants: the ratio of their means, with its interval.
+"""Comparison of two variants: the ratio of their means, with its interval.
 
-Verdicts, charts and the matrix all use this estimator. The ratio of means is that of the two numbers that tables show,
-and needs no logarithm of runs in which nothing arrived. A mean of single ratios would be too large if runs scatter.
+Verdicts, charts and the matrix use this estimator. The ratio of means is the ratio of the two numbers in the tables, and
+it needs no logarithm of runs in which nothing arrived. A mean of single ratios would be too large if runs vary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ackclock.statistics.intervals import Interval, Sampling, degenerate, interval, student_t, unseen
 
 MOST_UNSEEN = 0.5
-"""Pairs that are all equal count as equal only if, with 95 % confidence, at most this share of others can differ."""
+"""Equal pairs count as equal only if at most this share of other pairs can differ, with 95 % confidence."""
 
 
 def ratio(
@@ -21,29 +21,29 @@ def ratio(
     sampling: Sampling,
     confidence: float = 0.95,
 ) -> Interval:
-    """Ratio of two means, of paired samples of values that are at least 0.
+    """Ratio of the means of two paired samples; values are at least 0.
 
     Parameters
     ----------
     of, to
-        Measured values of the two variants; those at the same place are a pair, as runs with the same seed.
+        Measured values of the two variants. Values at the same position are a pair, such as runs with the same seed.
     sampling
-        As in `interval`. Over seeds the interval is Fieller's, which takes pairs to be normally distributed; over
-        paths and start times it goes from the smallest to the largest ratio of a pair, where two zeros are equal.
+        As in `interval`. Over seeds the interval is Fieller's, which assumes normally distributed pairs. Over paths and
+        start times it is the range of the ratios of the pairs; two zeros have the ratio 1.
     confidence
         Probability that Fieller's interval covers the ratio.
 
     Returns
     -------
     Interval
-        Infinite, with a note, if the runs cannot tell: nothing was there to compare, neither variant scatters over
-        seeds, too few runs are all equal (fewer than five), or neither mean can be told from 0. The upper end alone is
-        infinite, without a note, if only the second mean cannot be told from 0.
+        Infinite, with a note, if the runs show nothing: both variants are 0, neither varies over seeds, fewer than five
+        runs are all equal, or neither mean differs significantly from 0. If only the second mean does not, the upper
+        end alone is infinite, without a note.
 
     Raises
     ------
     ValueError
-        If a sample is empty, or they differ in length.
+        If a sample is empty, or if the samples differ in length.
 
     References
     ----------
@@ -66,7 +66,7 @@ def ratio(
 
 
 def _unsure(of: Sequence[float], to: Sequence[float], sampling: Sampling) -> str:
-    """Say why these runs tell nothing of others; empty if they do."""
+    """Return the reason why these runs show nothing about other runs; empty if they do."""
     if sampling == "seed" and degenerate(of) and (said := degenerate(to)):
         return said if list(of) == list(to) or len(of) == 1 else f"all {len(of)} runs of each gave the same"
     if list(of) == list(to) and unseen(len(of)) > MOST_UNSEEN:
@@ -79,11 +79,11 @@ def _quotient(of: float, to: float) -> float:
 
 
 def _fieller(of: Sequence[float], to: Sequence[float], confidence: float) -> Interval:
-    """Give the ratios R for which a paired t test of a − R·b does not reject."""
+    """Return the ratios R for which a paired t test of a − R·b does not reject."""
     count = len(of)
     a, b = math.fsum(of) / count, math.fsum(to) / count
     factor = student_t((1 + confidence) / 2, count - 1) ** 2 / (count * (count - 1))
-    # Scaled by the means, so that nothing overflows and equal samples give exactly 1.
+    # Scaled by the means, so that no square overflows and equal samples have the ratio 1.
     scale = a or b
     x, y = [value / scale for value in of], [value / b for value in to]
     mean = a / scale
@@ -95,14 +95,14 @@ def _fieller(of: Sequence[float], to: Sequence[float], confidence: float) -> Int
     if lead <= 0 and last <= 0:
         return Interval(a / b, -math.inf, math.inf, count, "neither can be told from 0")
     if lead <= 0:
-        # The reference may be 0, the other not: all ratios from the larger root on. `lead` may be 0.
+        # The reference may be 0 and the other mean is not: all ratios from the larger root on. `lead` may be 0.
         return Interval(a / b, min(last / (middle + root) * scale / b, a / b), math.inf, count)
     low, high = ((middle + sign * root) / lead * scale / b for sign in (-1, 1))
     return Interval(a / b, min(max(low, 0.0), a / b), max(high, a / b), count)
 
 
 def _of_nothing(of: Sequence[float], confidence: float) -> Interval:
-    """Compare with a reference that was 0 in every run: what can be told from 0 is infinitely more."""
+    """Compare with a reference that is 0 in every run: a mean that differs significantly from 0 is infinitely larger."""
     own = interval(of, "seed", confidence)
     if own.low > 0 or (min(of) == max(of) > 0 and len(of) > 1):
         return Interval(math.inf, math.inf, math.inf, len(of))
@@ -110,7 +110,7 @@ def _of_nothing(of: Sequence[float], confidence: float) -> Interval:
 
 
 def words(found: Interval) -> str:
-    """Write a ratio relative to its reference: in percent more or less, or as a multiple if it is 3 or more."""
+    """Format a ratio: as a difference in percent, or as a multiple if it is 3 or more."""
     ends = (found.mean, found.low, found.high)
     if math.isfinite(found.mean) and found.mean < 3:
         texts = [f"{100 * (end - 1):+.2f}" if math.isfinite(end) else "∞" if end > 0 else "−∞" for end in ends]

@@ -1,4 +1,4 @@
-"""The best of several noisy means: the smallest of them is too small, because it was chosen for being small."""
+"""Correction for selection: the smallest of several noisy means is biased, because it was chosen for being small."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ Sample = Sequence[float]
 def chosen(samples: Mapping[str, Sample], measure: Callable[[str, slice], float], sign: int) -> float:
     """Measure the variant with the smallest mean (`sign` 1) or the largest (−1), corrected for its selection.
 
-    Every second run chooses the variant and the other half of the runs measures it; then the halves change places, and
-    the two results are averaged. What is measured is independent of what was chosen by, so that it has no bias
-    upwards; that the choice rests on half the runs makes it a little too pessimistic.
+    Half of the runs choose the variant and the other half measure it; then the halves swap, and the two results are
+    averaged. The measurement is independent of the choice, so it has no optimistic bias. It is slightly pessimistic,
+    because only half of the runs choose.
 
     Parameters
     ----------
     samples
-        Values by variant, in the same order of runs, at least two of each.
+        Values by variant, in the same order of runs, at least two for each variant.
     measure
-        Gives what is wanted of a variant from the runs of a slice.
+        Returns the measured quantity of a variant from a slice of the runs.
     sign
         1 for the smallest mean, −1 for the largest.
 

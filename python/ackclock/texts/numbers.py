@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
-
-
-def finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table
-    """Return a value of a table for JSON, which has no NaN and no infinities: None stands for them."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -27,3 +23,16 @@ def counted(count: int, noun: str) -> str:
     ('1 flow', '2,000 flows')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any value of a table or document
+    """Replace infinities and NaN, which JSON cannot hold, by None; also inside tables and lists.
+
+    >>> finite({"a": float("nan"), "b": [1.5, float("inf")]})
+    {'a': None, 'b': [1.5, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -42,6 +42,6 @@ def rows(table: polars.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def note_more(count: int) -> None:
-    """Say that not all rows are shown, if so."""
+    """Print a note if not all rows are shown."""
     if count > output.MOST_ROWS:
         output.note(f"only the first {output.MOST_ROWS} of {count:,} rows are shown; --json prints all")

@@ -77,7 +77,7 @@ def _of_paper(paper: str) -> list[Model]:
 
     named = [model.name for model in registry.models().values() if model.paper == paper]
     if paper in library.names():
-        named += [entry["name"] for entry in library.find(paper).document.get("model", [])]
+        named += [model.name for model in library.find(paper).contents.models]
     return [registry.find(name) for name in dict.fromkeys(named)]
 
 
@@ -114,9 +114,9 @@ def _check_plot(path: Path | None, over: Path | None, *, json_output: bool, forc
         if force:
             raise ValueError("--force: nothing is replaced without --plot FILE")
         return
-    from ackclock.drawing import curves
+    from ackclock.drawing import rendering
 
-    curves.image_format(path)
+    rendering.image_format(path)
     if json_output and targets.is_stdout(path):
         raise ValueError(f"--plot {path}: --json is written to standard output, too; name a file")
     targets.check(path, inputs=[] if over is None else over.rglob("*"), force=force)
@@ -129,7 +129,7 @@ def _list(*, json_output: bool) -> None:
     lines = [
         [model.name, model.summary, model.axis, model.paper, model.reference] for model in registry.models().values()
     ]
-    output.table(["name", "what it is", "over", "paper", "reference"], lines, left=5)
+    output.table(["name", "summary", "over", "paper", "reference"], lines, left=5)
 
 
 def _outputs(model: Model, wanted: Sequence[str]) -> list[str]:
@@ -158,10 +158,10 @@ def _plot(model: Model, table: polars.DataFrame, varied: Sequence[str], outputs:
         raise ValueError(f"--plot {path}: no parameter has a range to draw over; give one, as in --param {example}")
     if not any(math.isfinite(value) for name in outputs for value in table[name]):
         raise ValueError(f"--plot {path}: no curve; {', '.join(outputs)} is undefined or infinite for every {x}")
-    from ackclock.drawing import curves
     from ackclock.drawing import models as drawing
+    from ackclock.drawing import rendering
 
-    curves.save(drawing.draw_table(model.name, table, varied, outputs, x), path)
+    rendering.save(drawing.draw_table(model.name, table, varied, outputs, x), path)
 
 
 def _data(

@@ -1,0 +1,202 @@
+"""Execution of an experiment: threads run the points that its store lacks."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast
+
+from ackclock import _core
+from ackclock.experiments import budget
+from ackclock.experiments.plan import Point
+from ackclock.experiments.store import Store
+from ackclock.result import Result
+from ackclock.scenario import Scenario
+
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+R = TypeVar("R")
+P = TypeVar("P", bound=Point[Any])
+M = TypeVar("M")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Runs were stopped by Ctrl-C.
+
+    Parameters
+    ----------
+    results
+        Finished results in the order of the input; None for the others.
+    advice
+        Advice for the message.
+
+    Attributes
+    ----------
+    results : list of Result or None
+        Finished results in the order of the input; None for the others.
+    """
+
+    def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
+        done = sum(result is not None for result in results)
+        end = f"; {advice}" if advice else ""
+        super().__init__(f"interrupted: {done} of {len(results)} runs are finished{end}")
+        self.results: list[Any] = list(results)
+
+
+def execute(
+    points: Sequence[P], store: Store[P, M], *, jobs: int | None = None, progress: Progress | None = None
+) -> int:
+    """Run the points that a store lacks, on threads, and put each measurement there as soon as it is finished.
+
+    Parameters
+    ----------
+    points
+        The points, each once.
+    store
+        The store, which is called on this thread.
+    jobs
+        Number of threads; by default one for each processor.
+    progress
+        Called with the number of finished points and of all points, on this thread.
+
+    Returns
+    -------
+    int
+        Number of measurements that the store had before.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C. Every finished measurement is in the store; ``results`` are the finished points.
+    """
+    left = [index for index, point in enumerate(points) if not store.has(point)]
+    reused = len(points) - len(left)
+    cancel = _core.Cancel()
+    missing = set(left)
+
+    def run(index: int) -> M:
+        return cast("M", run_point(points[index], cancel))
+
+    def collect(place: int, measured: M) -> None:
+        store.put(points[left[place]], measured)
+        missing.discard(left[place])
+        if progress is not None:
+            progress(len(points) - len(missing), len(points))
+
+    if progress is not None and reused:
+        progress(reused, len(points))
+    try:
+        each_finished(run, left, cancel, collect, jobs=jobs)
+    except KeyboardInterrupt:
+        raise Interrupted([None if index in missing else point for index, point in enumerate(points)]) from None
+    return reused
+
+
+def run_point(point: Point[M], cancel: _core.Cancel) -> M:
+    """Run a point on this thread, and measure it."""
+    measurement = point.measurement
+    return measurement.take(run_here(point.scenario, measurement.record, cancel, measurement.capture))
+
+
+def run_here(
+    scenario: Scenario, record: Sequence[str] | None, cancel: _core.Cancel, capture: Sequence[str] = ()
+) -> Result:
+    """Run a scenario on this thread; the caller handles Ctrl-C."""
+    if isinstance(capture, str):
+        raise TypeError(f"capture: expected a list of links and hosts, such as [{capture!r}]")
+    if isinstance(record, str):
+        raise TypeError(f"record: expected a list of traces, such as [{record!r}]")
+    traces = None if record is None else list(record)
+    return Result(scenario, _core.run(scenario.core, traces, scenario.controls or None, cancel, list(capture)))
+
+
+def map_threads(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    cancel: _core.Cancel,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[R]:
+    """Apply a function to every item on threads; return the results in the order of the input.
+
+    Raises
+    ------
+    ValueError
+        If `jobs` is below 1.
+    Interrupted
+        After Ctrl-C, which sets `cancel`; ``results`` has None for every unfinished item.
+    """
+    results: list[R | None] = [None] * len(items)
+    done = 0
+
+    def keep(index: int, result: R) -> None:
+        nonlocal done
+        results[index] = result
+        done += 1
+        if progress is not None:
+            progress(done, len(items))
+
+    try:
+        each_finished(function, items, cancel, keep, jobs=jobs)
+    except KeyboardInterrupt:
+        raise Interrupted(results) from None
+    return cast("list[R]", results)
+
+
+def each_finished(
+    function: Callable[[T], R],
+    items: Sequence[T],
+    cancel: _core.Cancel,
+    collect: Callable[[int, R], None],
+    *,
+    jobs: int | None = None,
+) -> None:
+    """Apply a function to every item on threads; pass each result with its index to `collect` when it is finished.
+
+    `collect` is called on this thread. At most two results for each thread wait for it, so that memory does not grow
+    with the number of items. Ctrl-C sets `cancel`; results that are finished by then are still collected. A result
+    whose collection Ctrl-C interrupts is collected again.
+
+    Raises
+    ------
+    ValueError
+        If `jobs` is below 1.
+    KeyboardInterrupt
+        If Ctrl-C was pressed.
+    """
+    threads = budget.threads(jobs)
+    left = iter(enumerate(items))
+    done: SimpleQueue[int] = SimpleQueue()
+    waiting: dict[int, Future[R]] = {}
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+
+        def refill() -> bool:
+            for index, item in islice(left, 2 * threads - len(waiting)):
+                waiting[index] = pool.submit(function, item)
+                waiting[index].add_done_callback(lambda _, index=index: done.put(index))  # type: ignore[misc]
+            return bool(waiting)
+
+        try:
+            while refill():
+                index = _next(done)
+                collect(index, waiting[index].result())
+                del waiting[index]
+        except BaseException as error:
+            cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                for index, future in sorted(waiting.items()):
+                    if not future.cancelled() and future.exception() is None:
+                        collect(index, future.result())
+            raise
+
+
+def _next(done: SimpleQueue[int]) -> int:
+    while True:
+        # On some systems Ctrl-C cannot interrupt a wait without a timeout.
+        with contextlib.suppress(Empty):
+            return done.get(timeout=0.2)

@@ -1,0 +1,55 @@
+"""Frozen scenarios: every default written out, so that each value has a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from ackclock import _core
+from ackclock.files import toml
+from ackclock.scenario import Scenario
+
+
+class Frozen:
+    """The tables of a scenario with every default written out, parsed once.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return toml.parse(self._scenario.to_toml(), self._scenario.name)
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return self._scenario.name
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The tables of its flows."""
+        return list(self._document["flow"])
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """The tables of its links, one for each direction."""
+        return list(self._document["topology"]["link"])
+
+
+def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
+    """Freeze a scenario, then replace values by path, as ``{"topology.link.0.rate": "9 Mbit/s"}``.
+
+    Raises
+    ------
+    ScenarioError
+        If a path is unknown or a value makes no sense.
+    """
+    core = _core.Scenario.from_toml(scenario.to_toml(), scenario.name, list(values.items()))
+    return Scenario.from_core(core, scenario.controls)

@@ -1,0 +1,38 @@
+"""Points of an experiment: a scenario, and the measurement of its run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from ackclock.experiments import sources
+from ackclock.experiments.measures import Measurement
+from ackclock.scenario import Scenario
+
+M = TypeVar("M")
+RUNNER = "ackclock.experiments.execute"
+"""The module that runs a point."""
+
+
+@dataclass(frozen=True)
+class Point(Generic[M]):
+    """A planned run.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario of the run.
+    measurement : Measurement
+        The measurement of the run.
+    """
+
+    scenario: Scenario
+    measurement: Measurement[M]
+
+    @cached_property
+    def key(self) -> str:
+        """Key of the measurement in a store: covers scenario, traces, measures, and program."""
+        measurement = self.measurement
+        program = sources.program(RUNNER, *measurement.sources)
+        return sources.digest(self.scenario.hash, measurement.record, measurement.said, program)

@@ -1,0 +1,68 @@
+"""The program in a cache key: the content of every module that a measurement uses.
+
+A measurement names its modules. The key covers them, every module of the package that they import directly or
+indirectly, and the compiled core. So a new import needs no entry in a list.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from ackclock import _core
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def digest(*values: object, length: int = 40) -> str:
+    """Return a hash of values that JSON can hold, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:length]
+
+
+@cache
+def build() -> str:
+    """Return a hash of the compiled core."""
+    return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:20]
+
+
+@cache
+def program(*modules: str) -> str:
+    """Return a hash of the compiled core, of these modules, and of every module that they import."""
+    files = reached(modules)
+    return digest(build(), {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()})
+
+
+def reached(modules: Sequence[str]) -> dict[str, Path]:
+    """Return the files of modules and of all modules of the package that they import, by module name."""
+    found: dict[str, Path] = {}
+    left = list(modules)
+    while left:
+        name = left.pop()
+        path = _file(name)
+        if path is not None and name not in found:
+            found[name] = path
+            left += _imported(path)
+    return dict(sorted(found.items()))
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module of the package; None for the package itself and for all other names."""
+    package, *parts = module.split(".")
+    if package != PACKAGE.name or not parts:
+        return None
+    place = PACKAGE.joinpath(*parts)
+    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Return every name that a file imports, also inside functions; some are modules, others are not."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)

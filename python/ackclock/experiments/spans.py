@@ -1,0 +1,59 @@
+"""Measures over spans of time: bytes that arrived, and the mean of the congestion window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from ackclock.experiments.measures import Measure, Rows
+from ackclock.result import Result, frame
+
+Spans = Mapping[str, Sequence[float]]
+"""Begin and end in seconds, by the column of the measured value."""
+
+
+def arrivals(spans: Spans) -> Measure:
+    """Measure how many bytes of a flow arrived in spans of time."""
+
+    def derive(measured: Rows, result: Result) -> None:
+        for row in measured:
+            own = _own(result, "delivered", row["flow"])
+            total = np.concatenate([[0], own["bytes"].to_numpy()])
+            for name, span in spans.items():
+                first, last = np.searchsorted(own["time"].to_numpy(), span, side="right")
+                row[name] = int(total[last]) - int(total[first])
+
+    return Measure("arrivals", tuple(spans), derive, ("delivered",), _settings(spans))
+
+
+def windows(spans: Spans) -> Measure:
+    """Measure the mean of a flow's cwnd over spans of time, in segments; None if no cwnd is known in the span."""
+
+    def derive(measured: Rows, result: Result) -> None:
+        for row in measured:
+            own = _own(result, "cwnd", row["flow"])
+            time, cwnd = own["time"].to_numpy(), own["cwnd"].to_numpy()
+            for name, (begin, end) in spans.items():
+                row[name] = time_mean(time, cwnd, begin, end)
+
+    return Measure("windows", tuple(spans), derive, ("cwnd",), _settings(spans))
+
+
+def time_mean(time: NDArray[np.float64], value: NDArray[np.float64], begin: float, end: float) -> float | None:
+    """Average a value that stays until its next change; None if no value is known in the span."""
+    edges = np.clip(np.append(time, end), begin, end)
+    lasts = np.diff(edges)
+    known = float(lasts.sum())
+    return float(np.dot(value, lasts)) / known if known > 0 else None
+
+
+def _own(result: Result, trace: str, flow: str) -> polars.DataFrame:
+    table = frame(result.trace(trace))
+    return table.filter(table["flow"].cast(polars.String) == flow)
+
+
+def _settings(spans: Spans) -> tuple[list[object], ...]:
+    return tuple([name, *span] for name, span in spans.items())

@@ -1,0 +1,207 @@
+"""Results read from disk."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import _core
+from ackclock.columns import documented
+from ackclock.completion import BYTE_CLASSES, completion
+from ackclock.files import storage
+from ackclock.files.sweeps import Reader
+from ackclock.scenario import Scenario
+from ackclock.summaries import Summaries, rows
+
+if TYPE_CHECKING:
+    import polars
+
+EXIT = "slow_start_exit_"
+"""Beginning of the columns that are one object in a summary; it is null if the first of them is."""
+
+
+def _flow_summary(row: dict[str, Any]) -> dict[str, Any]:
+    left = {key: value for key, value in row.items() if not key.startswith(EXIT)}
+    exits = {key.removeprefix(EXIT): value for key, value in row.items() if key.startswith(EXIT)}
+    left[EXIT.rstrip("_")] = exits if exits.get("reason") is not None else None
+    return left
+
+
+def _no_transfers() -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(schema={"bytes": polars.UInt64, "completion_time": polars.Float64})
+
+
+class StoredResult(Summaries):
+    """A result read back from the directory that `Result.write` made, or from the tables of a sweep.
+
+    Parameters
+    ----------
+    directory
+        The directory of the run; it need not exist for a run of a sweep without traces.
+    sweep
+        The sweep whose tables hold its rows.
+    """
+
+    __slots__ = ("_sweep", "directory", "manifest")
+
+    def __init__(self, directory: Path, sweep: Reader | None = None) -> None:
+        self.directory = directory
+        self._sweep = sweep
+        self.manifest: dict[str, Any]
+        if sweep is None:
+            self.manifest = storage.read_manifest(directory, "run")
+        else:
+            self.manifest = sweep.lines[directory.name]["manifest"]
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario, with the labels of its variant."""
+        labels = " ".join(self.manifest["labels"].values())
+        return labels or str(self.manifest["scenario"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of the variant of a sweep: values by the names of the axes; empty without a sweep."""
+        return dict(self.manifest["labels"])
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that was run, with all defaults.
+
+        Raises
+        ------
+        ScenarioError
+            If it has a congestion control in Python, which no file can hold.
+        """
+        file = self.directory / "scenario.toml"
+        if self.manifest["python_controls"]:
+            raise _core.ScenarioError(f"{file}: has a congestion control in Python, which no file can hold")
+        return Scenario.from_core(_core.Scenario.from_toml(self.to_toml(), str(file), []))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Same as `Result.summary`, without ``events`` and ``cpu_seconds``, and with the labels."""
+        # Present only if it has rows.
+        transfers, pages = (self._has(name) for name in ("transfers", "pages"))
+        return {
+            "scenario": str(self.manifest["scenario"]),
+            "labels": self.labels,
+            "seed": self.manifest["seed"],
+            "hash": self.manifest["hash"],
+            "flows": [_flow_summary(row) for row in rows(self.flows)],
+            "links": rows(self.links),
+            "completion": rows(self.completion()),
+            "transfers": rows(
+                self.transfer_times() if transfers else completion(_no_transfers(), BYTE_CLASSES, size="bytes")
+            ),
+            "pages": rows(self.page_loads()) if pages else [],
+        }
+
+    @property
+    def duration(self) -> float:
+        """End of the run, in seconds."""
+        return float(self.manifest["duration"])
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the recorded traces."""
+        return list(self.manifest["traces"])
+
+    @property
+    @documented("flows")
+    def flows(self) -> polars.DataFrame:
+        """One row per flow."""
+        return self._read("flows")
+
+    @property
+    @documented("links")
+    def links(self) -> polars.DataFrame:
+        """One row per link and direction."""
+        return self._read("links")
+
+    def trace(self, name: str) -> polars.DataFrame:
+        """Return a recorded trace.
+
+        Raises
+        ------
+        KeyError
+            If the trace was not recorded.
+        """
+        if name not in self.traces:
+            raise KeyError(f"trace {name!r} was not recorded; recorded: {', '.join(self.traces) or 'none'}")
+        return self._read(f"trace-{name}")
+
+    @property
+    @documented("transfers")
+    def transfers(self) -> polars.DataFrame:
+        """One row per transfer of an application.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        return self._read_applications("transfers")
+
+    @property
+    @documented("pages")
+    def pages(self) -> polars.DataFrame:
+        """One row per page or exchange.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        return self._read_applications("pages")
+
+    def to_toml(self) -> str:
+        """Return the scenario as a file with every default filled in."""
+        if self._sweep is not None:
+            return str(self._sweep.lines[self.directory.name]["scenario"])
+        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+
+    def _read_applications(self, name: str) -> polars.DataFrame:
+        if not self._has(name):
+            raise KeyError(f"{self.directory}: no application had {name}")
+        return self._read(name)
+
+    def _has(self, name: str) -> bool:
+        if self._sweep is not None:
+            return self._sweep.has(name) and self._read(name).height > 0
+        return (self.directory / f"{name}.parquet").exists()
+
+    def _read(self, name: str) -> polars.DataFrame:
+        if self._sweep is not None:
+            return self._sweep.table(name, self.manifest["labels"])
+        return storage.read_parquet(self.directory / f"{name}.parquet")
+
+
+def read(directory: str | Path) -> list[StoredResult]:
+    """Read results written by ``ackclock run --out``: one, or one for each variant of a sweep in its order.
+
+    A sweep that was interrupted gives a warning, since runs are missing.
+
+    Parameters
+    ----------
+    directory
+        The directory given to ``--out`` or `Result.write`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it holds no result.
+    """
+    directory = Path(directory)
+    manifest = json.loads(storage.manifest_text(directory))
+    if manifest.get("kind") == "sweep":
+        if manifest.get("state") == "interrupted":
+            text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are stored"
+            warnings.warn(text, stacklevel=2)
+        sweep = Reader(directory)
+        return [StoredResult(directory / name, sweep if name in sweep.lines else None) for name in manifest["runs"]]
+    return [StoredResult(directory)]

@@ -1,0 +1,199 @@
+"""The engine of experiments: what is run, what is measured, and what a cache key covers."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import polars
+import pytest
+
+from ackclock import _core
+from ackclock.deriving import MEASURES
+from ackclock.experiments import execute as engine
+from ackclock.experiments import sources, spans
+from ackclock.experiments.execute import Interrupted, run_point
+from ackclock.experiments.freeze import Frozen, replaced
+from ackclock.experiments.measures import Measurement
+from ackclock.experiments.plan import RUNNER, Point
+from ackclock.matrices.metrics import Score
+from ackclock.papers.measurement import TRACES, Curves, FlowTable
+from ackclock.result import Result
+from ackclock.scenario import Scenario
+from ackclock.texts.numbers import finite
+
+PATH = {"kind": "chain", "bottleneck": {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}}
+FLOWS = Scenario(duration="4 s", topology=PATH, flow=[{"name": "a", "loss_response": "westwood"}, {"name": "b"}])
+WEB = {"kind": "web", "root": "20 kB", "pages": 2}
+PAGES = Scenario(duration="4 s", topology=PATH, flow=[{"name": "a", "profile": "modern", "application": WEB}])
+WHOLE = Curves(tuple(TRACES), bin=0.5, start=1.0, flows=True)
+OVER = {"first_second": (0.0, 1.0)}
+POINTS: dict[str, Point[Any]] = {
+    "paper": Point(
+        FLOWS,
+        FlowTable([spans.arrivals(OVER), spans.windows(OVER), *(MEASURES[name] for name in MEASURES)], WHOLE),
+    ),
+    "pages": Point(PAGES, FlowTable([MEASURES["rtt"], MEASURES["pages"]])),
+    "matrix": Point(FLOWS, Score(frozenset())),
+}
+
+
+# Cache keys
+
+
+def files_that_run(function: Callable[[], object]) -> set[Path]:
+    """Give the package's files whose code runs in a call."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return {path for path in map(Path, found) if path.is_relative_to(sources.PACKAGE)}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_a_key_covers_all_code_that_measures(name: str) -> None:
+    point = POINTS[name]
+    ran = files_that_run(lambda: run_point(point, _core.Cancel()))
+    covered = sources.reached([RUNNER, *point.measurement.sources])
+    assert sources.PACKAGE / "result.py" in ran
+    assert ran <= set(covered.values()), "the key does not cover what measures"
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "covered"),
+    [
+        ("paper", "result.py", True),
+        ("paper", "deriving.py", True),
+        ("paper", "statistics/fairness.py", True),
+        ("paper", "drawing/curves.py", True),
+        ("paper", "papers/report.py", False),
+        ("matrix", "result.py", True),
+        ("matrix", "matrices/metrics.py", True),
+        ("matrix", "statistics/fairness.py", True),
+        ("matrix", "deriving.py", False),
+    ],
+)
+def test_a_changed_module_changes_the_keys_of_what_it_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, covered: bool
+) -> None:
+    package = tmp_path / "ackclock"
+    shutil.copytree(sources.PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "data", "__pycache__"))
+    monkeypatch.setattr(sources, "PACKAGE", package)
+    modules = (RUNNER, *POINTS[name].measurement.sources)
+    before = sources.program.__wrapped__(*modules)
+    assert sources.program.__wrapped__(*modules) == before
+    with (package / file).open("a") as added:
+        added.write("# changed\n")
+    assert (sources.program.__wrapped__(*modules) != before) == covered
+
+
+def test_a_key_covers_scenario_measures_and_curves() -> None:
+    point = POINTS["paper"]
+    others = [
+        Point(FLOWS.set({"seed": 2}), point.measurement),
+        Point(FLOWS, FlowTable([spans.arrivals({"first_second": (0.0, 2.0)})], WHOLE)),
+        Point(FLOWS, FlowTable([spans.arrivals(OVER)], WHOLE)),
+        Point(FLOWS, FlowTable([spans.arrivals(OVER)], Curves(("cwnd",)))),
+        Point(FLOWS, FlowTable([MEASURES["jain"]])),
+        Point(FLOWS, FlowTable([MEASURES["share"]])),
+    ]
+    assert len({each.key for each in (point, *others)}) == 1 + len(others)
+    assert Point(FLOWS, point.measurement).key == point.key
+
+
+# Execution
+
+
+@dataclass(frozen=True)
+class Goodput(Measurement[float]):
+    """Measures the goodput of the first flow, or fails."""
+
+    fails: bool = False
+
+    @property
+    def record(self) -> list[str]:
+        return []
+
+    def take(self, result: Result) -> float:
+        if self.fails:
+            raise KeyboardInterrupt
+        return float(polars.DataFrame(result.flows)["goodput_bps"][0])
+
+
+class Memory:
+    """A store in memory; a point's place is its seed."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, float] = {}
+        self.puts: list[int] = []
+
+    def has(self, point: Point[float]) -> bool:
+        return point.scenario.seed in self.found
+
+    def put(self, point: Point[float], measured: float) -> None:
+        self.found[point.scenario.seed] = measured
+        self.puts.append(point.scenario.seed)
+
+
+def points(count: int, fails: int = 0) -> list[Point[float]]:
+    return [Point(FLOWS.set({"seed": seed}), Goodput(seed == fails)) for seed in range(1, count + 1)]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_points_that_the_store_lacks_are_run_once(jobs: int) -> None:
+    store, told = Memory(), []
+    store.found[2] = 0.5
+    reused = engine.execute(points(4), store, jobs=jobs, progress=lambda done, total: told.append((done, total)))
+    assert reused == 1
+    assert sorted(store.puts) == [1, 3, 4]
+    assert store.found[2] == 0.5
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    again = Memory()
+    engine.execute(points(4), again, jobs=1)
+    assert {**again.found, 2: 0.5} == store.found, "the number of threads changes nothing"
+
+
+def test_an_interrupted_experiment_says_what_is_finished() -> None:
+    store = Memory()
+    store.found[4] = 0.5
+    with pytest.raises(Interrupted, match="of 4 runs are finished") as caught:
+        engine.execute(points(4, fails=3), store, jobs=1)
+    finished = [point is not None for point in caught.value.results]
+    assert finished[3]
+    assert not finished[2]
+    assert {place + 1 for place, done in enumerate(finished) if done} == set(store.found)
+
+
+def test_no_fewer_than_one_thread() -> None:
+    with pytest.raises(ValueError, match="jobs must be at least 1"):
+        engine.execute(points(1), Memory(), jobs=0)
+
+
+# Frozen scenarios
+
+
+def test_values_of_a_frozen_scenario_are_replaced_by_path() -> None:
+    given = Frozen(FLOWS)
+    assert [flow["name"] for flow in given.flows] == ["a", "b"]
+    changed = replaced(FLOWS, {"topology.link.0.delay": "7 ms", "seed": "9"})
+    assert (changed.seed, Frozen(changed).links[0]["delay"]) == (9, "7 ms")
+    assert Frozen(changed).links[1:] == given.links[1:]
+    assert replaced(FLOWS, {}).hash == FLOWS.hash
+    with pytest.raises(_core.ScenarioError, match="dlay"):
+        replaced(FLOWS, {"topology.link.0.dlay": "7 ms"})
+
+
+def test_what_json_cannot_hold_is_none() -> None:
+    assert finite({"a": float("nan"), "b": [1.5, float("inf")], "c": "x"}) == {"a": None, "b": [1.5, None], "c": "x"}
