@@ -13,8 +13,9 @@ import pytest
 
 from ackclock import Scenario, plot, run
 from ackclock.drawing import curves, heatmaps, rendering
-from ackclock.papers import library, report
+from ackclock.papers import report, schema
 from ackclock.papers.contents import Chart
+from ackclock.reports import rendering
 from ackclock.texts import names
 
 from .conftest import FIRST, Cli
@@ -86,8 +87,8 @@ def test_titles_of_charts_are_plain_text() -> None:
         figure.add_subplot().set_title(names.in_figure(Chart("lines", text).heading))
         figure.savefig(io.BytesIO(), format="png")
     for title in ("{.missing}", "{:d}", "{1}", "{", "none"):
-        assert not library._is_title(title), title
-    assert library._is_title("IFQ {}")
+        assert not schema._is_title(title), title
+    assert schema._is_title("IFQ {}")
 
 
 def test_a_terminal_gets_no_escapes(cli: Cli, first: Path) -> None:
@@ -116,11 +117,11 @@ def test_reports_have_no_links_but_their_own() -> None:
         "answer": [text], "lead": ("f", text, ""), "maps": {text: [("f", text, "")]},
         "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
     }  # fmt: skip
-    page = report.render("matrix.html.j2", context)
+    page = rendering.render("matrix.html.j2", context)
     assert not re.search(r"""(href|src)\s*=\s*["']?\s*javascript""", page)
     assert "<script>alert" not in page
     assert not UNSEEN.search(page)
-    page = report.render("matrix.md.j2", context)
+    page = rendering.render("matrix.md.j2", context)
     assert "](javascript:" not in page
     assert "<script" not in page
     assert "a < b" in page
