@@ -111,7 +111,7 @@ def test_many_small_runs_keep_their_order() -> None:
     assert map_threads(int, list(range(20_000)), ackclock.running._core.Cancel(), jobs=4) == list(range(20_000))
 
 
-def test_an_interrupt_keeps_what_is_finished() -> None:
+def test_an_interrupt_keeps_finished_runs() -> None:
     def stop(done: int, total: int) -> None:
         if done == 3:
             raise KeyboardInterrupt
@@ -177,7 +177,7 @@ class Reno(CongestionControl):
         self.seen.append("congestion")
 
 
-def test_a_control_in_python_is_like_the_built_in_one(scenario: Scenario) -> None:
+def test_a_control_in_python_equals_the_built_in_one(scenario: Scenario) -> None:
     topology = {
         "kind": "chain",
         "bottleneck": {"rate": "2 Mbit/s", "queue": {"kind": "droptail", "limit": "20 packets"}},
@@ -199,7 +199,7 @@ def test_a_control_in_python_is_like_the_built_in_one(scenario: Scenario) -> Non
         assert polars.DataFrame(mine.flows)[column][0] == polars.DataFrame(theirs.flows)[column][0]
 
 
-def test_an_error_in_a_control_comes_out(scenario: Scenario) -> None:
+def test_an_error_in_a_control_reaches_the_caller(scenario: Scenario) -> None:
     class Broken(CongestionControl):
         def on_ack(self, ack: ackclock.Ack) -> None:
             raise ZeroDivisionError("mine")

@@ -143,7 +143,7 @@ def test_marks_and_their_echoes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("position", ["before", "after"])
-def test_what_the_loss_model_takes_is_said(position: str, tmp_path: Path) -> None:
+def test_losses_of_the_loss_model_are_noted_in_the_capture(position: str, tmp_path: Path) -> None:
     loss = {"kind": "bernoulli", "rate": "1 %", "position": position}
     result, places = captured({"recovery": "sack"}, tmp_path / "x.pcapng", loss=loss)
     link = next(row for row in rows(result.links) if row["name"] == LINK)
@@ -191,7 +191,7 @@ def test_flows_differ_in_addresses_and_ports(tmp_path: Path) -> None:
         (["--pcap", "x.pcapng", "--pcap-at", "n1"], 'no flow begins or ends at node "n1"'),
     ],
 )
-def test_what_cannot_be_captured_is_said(arguments: list[str], message: str, tmp_path: Path, cli: Cli) -> None:
+def test_an_impossible_capture_is_an_error(arguments: list[str], message: str, tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "s.toml").write_text(scenario({}).to_toml(), encoding="utf-8")
     done = cli("run", "s.toml", *arguments)
     assert done.returncode == 2

@@ -113,7 +113,7 @@ def test_more_data_moves_no_verdict_to_the_wrong_side(difference: float, seed: i
         assert verdict == ("holds" if relative > 0.01 else "does not hold")
 
 
-def test_means_in_order_are_strictly_so() -> None:
+def test_an_order_of_means_is_strict() -> None:
     rows = sample({"1": 100, "2": 100, "3": 90}, "offset")
     assert judge(claim(expected=[["1"], ["2"]]), "goodput", rows, LABELS).order_matches is False
     assert judge(claim(expected=[["1", "2"], ["3"]]), "goodput", rows, LABELS).order_matches is True
@@ -183,7 +183,7 @@ def test_overlap_fails_when_apart() -> None:
     )
 
 
-def test_pairing_removes_what_seeds_have_in_common() -> None:
+def test_pairing_removes_the_effect_of_seeds() -> None:
     # Seeds shift both variants by ±5 %; the variants differ by 2 %. Unpaired intervals would overlap.
     assert judge(claim(expected=[["2"], ["1"]]), "goodput", sample({"1": 100, "2": 102}), LABELS).verdict == "holds"
 
@@ -241,7 +241,7 @@ def test_most_cells(twos: list[float], verdict: str) -> None:
     assert judge(most, "goodput", [], LABELS).verdict == "not run"
 
 
-def test_a_label_of_one_value_is_not_told() -> None:
+def test_a_label_with_one_value_is_not_named() -> None:
     rows = sample({"1": 100, "2": 120})
     result = judge(claim(where={}, expected=[["1"], ["2"]]), "goodput", rows, LABELS)
     assert result.comparisons[0].where == {}

@@ -261,7 +261,7 @@ def test_out_is_tried_before_the_runs(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["first", "sweep"])
-def test_what_is_not_ours_survives_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
+def test_foreign_files_survive_a_rerun(kind: str, cli: Cli, first: Path, sweep: Path, tmp_path: Path) -> None:
     file = {"first": first, "sweep": sweep}[kind]
     assert cli("run", file, "--out", "o", "--record", "cwnd").returncode == 0
     mine = [tmp_path / "o" / "notes.txt"]

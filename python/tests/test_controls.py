@@ -55,7 +55,7 @@ class Reno(CongestionControl):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_reno_in_python_is_the_built_in_one_bit_by_bit(profile: dict[str, object]) -> None:
+def test_reno_in_python_equals_the_built_in_reno_to_the_bit(profile: dict[str, object]) -> None:
     common = {**profile, "initial_ssthresh": "unlimited"}
     record = {"record": ["cwnd", "sequence"], "duration": "20 s"}
     own = run(made({**common, "congestion_control": Reno}, **record))
@@ -172,14 +172,14 @@ def test_events_carry_the_facts(profile: dict[str, object]) -> None:
     assert repr(congestion).startswith("CongestionEvent { now: ")
 
 
-def test_what_the_next_connection_learns() -> None:
+def test_the_next_connection_learns() -> None:
     Everything.told.clear()
     flow = {"congestion_control": Everything, "size": "20 packets"}
     run(made({**flow, "name": "a"}, {**flow, "name": "b", "start": "2 s"}))
     assert [event.learned for what, event in Everything.told if what == "established"] == [None, 17.0]
 
 
-def test_what_a_class_does_not_override_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inherited_methods_are_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("called")
 
@@ -269,7 +269,7 @@ class Same(SlowStart):
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("slow_start", [SlowStart, Same])
-def test_a_slow_start_alone_beside_cubic(profile: dict[str, object], slow_start: type[SlowStart]) -> None:
+def test_a_slow_start_in_python_with_cubic(profile: dict[str, object], slow_start: type[SlowStart]) -> None:
     common = {
         **profile,
         "initial_window": "rfc6928",
@@ -404,12 +404,12 @@ def leaves(base: type, method: str, **values: object) -> type:
         ),
     ],
 )
-def test_what_makes_no_sense_ends_the_run(flow: dict[str, object], message: str) -> None:
+def test_invalid_attributes_end_the_run(flow: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(made(flow, duration="1 s", record=["internals"]))
 
 
-def test_a_timer_goes_off_once_without_a_method_too() -> None:
+def test_a_timer_expires_once_even_without_a_method() -> None:
     run(made({"congestion_control": leaves(Reno, "on_established", timer_s=0.2, cwnd=4.0)}, duration="1 s"))
 
 
@@ -430,7 +430,7 @@ def test_a_timer_goes_off_once_without_a_method_too() -> None:
         ({"initial_window": Leaving}, 'flow.0.initial_window: a slow start in Python.*"slow_start": Leaving'),
     ],
 )
-def test_where_classes_do_not_belong(flow: dict[str, object], message: str) -> None:
+def test_misplaced_classes_are_errors(flow: dict[str, object], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
         made(flow)
 
@@ -447,7 +447,7 @@ def test_scenarios_with_a_slow_start_are_values() -> None:
     assert run(scenario) == run(scenario)
 
 
-def test_a_copy_of_a_control_goes_its_own_way() -> None:
+def test_copies_of_a_control_are_independent() -> None:
     control = Pacing()
     copied = copy.deepcopy(control)
     copied.cwnd, copied.pacing_rate_bps = 7.0, 5.0

@@ -130,7 +130,7 @@ def test_reference_pages_are_as_generated() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_no_page_is_left_out_of_the_index() -> None:
+def test_the_index_lists_every_page() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "README.md"]
     assert [page for page in pages if f"({page})" not in index] == []
@@ -144,6 +144,6 @@ def test_no_page_is_left_out_of_the_index() -> None:
         ("initial-windows.md", "initial_windows.toml"),
     ],
 )
-def test_a_guide_shows_the_scenario_that_is_there(guide: str, scenario: str) -> None:
+def test_a_guide_shows_the_stored_scenario(guide: str, scenario: str) -> None:
     shown = [block.text for block in blocks(DOCS / "guides" / guide) if block.words == ["toml", scenario]]
     assert shown == [(ROOT / "scenarios" / scenario).read_text(encoding="utf-8")]

@@ -235,7 +235,7 @@ def test_shares_and_ranks(outcome: reproduction.Outcome) -> None:
     assert none[0]["share"] is None
 
 
-def test_charts_show_what_was_measured(outcome: reproduction.Outcome, tmp_path: Path) -> None:
+def test_charts_show_the_measurements(outcome: reproduction.Outcome, tmp_path: Path) -> None:
     drawn = charts.draw_all(outcome, tmp_path)
     assert [chart.name for chart in drawn] == ["figure-002", "chart-02", "chart-03", "chart-04", "chart-05", "chart-06"]
     assert all(chart.path.stat().st_size > 5000 for chart in drawn)

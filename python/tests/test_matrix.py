@@ -113,7 +113,7 @@ def test_every_combination_is_made_once() -> None:
     assert flow["recovery"] == control["recovery"]
 
 
-def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None:
+def test_whole_controls_occupy_the_axes_that_they_replace(rival: Path) -> None:
     linux = {"kind": "bbr", "constants": "linux"}
     chosen = {"congestion_control": ["bbr", linux], "recovery": ["sack", "newreno"]}
     plan = crossing.plan(chosen, where=[rival], seeds=1, baseline={"congestion_control": "bbr"})
@@ -133,8 +133,8 @@ def test_whole_controls_stand_on_the_axes_that_they_replace(rival: Path) -> None
     assert [each.name for each in plan.compositions] == ["standard + reno + own + sack", "bbr + sack"]
 
 
-def test_whole_controls_are_refused_beside_parts() -> None:
-    with pytest.raises(ValueError, match="avoidance cannot stand beside congestion_control"):
+def test_whole_controls_cannot_be_combined_with_parts() -> None:
+    with pytest.raises(ValueError, match="avoidance cannot be combined with congestion_control"):
         composing.composition({"congestion_control": "bbr", "avoidance": "reno"})
     with pytest.raises(ValueError, match="'python' names no control; known: bbr"):
         composing.choose("congestion_control", "python")
@@ -170,10 +170,10 @@ def test_combinations_that_cannot_be_are_left_out(rival: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("file", sorted(paths.FOLDER.glob("*.toml")), ids=lambda file: file.stem)
-def test_shipped_paths_say_what_they_are(file: Path) -> None:
+def test_shipped_paths_are_described(file: Path) -> None:
     text = file.read_text()
     assert text.startswith("# ")
-    assert "What it disagrees about: " in text
+    assert "\n# Tests " in text
     assert "Numbers: " in text
     assert all(len(line) <= 140 for line in text.splitlines())
 
@@ -205,7 +205,7 @@ def test_a_path_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "good.toml").write_text(RIVAL)
     (tmp_path / "newer.toml").write_text(RIVAL + 'avoidance = "none_such"\n')
     monkeypatch.setattr(paths, "FOLDER", tmp_path)
-    with pytest.warns(UserWarning, match=r"'newer' is left out: .*none_such"):
+    with pytest.warns(UserWarning, match=r"'newer' is skipped: .*none_such"):
         assert [path.name for path in paths.shipped()] == ["good"]
     with pytest.raises(ackclock.ScenarioError, match="none_such"):
         paths.find("newer")
@@ -341,7 +341,7 @@ def test_ranks_and_means(small: Matrix) -> None:
     assert mean == pytest.approx(small.table.filter(recovery="reno")["goodput_bps_vs"].mean())
 
 
-def test_what_is_alike_is_one_row(rival: Path) -> None:
+def test_equal_neighbours_share_a_row(rival: Path) -> None:
     made = ackclock.matrix(
         slow_start="standard", avoidance="reno", loss_response=["own", "halve"], paths=rival, seeds=1
     )
@@ -402,7 +402,7 @@ def test_writing(small: Matrix, tmp_path: Path) -> None:
         assert (tmp_path / "o" / name).read_bytes() == (tmp_path / "p" / name).read_bytes(), name
 
 
-def test_what_was_measured_is_used_again(small: Matrix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_measurements_are_reused(small: Matrix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small.write(tmp_path / "o")
     known = crossreport.begin(tmp_path / "o", small.plan)
     assert known == small.measured
@@ -447,7 +447,7 @@ def test_the_command_prints_a_small_table(cli: Cli, rival: Path) -> None:
     assert "4 compositions on rival; baseline: standard + reno + own + sack" in done.stderr
 
 
-def test_the_command_writes_and_goes_on(cli: Cli, rival: Path, tmp_path: Path) -> None:
+def test_the_command_writes_and_resumes(cli: Cli, rival: Path, tmp_path: Path) -> None:
     done = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "2", "--out", "o", "--json", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     assert "8 runs in" in done.stderr
@@ -488,7 +488,7 @@ def test_a_large_matrix_is_shown_in_brief(cli: Cli, rival: Path) -> None:
         (["--path", "none.toml"], "none.toml"),
         (["--path", "clean,clean"], "two paths are called 'clean'"),
         (["--path", "untested.toml"], "must begin with 'tested'"),
-        (["--path", "swept.toml"], "[sweep] must go"),
+        (["--path", "swept.toml"], "a path is one scenario; remove [sweep]"),
         (["--seeds", "0"], "--seeds"),
         (["--seeds", "1000000000"], "runs are too many: at most 200,000"),
         (["--duration", "10"], 'error: duration: a time needs a unit; did you mean "10 s"?'),
@@ -517,7 +517,7 @@ def test_a_metric_that_a_path_has_not_is_said(cli: Cli) -> None:
     assert "--sort taken: no composition has a value on lossy" in done.stderr
 
 
-def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp_path: Path) -> None:
+def test_an_interrupted_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_path: Path) -> None:
     arguments = [*SMALL, "--path", "rival.toml", "--seeds", "400", "--duration", "30 s", "--out", "o", "--jobs", "1"]
     command = [sys.executable, "-m", "ackclock", "matrix", *arguments]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -539,4 +539,4 @@ def test_an_interrupted_matrix_keeps_what_is_finished(cli: Cli, rival: Path, tmp
 def test_paths_are_listed(cli: Cli) -> None:
     listed = json.loads(cli("list", "paths", "--json").stdout)
     assert {"clean", "lossy", "bufferbloat", "long_fat", "short", "reno"} <= {path["name"] for path in listed}
-    assert "Four like flows" in cli("list", "paths").stdout
+    assert "Four identical flows" in cli("list", "paths").stdout

@@ -138,7 +138,7 @@ def test_empty_arrays_give_empty_arrays() -> None:
         (lambda: evaluate.table("mathis", {"los": 0.1}), 'no parameter "los"; did you mean "loss"?'),
     ],
 )
-def test_mistakes_say_what_is_right(call: typing.Callable[[], object], message: str) -> None:
+def test_mistakes_get_a_suggestion(call: typing.Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError) as raised:
         call()
     assert message in str(raised.value)
@@ -187,7 +187,7 @@ def test_the_means_of_the_initial_window_are_sums_over_sizes() -> None:
     assert model.initial_window().printed_sum == pytest.approx(1.0508382122)
 
 
-def test_a_population_ends_where_its_trace_does() -> None:
+def test_a_population_ends_like_its_trace() -> None:
     windows = [2, 8, 32.5]
     trace = model.population_trace(windows=windows, horizon=200, start="largest")
     assert trace.columns == ["time", "mean_window", "mean_loss", "rounds", "share_2", "share_8", "share_32.5"]
@@ -407,7 +407,7 @@ def test_several_lines_and_columns_of_choice(cli: Cli, lossy: Path) -> None:
     assert json.loads(done.stdout)["rows"][0]["rtt"] == pytest.approx(0.08, rel=0.01)
 
 
-def test_labels_that_end_alike_stay_apart(cli: Cli, lossy: Path, tmp_path: Path) -> None:
+def test_labels_with_the_same_ending_stay_distinct(cli: Cli, lossy: Path, tmp_path: Path) -> None:
     sweep = (
         '[[flow]]\n[[flow]]\n[sweep]\n"flow.0.avoidance" = ["reno", "cubic"]\n"flow.1.avoidance" = ["reno", "veno"]\n'
     )
@@ -467,7 +467,7 @@ def test_importing_models_loads_no_heavy_libraries() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_core_refuses_what_is_no_input() -> None:
+def test_the_core_refuses_invalid_inputs() -> None:
     with pytest.raises(ValueError, match="has 2 values for 3 points"):
         _core.evaluate("mathis", [("loss", np.array([0.1, 0.2]).tobytes())], 3, 1)
     assert ackclock.model is model

@@ -122,7 +122,7 @@ def outcome(folder: Path) -> reproduction.Outcome:
     return reproduction.execute(plan_paper(library._load(folder / "papers" / "models")), folder / "o")
 
 
-def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
+def test_rows_hold_the_outputs_of_the_models(outcome: reproduction.Outcome) -> None:
     assert (len(outcome.plan.runs), outcome.plan.evaluations) == (0, 2 + 2 * 2 * 5)
     theory = [row for row in outcome.rows if row["source"] == "theory"]
     assert [(row["sampling"], row["loss"], row["thr_bps"]) for row in theory] == [
@@ -136,7 +136,7 @@ def test_rows_are_what_the_models_give(outcome: reproduction.Outcome) -> None:
     assert theory[1]["gain"] is None, "not defined at 10 %"
 
 
-def test_a_formula_stands_beside_every_seed(outcome: reproduction.Outcome) -> None:
+def test_a_formula_is_compared_with_every_seed(outcome: reproduction.Outcome) -> None:
     match, gain = (
         judge(claim, "thr_bps", outcome.rows, outcome.plan.paper.all_labels) for claim in outcome.plan.claims
     )
@@ -184,7 +184,7 @@ def test_charts_draw_formulas_ratios_and_rounds(outcome: reproduction.Outcome, t
     assert lines["rounds/cwnd"].y.tolist() == wanted["cwnd"].to_list()
 
 
-def test_the_report_counts_evaluations_and_our_own_claims_apart(folder: Path, cli: Cli) -> None:
+def test_the_report_counts_evaluations_and_our_own_claims_separately(folder: Path, cli: Cli) -> None:
     done = cli("paper", "models", "--quick", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "0 runs and 5 evaluations of models" in done.stderr
@@ -284,7 +284,7 @@ def test_rbt_has_the_papers_figures_and_its_own_question(rbt: Plan) -> None:
         }
 
 
-def test_table_2_comes_out_to_the_printed_digits_with_1540_bytes_only(rbt: Plan) -> None:
+def test_table_2_has_the_printed_digits_only_with_1540_bytes(rbt: Plan) -> None:
     tables = {table.reading: table for table in compare(rbt.tables, evaluated(rbt, study="table 2"))}
     assert [cell.place for cell in tables["M = 1540 B"].cells] == ["inside"] * 5
     places = {cell.column: cell.place for cell in tables["M = 1500 B"].cells}
@@ -305,7 +305,7 @@ def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: Plan) -> No
     assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.08", "1.15"]
 
 
-def test_the_table_of_figure_6_in_the_readme_is_what_comes_out(rbt: Plan) -> None:
+def test_the_table_of_figure_6_in_the_readme_is_current(rbt: Plan) -> None:
     rows = evaluated(rbt, study="paper", packets="1000")
     means: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:

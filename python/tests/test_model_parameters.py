@@ -64,7 +64,7 @@ def test_a_path_of_50_ms_is_compared_with_its_own_round_trip_time(cli: Cli, tmp_
     assert "--param loss is needed: the runs of o differ in it (" in wrong.stderr
 
 
-def test_what_a_scenario_says(tmp_path: Path) -> None:
+def test_parameters_from_a_scenario(tmp_path: Path) -> None:
     flow = {"packet_size": "500 B", "delayed_ack": True, "rwnd": "20 packets", "avoidance": "cubic", "min_rto": "1 s"}
     directory = stored(tmp_path, flow=[flow, {**flow, "name": "other"}], topology={"kind": "dumbbell"})
     assert values(directory, "pftk") == {
@@ -101,7 +101,7 @@ def test_unknown_values_are_defaults(tmp_path: Path) -> None:
     assert found["rtt"] == parameters.Sourced(None, "default"), "datagrams measure no round-trip time"
 
 
-def test_a_list_without_papers_says_where_they_belong(
+def test_a_list_without_papers_names_their_places(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(library, "places", lambda: [tmp_path / "papers"])

@@ -15,7 +15,7 @@ from ackclock import Scenario, plot, run
 from ackclock.drawing import curves, heatmaps, rendering
 from ackclock.papers import report, schema
 from ackclock.papers.contents import Chart
-from ackclock.reports import rendering
+from ackclock.reports.rendering import render
 from ackclock.texts import names
 
 from .conftest import FIRST, Cli
@@ -39,7 +39,7 @@ def lines(labels: list[str]) -> list[plot.Line]:
     return [plot.Line(label, np.array([0.0, 1.0]), np.array([1.0, 2.0])) for label in labels]
 
 
-def test_what_cannot_be_seen_is_written_out() -> None:
+def test_invisible_characters_become_escapes() -> None:
     assert names.shown("a\x1b[31m\nb\u202e\x9b\ud800µ") == r"a\x1b[31m\nb\u202e\x9b\ud800µ"
     assert names.shown_text("two\nlines\x07") == "two\nlines\\x07"
     for text in NASTY:
@@ -117,11 +117,11 @@ def test_reports_have_no_links_but_their_own() -> None:
         "answer": [text], "lead": ("f", text, ""), "maps": {text: [("f", text, "")]},
         "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
     }  # fmt: skip
-    page = rendering.render("matrix.html.j2", context)
+    page = render("matrix.html.j2", context)
     assert not re.search(r"""(href|src)\s*=\s*["']?\s*javascript""", page)
     assert "<script>alert" not in page
     assert not UNSEEN.search(page)
-    page = rendering.render("matrix.md.j2", context)
+    page = render("matrix.md.j2", context)
     assert "](javascript:" not in page
     assert "<script" not in page
     assert "a < b" in page

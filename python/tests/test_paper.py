@@ -152,7 +152,7 @@ def test_the_panels_are_laid_out_on_sixteen_sheets() -> None:
     assert len(plan.runs) == 96 * (10 + 20) + 96 * 10 + (96 + 16) * (200 + 100)
 
 
-def test_claims_name_what_there_is() -> None:
+def test_claims_name_existing_things() -> None:
     paper = library.find("ass")
     claims = plan_paper(paper).claims
     cells = [claim for claim in claims if re.fullmatch(r"scenario\d-loss0-wnd\d-ifq\d+", claim.id)]
@@ -201,7 +201,7 @@ def test_an_unknown_paper(cli: Cli) -> None:
     assert "did you mean 'ass'?" in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished(tiny: Path) -> None:
+def test_ctrl_c_keeps_finished_runs(tiny: Path) -> None:
     scenario = tiny / "papers" / "tiny" / "tiny.toml"
     scenario.write_text(TINY_SCENARIO.replace('"4 s"', '"400 s"').replace('"2 Mbit/s"', '"200 Mbit/s"'))
     command = [sys.executable, "-m", "ackclock", "paper", "tiny", "--out", "o", "--jobs", "1"]
@@ -290,7 +290,7 @@ def test_every_finished_run_is_kept(tiny: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3\n[1]\n[1, 2]", '["a", [1]]'])
-def test_what_cannot_be_read_is_run_again(tiny: Path, text: str) -> None:
+def test_unreadable_cells_run_again(tiny: Path, text: str) -> None:
     plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     first = reproduction.execute(plan, tiny / "o")
     for part in (tiny / "o" / "parts").iterdir():

@@ -178,7 +178,7 @@ def test_the_first_of_those_as_good_as_the_best_is_chosen() -> None:
     assert heatmaps.Best("10", 0.126).text(" ") == "10 +13 %"
 
 
-def test_the_best_of_like_windows_gains_nothing() -> None:
+def test_the_best_of_equal_windows_gains_nothing() -> None:
     """Uncorrected, the least of thirteen noisy means seems to save some percent of the time."""
     rng = random.Random(1)
     gains, naive = [], []

@@ -46,7 +46,7 @@ def base_rtt(rate: float) -> float:
     return 0.074 + (PACKET + 8 * 40) * (1 / rate + 2 / 100e6)
 
 
-def test_every_table_and_figure_is_there(plan: Plan) -> None:
+def test_every_table_and_figure_exists(plan: Plan) -> None:
     assert [table.number for table in plan.tables] == [1, 2, 3]
     assert {chart.figure for chart in plan.paper.contents.charts if chart.figure is not None} == {2, 3, 4}
     assert "internals" in {chart.kind for chart in plan.paper.contents.charts}
@@ -65,7 +65,7 @@ def test_every_printed_cell_has_runs_in_every_reading(plan: Plan) -> None:
                     assert flow is None or flow in cell.scenario.flows
 
 
-def test_mixed_recovery_is_what_it_says(plan: Plan) -> None:
+def test_mixed_recovery_depends_on_the_protocol(plan: Plan) -> None:
     for planned in plan.runs:
         if planned.labels["recovery"] == "mixed" and planned.labels["study"] != "pair":
             recovery = {"RB": "newreno", "Vegas": "vegas"}.get(planned.labels["protocol"], "reno")

@@ -61,7 +61,7 @@ def test_both_directions_of_a_link_are_one_link() -> None:
     assert len(set(pairs.values())) == len(pairs) // 2
 
 
-def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path: Path) -> None:
+def test_a_drawn_path_is_one_scenario_for_all_variants(tmp_path: Path) -> None:
     swept = load(ROOT / "papers" / "ass" / "scenario2.toml").variants()
     variants = {tuple(labels.values()): own for labels, own in swept}
     one, other = (variants["0 %", "Wnd1", "50", algorithm, "staged"] for algorithm in "14")
@@ -73,7 +73,7 @@ def test_a_drawn_path_is_a_scenario_of_its_own_that_all_variants_share(tmp_path:
     assert load(tmp_path / "drawn.toml").hash == drawn[0].hash
 
 
-def test_no_jitter_is_the_given_path() -> None:
+def test_without_jitter_the_path_is_unchanged() -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
     assert like(given, 1, Jitter(0.0, 0)).hash == given.hash
     narrow = links(like(given, 1, Jitter.read({"rate": "0 %", "delay": "2 us"})))
@@ -89,7 +89,7 @@ def test_no_jitter_is_the_given_path() -> None:
         (Rule("path", 2, "60 ms"), ["path like"] * 2),
     ],
 )
-def test_runs_on_the_exact_path_stand_beside_those_on_drawn_ones(rule: Rule, expected: list[str]) -> None:
+def test_cells_run_on_the_exact_path_and_on_drawn_paths(rule: Rule, expected: list[str]) -> None:
     given = load(ROOT / "papers" / "ass" / "scenario1.toml").variants()[0][1]
     made = repetitions(rule, given, 7, {})
     assert [f"{it.sampling} {it.paths}" for it in made] == expected
@@ -151,7 +151,7 @@ def test_a_difference_is_relative_to_the_reference() -> None:
     assert found.comparisons[0].difference.mean == 17
 
 
-def test_verdicts_and_charts_have_one_ratio() -> None:
+def test_verdicts_and_charts_share_the_ratio() -> None:
     document = {"metrics": ["goodput"], "claim": [{**CLAIM, "kind": "bound", "of": "1", "to": "2", "high": 9.0}]}
     (claim,) = parse_claims(document, {"algorithm": ["1", "2"]}, ["goodput"])
     rows = rows_on("like", "seed", [(3.0, 1.0), (4.0, 5.0), (5.0, 4.0), (2.5, 2.0), (6.0, 5.5)])

@@ -150,7 +150,7 @@ def values(outcome: reproduction.Outcome, metric: str, **labels: str) -> list[An
     return [row[metric] for row in outcome.rows if matches(row, labels)]  # type: ignore[arg-type]
 
 
-def test_printed_numbers_stand_beside_measured_ones(outcome: reproduction.Outcome) -> None:
+def test_printed_numbers_appear_next_to_measured_ones(outcome: reproduction.Outcome) -> None:
     reno, sack = tables.compare(outcome.plan.tables, outcome.rows)
     assert (reno.reading, sack.reading) == ("Reno", "SACK")
     assert [(cell.row, cell.column, cell.printed) for cell in reno.cells[:3]] == [
@@ -170,7 +170,7 @@ def test_printed_numbers_stand_beside_measured_ones(outcome: reproduction.Outcom
     assert reno.cells[0].remark is None
 
 
-def test_where_a_printed_number_lies() -> None:
+def test_the_place_of_a_printed_number() -> None:
     sample = [9.0, 10.0, 11.0, 10.0]
     mean, one = interval(sample, "seed"), one_run(sample, "seed")
     places = [tables.Cell("5", "w", number, mean, one, None).place for number in (10.5, 11.9, 14.0)]
@@ -193,7 +193,7 @@ def test_checks_are_computed_of_both(outcome: reproduction.Outcome) -> None:
     assert share.measured.mean == pytest.approx(sum(expected) / 4)
 
 
-def test_a_cell_may_stand_under_another_name(outcome: reproduction.Outcome) -> None:
+def test_a_cell_may_have_another_name_in_a_table(outcome: reproduction.Outcome) -> None:
     """The label also hides the column of the same name."""
     assert set(values(outcome, "recovery")) == {"reno", "sack", "again"}
     again, sack = (values(outcome, "delivered_bytes", recovery=name) for name in ("again", "sack"))

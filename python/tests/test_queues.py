@@ -128,7 +128,7 @@ def test_drops_and_marks_add_up(kind: str, ecn: bool) -> None:
     assert link["first_drop_time"] == drops.filter(drops["reason"] != "random")["time"][0]
 
 
-def test_the_measured_share_is_what_the_counters_say(red: Result) -> None:
+def test_the_measured_share_agrees_with_the_counters(red: Result) -> None:
     link = bottleneck(red)
     assert link["marks"] > 0
     assert link["drops"] > 0

@@ -35,7 +35,7 @@ def flow(scenario: Scenario, name: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("queue", ["5", "200"])
 @pytest.mark.parametrize("window", ["Wnd1", "Wnd2"])
-def test_one_unseeded_stream_ranks_as_the_paper_does(queue: str, window: str) -> None:
+def test_one_unseeded_stream_ranks_like_the_paper(queue: str, window: str) -> None:
     labels = {"loss": "20 %, one stream", "queue": queue, "window": window, "cut": "staged"}
     rows = {own["algorithm"]: flow(scenario) for own, scenario in variants("ass/scenario2.toml", **labels)}
     packets = {name: row["delivered_packets"] for name, row in rows.items()}
@@ -140,7 +140,7 @@ def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
     assert 65_400 < windows["RBT"].min() < 65_536
 
 
-def test_the_listing_of_westwood_rb_is_run_beside_the_other_readings() -> None:
+def test_the_listing_of_westwood_rb_runs_with_the_other_readings() -> None:
     runs = [run for run in plan("westwood-rb").runs if run.labels["recovery"] == "listing"]
     assert {run.labels["protocol"] for run in runs} == {"Reno", "Vegas", "TCPW", "RB"}
     assert {run.labels["study"] for run in runs} == {"loss", "capacity"}

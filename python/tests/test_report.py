@@ -133,7 +133,7 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
     assert [(part.claim, part.verdict) for part in parts] == [("", ""), ("twice", "holds"), ("", ""), ("twice", "")]
 
 
-def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
+def test_without_an_answer_the_report_counts_claims() -> None:
     found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody")), judged())
     assert "".join(part.text for part in found.sentences[0]) == (
         "Of the paper's claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
@@ -149,7 +149,7 @@ def test_a_paper_without_an_answer_says_how_many_claims_hold() -> None:
         ("{load[goodput].value}", "unknown metric 'goodput'; did you mean 'goodput_bps'?"),
     ],
 )
-def test_an_answer_that_names_what_is_not_there_is_refused(frame: str, message: str) -> None:
+def test_an_answer_that_names_unknown_things_is_refused(frame: str, message: str) -> None:
     claims = [judgement.claim for judgement in judged()]
     with pytest.raises(ValueError, match=re.escape(message)):
         answers.check(paper_with({"sentences": ["a", "b", frame], "causes": []}), claims)
@@ -194,7 +194,7 @@ def lab(colour: str) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_nine_series_have_nine_colours_that_can_be_told_apart() -> None:
+def test_nine_series_have_nine_distinct_colours() -> None:
     assert len(curves.COLOURS) >= 9
     assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in itertools.combinations(curves.COLOURS, 2)) > 25
 
@@ -210,7 +210,7 @@ def axes_of(values: list[float], *, ratio: bool = False, bars: bool = False, mar
     return axes
 
 
-def test_what_spans_decades_has_a_logarithmic_axis() -> None:
+def test_values_over_decades_have_a_logarithmic_axis() -> None:
     assert axes_of([0.12, 0.3, 1.1, 14.0]).get_yscale() == "log"
     assert axes_of([2.0, 3.0, 5.0]).get_yscale() == "linear"
     assert axes_of([0.0, 3.0, 500.0]).get_yscale() == "linear", "zero has no place on it"
@@ -281,7 +281,7 @@ def test_before_a_flow_starts_there_is_no_window() -> None:
     assert np.all(line.y[bands.SAMPLES // 2 :] == 2.0)
 
 
-def test_what_a_control_shows_of_itself_is_that_of_the_first_run() -> None:
+def test_internals_are_those_of_the_first_run() -> None:
     curves_of_cell = Curves(("throughput", "internals"))
     drawn = list(range(bands.RUNS))
     places = [plan._curves(curves_of_cell, drawn, place).kinds for place in (0, 1, bands.RUNS)]
@@ -308,7 +308,7 @@ def test_pictures_have_a_palette() -> None:
 # Printed values, units
 
 
-def test_printed_values_stand_in_the_plots() -> None:
+def test_plots_show_printed_values() -> None:
     document = {
         "table": [
             {
@@ -414,7 +414,7 @@ def test_a_report_begins_with_its_answer_then_causes_then_claims(page: tuple[Pat
     assert markdown.index("Of 1 claims 0 hold") < markdown.index("## Causes") < markdown.index("## Claims")
 
 
-def test_a_shared_figure_stands_in_the_report_once(page: tuple[Path, str]) -> None:
+def test_a_shared_figure_appears_once_in_the_report(page: tuple[Path, str]) -> None:
     out, html = page
     images = re.findall(r'src="data:image/png;base64,([^"]+)"', html)
     assert len(images) == len(set(images)) == 2

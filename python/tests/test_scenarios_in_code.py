@@ -153,7 +153,7 @@ def test_results_are_values(tmp_path: Path) -> None:
             empty.write_pcap(tmp_path / "x.pcap")
 
 
-def test_stored_results_say_what_they_are(sweep: Path, tmp_path: Path) -> None:
+def test_stored_results_hold_labels_scenario_and_summary(sweep: Path, tmp_path: Path) -> None:
     labels, scenario = load(sweep).variants()[2]
     result = run(scenario)
     result.write(tmp_path / "o", labels)

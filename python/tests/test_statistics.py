@@ -30,7 +30,7 @@ def test_jain() -> None:
     assert jain_index([0.0, 0.0]) is None
 
 
-def test_what_a_range_and_equal_runs_say_of_further_runs() -> None:
+def test_a_range_and_equal_runs_bound_further_runs() -> None:
     assert coverage_of_range(39) == pytest.approx(0.95)
     assert unseen(1) == pytest.approx(0.95)
     assert unseen(300) == pytest.approx(0.01, rel=0.01), "the rule of three"
@@ -41,7 +41,7 @@ def test_what_a_range_and_equal_runs_say_of_further_runs() -> None:
     assert share_of(hits) == pytest.approx(coverage_of_range(20), abs=0.03)
 
 
-def test_random_runs_that_are_all_the_same_are_no_certainty() -> None:
+def test_equal_random_runs_are_no_certainty() -> None:
     """Student's interval of equal values has no width."""
     same = interval([5.0] * 20, "seed")
     assert (same.mean, same.low, same.high) == (5.0, -math.inf, math.inf)
@@ -111,7 +111,7 @@ def test_fiellers_interval_covers_the_ratio(noise: float) -> None:
     assert share_of(hits) == pytest.approx(0.95, abs=0.02)
 
 
-def test_what_runs_cannot_tell_of_a_ratio() -> None:
+def test_ratios_that_runs_cannot_determine() -> None:
     assert "there is none of it in either" in ratio([0.0] * 9, [0.0] * 9, "path").note
     assert "all 2 runs gave the same, 7," in ratio([7.0, 7.0], [7.0, 7.0], "seed").note
     assert ratio([7.0, 7.0], [5.0, 5.0], "seed").note == "all 2 runs of each gave the same"

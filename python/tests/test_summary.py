@@ -95,7 +95,7 @@ def close(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_a_summary_is_what_the_tables_hold(path: Path) -> None:
+def test_a_summary_agrees_with_the_tables(path: Path) -> None:
     scenario = ackclock.load(path).variants()[0][1]
     result = ackclock.run(scenario.set({"duration": f"{min(scenario.duration, 4):g} s"}), record=[])
     made, wanted = result.summary, expected(result)

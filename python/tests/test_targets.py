@@ -99,7 +99,7 @@ def test_a_file_of_another_program_is_replaced_only_on_demand(cli: Cli, short: P
     assert not (tmp_path / "s-1-5_packets-standard.pcap").exists(), "nothing was run"
 
 
-def test_links_lead_to_what_is_written(cli: Cli, short: Path, tmp_path: Path) -> None:
+def test_links_lead_to_the_written_file(cli: Cli, short: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "x.pcap").symlink_to("folder/y.pcap")
     for _ in range(2):  # first without, then with an existing file
@@ -218,7 +218,7 @@ def hidden(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir() if path.name.startswith("."))
 
 
-def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path) -> None:
+def test_leftovers_of_killed_runs_are_removed(cli: Cli, short: Path, tmp_path: Path) -> None:
     long = SWEEP.replace('"5 s"', '"600 s"').replace("[sweep]\n", "[sweep]\nseed = { from = 1, to = 50 }\n")
     (tmp_path / "long.toml").write_text(long)
     killed(tmp_path)
@@ -239,7 +239,7 @@ def test_what_killed_runs_left_is_removed(cli: Cli, short: Path, tmp_path: Path)
     assert len(hidden(tmp_path)) == 4
 
 
-def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Path) -> None:
+def test_leftovers_of_killed_papers_and_matrices_are_removed(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / ".manifest.json-abcdefgh.ackclock").write_text("half")
     options = ["--slow-start", "standard", "--avoidance", "reno", "--loss-response", "halve", "--recovery", "sack"]
@@ -253,7 +253,7 @@ def test_what_killed_papers_and_matrices_left_is_removed(cli: Cli, tmp_path: Pat
     assert hidden(tmp_path / "m") == [".mine"]
 
 
-def test_a_result_on_its_way_out_comes_back(scenario: ackclock.Scenario, tmp_path: Path) -> None:
+def test_a_half_replaced_result_is_restored(scenario: ackclock.Scenario, tmp_path: Path) -> None:
     place = tmp_path / "o"
     result = ackclock.run(scenario)
     result.write(place)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock import plot
@@ -17,6 +18,44 @@ from ackclock.result import StoredResult, frame, read
 from ackclock.texts.labels import find
 
 MOST_CURVES = 12
+
+
+@dataclass(frozen=True)
+class Images:
+    """The images to write.
+
+    Attributes
+    ----------
+    results : Path
+        Directory of the results, whose files no plot may replace.
+    folder : Path
+        Directory to write to.
+    ending : str
+        Image format.
+    force : bool
+        Whether to replace files of other programs.
+    """
+
+    results: Path
+    folder: Path
+    ending: str
+    force: bool
+
+    def path(self, name: str) -> Path:
+        """Return the file of an image, whose folder then exists.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written, or must not be replaced.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{name}.{self.ending}"
+        own = (
+            file for each in ("*", "*/*") for file in self.results.glob(each) if storage.OWN_FILES.fullmatch(file.name)
+        )
+        targets.check(path, inputs=own, force=self.force)
+        return path
 
 
 def plot_command(
@@ -39,44 +78,35 @@ def plot_command(
     if unknown := sorted(set(kinds or ()) - plot.KINDS.keys() - set(resultplots.KINDS)):
         raise ValueError(f"unknown kind {unknown[0]!r}; known: {', '.join((*plot.KINDS, *resultplots.KINDS))}")
     over_labels = [kind for kind in kinds or () if kind in resultplots.KINDS]
-    kinds = [kind for kind in kinds or () if kind in plot.KINDS]
+    over_time = [kind for kind in kinds or () if kind in plot.KINDS]
     results = _choose(_read(directory), only)
-    if over_labels or x is not None or y is not None or by:
-        if kinds or names:
-            wrong = f"--kind {kinds[0]}" if kinds else f"--name {names[0]}"
-            raise ValueError(f"{wrong} is drawn over time; --x, --y and --by draw over labels: use one or the other")
-        plot_results(
-            results, out or directory, kinds=over_labels or ["points"], x=x, y=y, by=by, link=link,
-            image_format=image_format, check=lambda path: targets.check(path, inputs=_inputs(directory), force=force),
-        )  # fmt: skip
+    images = Images(directory, out or directory, image_format, force)
+    if not (over_labels or by) and x is None and y is None:
+        _plot_traces(results, over_time, link, names, images)
         return
-    _plot_traces(results, directory, kinds, link, names, (out or directory, image_format, force))
+    if over_time or names:
+        wrong = f"--kind {over_time[0]}" if over_time else f"--name {names[0]}"
+        raise ValueError(f"{wrong} is drawn over time; --x, --y and --by draw over labels: use one or the other")
+    plot_results(results, kinds=over_labels or ["points"], x=x, y=y, by=by, link=link, file=images.path)
 
 
 def _plot_traces(
-    results: list[StoredResult],
-    directory: Path,
-    kinds: Sequence[str],
-    link: str | None,
-    names: Sequence[str],
-    target_format_force: tuple[Path, str, bool],
+    results: list[StoredResult], kinds: Sequence[str], link: str | None, names: Sequence[str], images: Images
 ) -> None:
     """Plot recorded traces over time."""
-    target, image_format, force = target_format_force
-    possible = _possible(results, kinds, directory)
+    possible = _possible(results, kinds, images.results)
     shown = {plot.KINDS[kind].shows for kind in kinds or possible}
     if link is not None and not shown & {"links", "link"}:
         raise ValueError(f"--link {link}: none of {', '.join(kinds or possible) or 'the plots'} shows links")
     if names and "names" not in shown:
         raise ValueError(f"--name {names[0]}: none of {', '.join(kinds or possible) or 'the plots'} shows internals")
     if not possible:
-        raise ValueError(f"{directory}: there are no traces to plot; run again with --record cwnd --record delivered")
-    target.mkdir(parents=True, exist_ok=True)
-    for kind in kinds or possible:
-        targets.check(target / f"{kind}.{image_format}", inputs=_inputs(directory), force=force)
+        raise ValueError(
+            f"{images.results}: there are no traces to plot; run again with --record cwnd --record delivered"
+        )
+    paths = {kind: images.path(kind) for kind in kinds or possible}  # checked before the first plot
     chosen: dict[int, Mapping[str, StoredResult]] = {}
-    for kind in kinds or possible:
-        path = target / f"{kind}.{image_format}"
+    for kind, path in paths.items():
         draw, shows = plot.KINDS[kind].draw, plot.KINDS[kind].shows
         curves = _curves(results[0], shows, link)
         if curves not in chosen:
@@ -84,13 +114,6 @@ def _plot_traces(
         options: dict[str, object] = {"names": names or None} if shows == "names" else {"link": link}
         plot.save(draw(chosen[curves], **({} if shows == "flows" else options)), path)
         output.place(path)
-
-
-def _inputs(directory: Path) -> Iterator[Path]:
-    """Yield the files of a result, which no plot may replace."""
-    return (
-        path for pattern in ("*", "*/*") for path in directory.glob(pattern) if storage.OWN_FILES.fullmatch(path.name)
-    )
 
 
 def _possible(results: list[StoredResult], kinds: Sequence[str] | None, directory: Path) -> list[str]:

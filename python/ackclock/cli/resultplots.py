@@ -19,17 +19,15 @@ TIMES = ("load_time", "completion_time")
 
 def plot_results(
     results: Sequence[StoredResult],
-    target: Path,
     *,
     kinds: Sequence[str],
     x: str | None,
     y: str | None,
     by: Sequence[str],
     link: str | None,
-    image_format: str,
-    check: Callable[[Path], None],
+    file: Callable[[str], Path],
 ) -> None:
-    """Draw means over a label, distributions, or boxes, and print notes; `check` may refuse a file."""
+    """Draw means over a label, distributions, or boxes, and print notes; `file` returns the path of an image."""
     for kind in kinds:
         if kind == "points" and x is None:
             raise ValueError("--x is needed: name the label on the axis, as in --x limit")
@@ -38,9 +36,7 @@ def plot_results(
     for kind in kinds:
         column = y or ("goodput_bps" if kind == "points" else _measured(results))
         words = [kind, last_part(column), *([last_part(x)] if x is not None else [])]
-        path = target / f"{'-'.join(in_file(word) for word in words)}.{image_format}"
-        target.mkdir(parents=True, exist_ok=True)
-        check(path)
+        path = file("-".join(in_file(word) for word in words))
         if kind == "points":
             drawn = resultplots.points(results, x or "", column, by, link=link)
         elif kind == "cdf":

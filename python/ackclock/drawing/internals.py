@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from matplotlib.figure import Figure
@@ -94,13 +95,21 @@ def axis(name: str) -> str:
     >>> axis("bwe"), axis("delta"), axis("mine")
     ('bandwidth (segments/s)', 'delta (1)', 'mine (1)')
     """
-    said = _declared().get(name, {"axis": "", "unit": ""})
-    return f"{said['axis'] or name} ({said['unit'] or 1})"
+    quantity = _declared().get(name, Quantity("", ""))
+    return f"{quantity.axis or name} ({quantity.unit or 1})"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An internal quantity: the label of its axis, empty for its own name; and its unit, empty for plain numbers."""
+
+    axis: str
+    unit: str
 
 
 @cache
-def _declared() -> dict[str, dict[str, str]]:
-    """Return the quantities of all parts of controls by their names."""
+def _declared() -> dict[str, Quantity]:
+    """Return the quantities that parts of controls declare, by their names."""
     axes = json.loads(_core.registry())
     parts = [part for name, found in axes.items() if name != "queue" for part in found]
-    return {quantity["name"]: quantity for part in parts for quantity in part["quantities"]}
+    return {found["name"]: Quantity(found["axis"], found["unit"]) for part in parts for found in part["quantities"]}

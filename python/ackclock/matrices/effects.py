@@ -1,4 +1,4 @@
-"""What a matrix measured: its tables, and what each part does on average."""
+"""Tables of the measurements of a matrix, and the mean effect of each part."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Cell = tuple[str, Composition]
 
 
 class Crossed:
-    """What was measured of every combination, as tables.
+    """The measurements of every combination, as tables.
 
     Parameters
     ----------
     outcome
-        What was run.
+        The outcome of the runs.
 
     Attributes
     ----------
     plan : Plan
-        What was planned.
+        The planned runs.
     measured : dict
-        What was measured of each scenario, by its hash.
+        The measurements of each scenario, by its hash.
     """
 
     def __init__(self, outcome: Outcome) -> None:
@@ -41,7 +41,7 @@ class Crossed:
 
     @cached_property
     def _rows(self) -> dict[Cell, list[Row]]:
-        """What was measured, by path and composition, in the order of the seeds."""
+        """The measurements by path and composition, in the order of the seeds."""
         found: dict[Cell, list[Row]] = {}
         for run in self.plan.runs:
             if run.hash in self.measured:
@@ -78,9 +78,9 @@ class Crossed:
     def table(self) -> polars.DataFrame:
         """One row per path and composition.
 
-        Of every metric its mean over seeds, Student's 95 % interval (``_low``, ``_high``), and the same of what it is
-        against the baseline (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's interval,
-        or the mean difference, both paired by seed.
+        Every metric has its mean over seeds and Student's 95 % interval (``_low``, ``_high``). The comparison with the
+        baseline has the same columns (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's
+        interval, or the mean difference, both paired by seed.
         """
         made: list[Row] = []
         for path in self.plan.paths:
@@ -98,18 +98,18 @@ class Crossed:
 
     @property
     def compositions(self) -> polars.DataFrame:
-        """The rows of `table` that were asked for: without the baseline if it is none of them."""
+        """The requested rows of `table`, without the baseline unless it was requested."""
         return (
             self.table if self.plan.baseline in self.plan.compositions else self.table.filter(~polars.col("baseline"))
         )
 
     def metric(self, path: str) -> str:
-        """Give the metric by which compositions are ranked on a path: completion time if flows end, or goodput."""
+        """Return the metric that ranks compositions on a path: completion time if flows end, otherwise goodput."""
         sized = next(each.sized for each in self.plan.paths if each.name == path)
         return "completion_s" if sized else "goodput_bps"
 
     def ranked(self, path: str, metric: str | None = None) -> polars.DataFrame:
-        """Give the compositions on a path, best first; those without a value of the metric are left out.
+        """Return the compositions on a path, best first, without those that have no value of the metric.
 
         Parameters
         ----------
@@ -120,11 +120,11 @@ class Crossed:
         """
         key = metric or self.metric(path)
         own = self.compositions.filter(polars.col("path") == path, polars.col(key).is_not_null())
-        # Where means are equal the order of the axes decides, so that it is always the same.
+        # If means are equal, the order of the axes decides, so that the result is always the same.
         return own.sort(key, descending=METRICS[key].better > 0, maintain_order=True)
 
     def parts(self, metric: str | None = None) -> polars.DataFrame:
-        """Give for every part and path the mean over all compositions with it of the metric against the baseline.
+        """Return the mean effect of every part on every path: the metric against the baseline, over its compositions.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Crossed:
 
 
 def _taken(beside_tested: float | None, beside_like: float | None) -> float | None:
-    """Give the share of what rivals have beside their like that they lack beside the flows under test."""
+    """Return the share of their goodput next to flows like them that rivals lose next to the flows under test."""
     return 1 - beside_tested / beside_like if beside_tested is not None and beside_like else None
 
 
@@ -161,19 +161,19 @@ def _aggregate(rows: Sequence[Row], base: dict[int, Row]) -> Row:
 
 
 def _known(sample: Sequence[float | None]) -> TypeGuard[Sequence[float]]:
-    """Whether a value is there for every seed."""
+    """Whether every seed has a value."""
     return None not in sample
 
 
 def _against(own: Sequence[float], beside: Sequence[float], relation: str) -> Interval | None:
-    """Set values against the baseline's, seed by seed; None if nothing can be divided by it."""
+    """Compare values with those of the baseline, seed by seed; None if the baseline is 0."""
     if relation == "difference":
         return interval([value - base for value, base in zip(own, beside, strict=True)], "seed")
     return ratios.ratio(own, beside, "seed") if any(beside) else None
 
 
 def _columns(name: str, found: Interval | Literal[False] | None) -> Row:
-    """Give mean and ends; no ends if the seeds do not say how much others would differ."""
+    """Return mean and ends of an interval; no ends if the interval is infinite."""
     if not found:
         return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
     ends = (found.low, found.high) if math.isfinite(found.high) else (None, None)

@@ -1,4 +1,4 @@
-"""What is measured of a composition on a path; every number comes from the tables of flows and links."""
+"""Measurements of a composition on a path; every number comes from the tables of flows and links."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Metric:
-    """A number by which compositions are compared.
+    """A metric that compares compositions.
 
     Attributes
     ----------
     key : str
         Name of its column.
     title : str
-        What tables and figures call it, with its unit.
+        Its title in tables and figures, with its unit.
     scale : float
-        What tables and figures multiply it by.
+        The factor to its unit in tables and figures.
     relation : {"ratio", "difference"}
-        How it is set against the baseline's.
+        Its comparison with the baseline.
     better : {-1, 1}
-        Whether more is better, or less.
+        Whether larger values are better (1), or smaller ones (−1).
     """
 
     key: str
@@ -44,7 +44,7 @@ MEASURED = {
     "goodput_bps": float, "completion_s": float, "loss_rate": float, "queue_delay_s": float, "jain": float,
     "unfinished": int, "min_rtt_s": float, "rival_goodput_bps": float,
 }  # fmt: skip
-"""The columns of a measured run and their types; each is None where it has no meaning."""
+"""The columns of a measured run and their types; a column without a meaning is None."""
 
 METRICS = {
     metric.key: metric
@@ -82,20 +82,20 @@ class Score(Measurement[Row]):
 
 
 def score(result: Result, sized: Collection[str]) -> Row:
-    """Measure a run: the metrics but ``taken``, and ``unfinished``, ``min_rtt_s`` and ``rival_goodput_bps``.
+    """Measure a run: all metrics except ``taken``, and ``unfinished``, ``min_rtt_s`` and ``rival_goodput_bps``.
 
     Parameters
     ----------
     result
         The run.
     sized
-        Names of the flows that have an end, and so a completion time.
+        Names of the flows that have a size, and so a completion time.
     """
     flows = rows(result.flows)
     tested = [flow for flow in flows if is_tested(flow["name"])]
     rivals = [flow["goodput_bps"] for flow in flows if not is_tested(flow["name"])]
     goodput = [flow["goodput_bps"] for flow in tested]
-    # Transfers of a size come and go one after the other: what each gets says nothing of how they share.
+    # Transfers of a size start and end at different times, so their rates do not measure fairness.
     lasting = [flow["goodput_bps"] for flow in tested if flow["name"] not in sized]
     sent = sum(flow["sent_packets"] for flow in tested)
     completions, unfinished = _completions([flow for flow in tested if flow["name"] in sized], result.duration)
@@ -112,7 +112,7 @@ def score(result: Result, sized: Collection[str]) -> Row:
 
 
 def _completions(flows: Sequence[Row], end: float) -> tuple[list[float], int]:
-    """Return completion times, and how many flows were not done: those count with the time that they had."""
+    """Return completion times and the number of unfinished flows, which count with the time until the end."""
     times = [flow["completion_time"] for flow in flows]
     had = [max(0.0, end - flow["start_s"]) for flow in flows]
     return [least if time is None else time for time, least in zip(times, had, strict=True)], times.count(None)

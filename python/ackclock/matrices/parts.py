@@ -15,16 +15,16 @@ from ackclock.files import checks, toml
 from ackclock.scenario import Scenario
 
 AXES = ("slow_start", "avoidance", "loss_response", "recovery")
-"""The keys of a flow that are crossed."""
+"""The keys of a flow that are combined."""
 
 WHOLE = "congestion_control"
-"""The key of a flow with a control that does not decompose: it takes the place of all `PARTS`."""
+"""The key of a flow with a whole control, which replaces all `PARTS`."""
 
 PARTS = AXES[:3]
 """The axes that a whole control replaces."""
 
 PartSpec = str | Mapping[str, object]
-"""A part as a scenario has it: its name, or a table with its `kind` and parameters."""
+"""A part as in a scenario: its name, or a table with its `kind` and parameters."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Part:
     Attributes
     ----------
     label : str
-        What tables call it: its name, followed by the parameters that are given.
+        Its name in tables: the name of the part, followed by the given parameters.
     value : str or mapping
-        What a scenario has.
+        Its value in a scenario.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Composition:
-    """A part on each axis, in the order of `AXES`; a whole control stands on all axes that it replaces."""
+    """A part on each axis, in the order of `AXES`; a whole control occupies all axes that it replaces."""
 
     parts: tuple[Part, ...]
     whole: bool = False
@@ -60,17 +60,17 @@ class Composition:
 
     @property
     def name(self) -> str:
-        """Its parts in one text, as in the column `control` of a result."""
+        """Its parts as one text, as in the column `control` of a result."""
         parts = self.parts[len(PARTS) - 1 :] if self.whole else self.parts
         return " + ".join(part.label for part in parts)
 
     def settings(self, flow: str) -> dict[str, PartSpec]:
-        """Give the settings that make a flow of it.
+        """Return the settings that give a flow this composition.
 
         Parameters
         ----------
         flow
-            Path of the flow in the scenario, as ``flow.0``.
+            Path of the flow in the scenario, such as ``flow.0``.
         """
         settings = {f"{flow}.{axis}": part.value for axis, part in zip(AXES, self.parts, strict=True)}
         if self.whole:
@@ -79,23 +79,23 @@ class Composition:
 
 
 def known(axis: str) -> list[str]:
-    """Give the names that a scenario may have on an axis, the default first, the others in the registry's order."""
+    """Return the names on an axis: the default first, the others in the order of the registry."""
     key = _keys()[axis]
     if axis == WHOLE:
-        # The default and the word for a Python object are no controls of their own.
+        # The default and the word for a class in Python name no control.
         return [form["properties"]["kind"]["const"] for form in key["oneOf"] if "properties" in form]
     names: list[str] = key.get("enum") or key["oneOf"][0]["enum"]
     return [key["default"], *(name for name in names if name != key["default"])]
 
 
 def default(axis: str) -> str:
-    """Give the part that a scenario has if it names none."""
+    """Return the default part of an axis."""
     return known(axis)[0]
 
 
 @cache
 def _keys() -> dict[str, Any]:
-    """Give what the schema says of the keys of a flow."""
+    """Return the keys of a flow from the schema."""
     flows: dict[str, Any] = json.loads(_core.schema())["properties"]["flow"]
     keys: dict[str, Any] = flows["oneOf"][0]["items"]["properties"]
     return keys
@@ -107,7 +107,7 @@ def part(axis: str, spec: PartSpec) -> Part:
     Raises
     ------
     ScenarioError
-        If there is no such part, or it has no such parameter.
+        If the part or a parameter does not exist.
     ValueError
         If it is a word of a scenario that names no control.
     """
@@ -128,7 +128,7 @@ def read_parts(axis: str, texts: Sequence[str]) -> list[PartSpec]:
     ValueError
         If a table is not TOML.
     """
-    # Commas within a table part its keys.
+    # Commas inside a table separate its keys.
     words = [word.strip() for text in texts for word in re.split(r",(?![^{}]*\})", text)]
     if not all(words):
         raise ValueError(f"{axis}: expected parts separated by commas, as in standard,limited")
@@ -144,7 +144,7 @@ def _table(axis: str, text: str) -> Mapping[str, object]:
 
 
 def choose(axis: str, specs: Sequence[PartSpec] | PartSpec | None) -> list[Part]:
-    """Give the parts to cross on an axis, each once: those named, or all that are known."""
+    """Return the parts to combine on an axis, each once: the named ones, or all known."""
     if specs is None:
         chosen: Sequence[PartSpec] = known(axis)
     else:
@@ -155,14 +155,14 @@ def choose(axis: str, specs: Sequence[PartSpec] | PartSpec | None) -> list[Part]
 
 
 def combine(chosen: Mapping[str, Sequence[PartSpec] | PartSpec | None]) -> list[Composition]:
-    """Give every combination, the last axis changing fastest; then the whole controls, each with every recovery.
+    """Return every combination, where the last axis changes fastest; then every whole control with every recovery.
 
     Parameters
     ----------
     chosen
-        Parts by axis, and whole controls as `WHOLE`. What is absent or None is all that are known, with two
-        exceptions: if only parts are named, no whole control takes part, and if only whole controls are named, no
-        others do.
+        Parts by axis, and whole controls as `WHOLE`. An axis that is absent or None has all known parts, with two
+        exceptions: if only parts are named, there are no whole controls; if only whole controls are named, there are
+        no other compositions.
     """
     named = [axis for axis in PARTS if chosen.get(axis) is not None]
     recoveries = choose("recovery", chosen.get("recovery"))
@@ -177,23 +177,23 @@ def combine(chosen: Mapping[str, Sequence[PartSpec] | PartSpec | None]) -> list[
 
 
 def whole_control(whole: Part, recovery: Part) -> Composition:
-    """Give a whole control with a recovery."""
+    """Return the composition of a whole control and a recovery."""
     return Composition((*[whole] * len(PARTS), recovery), whole=True)
 
 
 def composition(specs: Mapping[str, PartSpec]) -> Composition:
-    """Compose the parts that are named, and on the other axes the defaults of a scenario; or take a whole control.
+    """Return the composition of named parts, with the defaults of the other axes; or that of a whole control.
 
     Raises
     ------
     ValueError
-        If an axis or a part is unknown, or a whole control is named beside parts that it replaces.
+        If an axis or a part is unknown, or a whole control is combined with parts that it replaces.
     """
     checks.words("baseline", "axis", specs, (*AXES, WHOLE))
     if WHOLE in specs:
         beside = [axis for axis in PARTS if axis in specs]
         if beside:
-            raise ValueError(f"baseline: {beside[0]} cannot stand beside {WHOLE}, which replaces it")
+            raise ValueError(f"baseline: {beside[0]} cannot be combined with {WHOLE}, which replaces it")
         recovery = part("recovery", specs.get("recovery", default("recovery")))
         return whole_control(part(WHOLE, specs[WHOLE]), recovery)
     return Composition(tuple(part(axis, specs.get(axis, default(axis))) for axis in AXES))

@@ -1,7 +1,7 @@
-"""Paths on which compositions are compared: scenario files, found where they lie and registered nowhere.
+"""Paths on which compositions are compared: scenario files that need no registration.
 
-A path's flows under test have names that begin with ``tested``; all others are rivals, which stay as the file has them.
-The first line of a file's opening comment says what it is.
+Names of flows under test begin with ``tested``. All other flows are rivals, which keep their settings. The first line
+of the file's opening comment is the summary of the path.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class NetworkPath:
     Attributes
     ----------
     name : str
-        Name of its file without ending.
+        Name of its file without the ending.
     summary : str
-        What it is.
+        Its description.
     scenario : Scenario
-        What is run, but for the parts of the flows under test.
+        The scenario, in which the parts of the flows under test are replaced.
     tested : sequence of str
-        Where the scenario has its flows under test, as ``flow.0``.
+        Paths of the flows under test in the scenario, such as ``flow.0``.
     sized : frozenset of str
-        Names of the flows that have an end.
+        Names of the flows that have a size, and so an end.
     rival : Composition or None
-        What the rivals are; None if there are none, or several kinds.
+        The composition of the rivals; None if there are no rivals, or several kinds.
     """
 
     name: str
@@ -49,12 +49,12 @@ class NetworkPath:
     rival: Composition | None
 
     def until(self, duration: str) -> NetworkPath:
-        """Give the same path with another duration, as ``"10 s"``.
+        """Return the path with another duration, such as ``"10 s"``.
 
         Raises
         ------
         ValueError
-            If it is no duration.
+            If the text is not a duration.
         """
         try:
             return replace(self, scenario=self.scenario.set({"duration": duration}))
@@ -62,12 +62,12 @@ class NetworkPath:
             raise ValueError(str(error).removeprefix(f"--set duration={duration}: ")) from None
 
     def compose(self, composition: Composition, seed: int) -> Scenario:
-        """Give the scenario in which the flows under test are of this composition.
+        """Return the scenario whose flows under test have this composition.
 
         Raises
         ------
         ScenarioError
-            If the parts cannot stand together.
+            If the parts cannot be combined.
         """
         parts = {key: value for flow in self.tested for key, value in composition.settings(flow).items()}
         return self.scenario.set({**parts, "seed": seed})
@@ -79,7 +79,7 @@ def is_tested(flow: str) -> bool:
 
 
 def shipped() -> list[NetworkPath]:
-    """Give the paths that come with ackclock, by name; one whose file is wrong is left out, with a warning."""
+    """Return the shipped paths, sorted by name; a path with an invalid file is skipped with a warning."""
     found = [_read_or_warn(file) for file in sorted(FOLDER.glob("*.toml"))]
     return [path for path in found if path is not None]
 
@@ -88,17 +88,17 @@ def _read_or_warn(file: Path) -> NetworkPath | None:
     try:
         return read(file)
     except (OSError, ValueError) as error:
-        warnings.warn(f"path {file.stem!r} is left out: {error}", stacklevel=3)
+        warnings.warn(f"path {file.stem!r} is skipped: {error}", stacklevel=3)
         return None
 
 
 def find(word: str | Path) -> NetworkPath:
-    """Give a path by its name, or from a file.
+    """Return a path by its name, or from a file.
 
     Raises
     ------
     ValueError
-        If there is none of that name, or its file is wrong.
+        If no path has this name, or its file is invalid.
     OSError
         If the file cannot be read.
     """
@@ -106,7 +106,7 @@ def find(word: str | Path) -> NetworkPath:
         return read(Path(word))
     names = sorted(file.stem for file in FOLDER.glob("*.toml"))
     if word not in names:
-        raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; a file of your own ends in .toml")
+        raise ValueError(f"unknown path {word!r}{checks.near(word, names)}; the name of a file must end in .toml")
     return read(FOLDER / f"{word}.toml")
 
 
@@ -116,9 +116,9 @@ def read(file: Path) -> NetworkPath:
     Raises
     ------
     ValueError
-        If it is no scenario, or none of its flows is under test.
+        If the file is not a scenario, or no flow is under test.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     scenario = load(file)
     document = toml.read(file)
@@ -127,7 +127,7 @@ def read(file: Path) -> NetworkPath:
     if not tested:
         raise ValueError(f"{file}: no flow is under test; its name must begin with {TESTED!r}")
     if "sweep" in document:
-        raise ValueError(f"{file}: a path is one scenario; [sweep] must go")
+        raise ValueError(f"{file}: a path is one scenario; remove [sweep]")
     frozen = toml.parse(scenario.to_toml(), str(file))["flow"]
     sized = frozenset(flow["name"] for flow in frozen if "size" in flow)
     return NetworkPath(file.stem, _summary(file), scenario, tested, sized, _rival(frozen))
@@ -139,7 +139,7 @@ def _summary(file: Path) -> str:
 
 
 def _rival(flows: Sequence[dict[str, Any]]) -> Composition | None:
-    """Give the composition of the flows that are not under test, if they are all alike."""
+    """Return the composition of the rivals, if it is the same for all."""
     rivals = [_composition(flow) for flow in flows if not is_tested(flow["name"])]
     if not rivals or any(rival != rivals[0] for rival in rivals):
         return None
@@ -147,12 +147,12 @@ def _rival(flows: Sequence[dict[str, Any]]) -> Composition | None:
 
 
 def _composition(flow: dict[str, Any]) -> Composition:
-    """Give the composition of a flow of a frozen scenario."""
+    """Return the composition of a flow of a frozen scenario."""
     if WHOLE in flow:
         return whole_control(_part(flow[WHOLE]), _part(flow["recovery"]))
     return Composition(tuple(_part(flow[axis]) for axis in AXES))
 
 
 def _part(value: str | dict[str, object]) -> Part:
-    """Wrap a part as a frozen scenario has it, with all its parameters."""
+    """Return a part of a frozen scenario, with all its parameters."""
     return Part(value if isinstance(value, str) else str(value["kind"]), value)

@@ -1,1 +1,1 @@
-"""How names and numbers are shown to people."""
+"""Names, labels and numbers as people read and write them."""

@@ -1,14 +1,14 @@
-r"""Names and texts of the user where they are shown: on a terminal, in a report, in a figure.
+r"""Names and texts of the user as output: on a terminal, in a report, in a figure.
 
-They may hold anything: control characters that a terminal obeys, marks that turn the direction of the text around it,
-and what matplotlib takes for mathematics. Where a name is shown, such characters are written out, as ``\x1b``.
+They may hold anything: control characters that a terminal obeys, marks that reverse the direction of text, and signs
+that matplotlib reads as mathematics. Output shows such characters as escapes, such as ``\x1b``.
 """
 
 from __future__ import annotations
 
 import re
 
-# Controls of C0 and C1 and DEL; marks and isolates of direction; separators of lines; halves of characters.
+# Control characters (C0, C1, DEL), marks and isolates of direction, line separators, and surrogates.
 _HIDDEN = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 _IN_TEXT = re.compile(f"[{_HIDDEN}]")
 _IN_NAME = re.compile(f"[\t\n{_HIDDEN}]")
@@ -18,7 +18,7 @@ _VISIBLE_MARK = "\u200b"
 
 
 def shown(name: str) -> str:
-    r"""Write a name on one line, with what cannot be seen written out.
+    r"""Return a name on one line, with invisible characters as escapes.
 
     >>> shown("a\x1b[31m\nb"), shown("_x $")
     ('a\\x1b[31m\\nb', '_x $')
@@ -27,27 +27,27 @@ def shown(name: str) -> str:
 
 
 def shown_text(text: str) -> str:
-    """Write a text, which may have several lines, with what cannot be seen written out."""
+    """Return a text, which may have several lines, with invisible characters as escapes."""
     return _IN_TEXT.sub(_escape, text)
 
 
 def shown_json(text: str) -> str:
-    """Write JSON with the same meaning and with what cannot be seen written out."""
+    """Return JSON of the same meaning, with invisible characters as escapes."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def in_figure(name: str) -> str:
-    """Write a name for matplotlib, to which a dollar begins mathematics."""
+    """Return a name for matplotlib, which reads a dollar sign as the start of mathematics."""
     return shown(name).replace("$", r"\$")
 
 
 def in_legend(name: str) -> str:
-    """Write a name for a legend, from which matplotlib leaves out what begins with an underscore."""
+    """Return a name for a legend, where matplotlib omits names that begin with an underscore."""
     return f"{_VISIBLE_MARK if name.startswith('_') else ''}{in_figure(name)}"
 
 
 def in_file(name: str) -> str:
-    """Write a name as part of a file's name.
+    """Return a name as part of a file name.
 
     >>> in_file("../10 ms")
     '.._10_ms'
