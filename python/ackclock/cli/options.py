@@ -13,7 +13,7 @@ Jobs = Annotated[
         "--jobs",
         "-j",
         min=1,
-        metavar="N",
+        metavar="NUMBER",
         help="Parallel runs; by default one per processor. Results do not depend on it.",
     ),
 ]

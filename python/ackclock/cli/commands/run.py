@@ -18,7 +18,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
     ] = None,
     seed: Annotated[
-        Optional[int], typer.Option(min=0, metavar="N", help="Seed; replaces the seed of the file.")
+        Optional[int], typer.Option(min=0, metavar="NUMBER", help="Seed; replaces the seed of the file.")
     ] = None,
     out: Out = None,
     json: Json = False,
