@@ -24,5 +24,5 @@ def check(
         runs = f", {len(variants)} variants" if len(variants) > 1 else ""
         output.note(
             f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
-            f"{scenario.duration:g} s{runs}: good"
+            f"{scenario.duration:g} s{runs}: valid"
         )
