@@ -38,7 +38,7 @@ class PickledTable:
 
 @dataclass(frozen=True)
 class PickledRun:
-    """A run with the interface of the compiled core's runs, without packets; its summary is computed when it is copied."""
+    """A run with the interface of the compiled core's runs, without packets; the copy stores its summary."""
 
     flows: PickledTable
     links: PickledTable
