@@ -105,7 +105,7 @@ class Judgement:
     order_matches : bool or None
         For ``order`` with several groups: whether the means are in the claimed order, whatever their distances.
     why : {"reversed", "no difference", "apart", "beaten"} or None
-        Kind of failure: the first of these that a comparison has; None without such a failure.
+        Kind of failure: the first of `WHYS` that a comparison has; None without such a failure.
     beside : Judgement or None
         The judgement on the exact path, if this one is on drawn paths.
     """
