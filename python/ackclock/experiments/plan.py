@@ -32,7 +32,7 @@ class Point(Generic[M]):
 
     @cached_property
     def key(self) -> str:
-        """Key of the measurement in a store: covers scenario, traces, measures, and program."""
+        """Key of the measurement in a store; it covers scenario, traces, measures, and program."""
         measurement = self.measurement
         program = sources.program(RUNNER, *measurement.sources)
         return sources.digest(self.scenario.hash, measurement.record, measurement.said, program)

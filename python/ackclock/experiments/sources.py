@@ -1,4 +1,4 @@
-"""The program in a cache key: the content of every module that a measurement uses.
+"""The program in a cache key: the contents of all modules that a measurement uses.
 
 A measurement names its modules. The key covers them, every module of the package that they import directly or
 indirectly, and the compiled core. So a new import needs no entry in a list.
@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def digest(*values: object, length: int = 40) -> str:
-    """Return a hash of values that JSON can hold, in hexadecimal digits."""
+    """Return a hash of values of JSON, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:length]
 
 
@@ -59,7 +59,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Return every name that a file imports, also inside functions; some are modules, others are not."""
+    """Return every name that a file imports, even inside functions; some names are modules, others are not."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
