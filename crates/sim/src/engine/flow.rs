@@ -100,6 +100,8 @@ impl Flow {
             window_reductions: counters.reductions,
             dropped_packets: self.dropped,
             notices: self.notices,
+            limited: tally.limited,
+            cwnd_initial: tally.initial_window,
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,

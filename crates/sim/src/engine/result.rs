@@ -10,7 +10,7 @@ use crate::columns::traces::TraceKind;
 use crate::columns::{Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
 use crate::trace::{Capture, Traces};
-use ackclock_tcp::ExitReason;
+use ackclock_tcp::{ExitReason, LimitedTimes};
 
 table! {
     /// One flow.
@@ -32,6 +32,10 @@ table! {
         window_reductions: u64 [window_reductions], "", "window reductions after duplicate ACKs, timeouts or notices; as in ns-2, also the return to one segment after marks reduced the window below it";
         dropped_packets: u64 [dropped_packets], "packets", "packets of the flow dropped by queues or loss models, ACKs included";
         notices: u64 [notices], "", "notices of drops that reached the sender (queue `red_notify`), including those without effect";
+        application_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.application), "", "share of the flow's active time during which the application limited sending: all its data was sent, and the windows had room. Active time lasts from the end of the handshake to the last ACK of the application's data or the end of the run. The flow is active while its application pauses. Null without active time, for datagrams, and for profiles other than `ns2` and `modern`";
+        rwnd_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.receive_window), "", "share of the flow's active time during which the receiver's window limited sending: it was full, and the congestion window was no smaller (`ns2`) or had not stopped the sender first (`modern`)";
+        cwnd_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.congestion_window), "", "share of the flow's active time during which the congestion window or pacing limited sending, loss recovery included. The three shares add up to 1";
+        cwnd_initial: Option<Segments> [cwnd_initial], "segments", "congestion window at the end of the handshake; null if the handshake did not end";
         cwnd_max: Segments [cwnd_max], "segments", "largest congestion window. In ns-2 it can exceed the receiver's window, which still limits sending. Datagrams have no window";
         cwnd_final: Segments [cwnd_final], "segments", "congestion window at the end of the run";
         ssthresh_final: Segments [ssthresh_final], "segments", "slow start threshold at the end of the run; infinite if there is none";
@@ -49,6 +53,8 @@ table! {
         delivered_10s: Option<u64> = |flow| flow.delivered_after[3], "bytes", "`delivered_bytes` ten seconds after the flow's start; null if the run ends before";
         completion_time: Option<Duration> [completion_time], "s", "time from the flow's start to the delivery of its last packet; null for an unlimited or unfinished flow";
     } besides {
+        /// How long each limit held back the sender.
+        limited: Option<LimitedTimes>,
         /// End of the first slow start: reason, time, and `cwnd` before any reduction.
         slow_start_exit: Option<(ExitReason, Instant, Segments)>,
         /// Bytes delivered in the first 1, 2, 5 and 10 s of the flow; `None` if the run is shorter.
