@@ -1,5 +1,7 @@
 //! What limits a flow, and the warnings of a run: each appears where it should, and nowhere else.
 
+#![expect(clippy::float_cmp, reason = "these shares are exact")]
+
 use ackclock_sim::engine::{FlowResult, Warning, run};
 use ackclock_sim::scenario::Document;
 

@@ -66,8 +66,12 @@ impl Finding {
     const fn number(self) -> f64 {
         match self {
             Self::NotStarted => 0.0,
-            Self::RwndLimited(number, _) | Self::InitialWindow(number, _) | Self::SlowStartOnly(number, _) => number,
-            Self::NothingDelivered(number) | Self::ApplicationLimited(number) | Self::SlowStartUnfinished(number) => number,
+            Self::NothingDelivered(number)
+            | Self::RwndLimited(number, _)
+            | Self::ApplicationLimited(number)
+            | Self::InitialWindow(number, _)
+            | Self::SlowStartOnly(number, _)
+            | Self::SlowStartUnfinished(number) => number,
         }
     }
 
