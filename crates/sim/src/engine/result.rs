@@ -45,7 +45,9 @@ table! {
         slow_start_exit_time: Option<Instant> = |flow| flow.slow_start_exit.map(|(_, at, _)| at), "s", "time at which the first slow start ended";
         slow_start_exit_cwnd: Option<Segments> = |flow| flow.slow_start_exit.map(|(_, _, cwnd)| cwnd), "segments", "congestion window at the end of the first slow start, before any reduction";
         slow_start_exit_ratio: Option<f64> = |flow| Some(flow.slow_start_exit?.2 / (flow.bdp_packets + flow.queue_packets?)), "", "`slow_start_exit_cwnd` over the capacity of path and queue, `bdp_packets` + `queue_packets`; null for an unlimited queue. A ratio above 1 is an overshoot";
-        bdp_packets: f64 [bdp_packets], "packets", "bandwidth-delay product: lowest rate on the path × round-trip time without queues (propagation, and transmission of a packet and its ACK on every link) / packet size with headers";
+        path_rtt: Duration [path_rtt], "s", "round-trip time of the path without queues: propagation, and transmission of a packet and its ACK on every link";
+        path_bps: Option<u64> [path_bps], "bit/s", "lowest transmission rate on the path; null for a path without links";
+        bdp_packets: f64 [bdp_packets], "packets", "bandwidth-delay product: `path_bps` × `path_rtt` / packet size with headers";
         queue_packets: Option<f64> [queue_packets], "packets", "limit of the queue before the slowest link (a limit in bytes is divided by the packet size with headers); null if unlimited";
         first_overshoot_losses: u64 [first_overshoot_losses], "packets", "cost of the first overshoot: distinct data packets lost among those sent before the first loss was detected. A lost SYN does not count";
         delivered_1s: Option<u64> = |flow| flow.delivered_after[0], "bytes", "`delivered_bytes` one second after the flow's start; null if the run ends before";
