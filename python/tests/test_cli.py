@@ -64,7 +64,7 @@ def test_run_warns_if_the_congestion_control_was_not_exercised(cli: Cli, first: 
     (warning,) = json.loads(done.stdout)["warnings"]
     assert warning == {
         "name": "rwnd_limited",
-        "flows": ["flow0"],
+        "flows": ["a"],
         "text": line[len("warning: ") : -len(" (rwnd_limited)")],
     }
     (stored,) = ackclock.read(tmp_path / "o")
