@@ -77,6 +77,14 @@ class Result(Summaries):
         return self._core.traces
 
     @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Signs that the run says little about congestion control; empty if there are none.
+
+        Each has a stable ``name``, the names of its ``flows``, and a ``text``: one sentence with numbers and a remedy.
+        """
+        return [{"name": name, "flows": flows, "text": text} for name, flows, text in self._core.warnings]
+
+    @property
     def events(self) -> int:
         """Number of events processed."""
         return self._core.events
@@ -208,7 +216,7 @@ class Result(Summaries):
         return {name: frame(table) for name, table in {"flows": self.flows, "links": self.links, **filled}.items()}
 
     def manifest(self, labels: dict[str, str] | None = None) -> dict[str, Any]:
-        """Describe the run: its scenario, its labels in a sweep, its traces and its hash."""
+        """Describe the run: its scenario, its labels in a sweep, its traces, its hash and its warnings."""
         return {
             "scenario": self.name,
             "labels": labels or {},
@@ -217,6 +225,7 @@ class Result(Summaries):
             "hash": self.scenario.hash,
             "traces": self.traces,
             "trace_hash": self.trace_hash,
+            "warnings": self.warnings,
             "python_controls": bool(self.scenario.controls),
         }
 

@@ -99,7 +99,13 @@ class StoredResult(Summaries):
                 self.transfer_times() if transfers else completion(_no_transfers(), BYTE_CLASSES, size="bytes")
             ),
             "pages": rows(self.page_loads()) if pages else [],
+            "warnings": self.warnings,
         }
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Same as `Result.warnings`; empty for a result that an earlier version wrote."""
+        return list(self.manifest.get("warnings", []))
 
     @property
     def duration(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -48,6 +49,38 @@ def test_run_prints_json(cli: Cli, first: Path) -> None:
     (flow,) = summary["flows"]
     assert {"name", "delivered_bytes", "goodput_bps", "timeouts", "cwnd_max", "slow_start_exit"} <= flow.keys()
     assert {"name", "drops", "utilisation", "queue_mean", "queue_max"} <= summary["links"][0].keys()
+
+
+def test_run_warns_if_the_congestion_control_was_not_exercised(cli: Cli, first: Path, tmp_path: Path) -> None:
+    done = cli("run", first)
+    assert "warning" not in done.stdout + done.stderr, "nothing is wrong"
+    small = ["--set", "flow.rwnd=9 packets", "--set", "topology.bottleneck.rate=100 Mbit/s"]
+    done = cli("run", first, *small, "--out", "o")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert re.fullmatch(r"warning: a spent \d+ % of the active time .*: raise flow\.rwnd .* \(rwnd_limited\)", line)
+    assert "warning" not in done.stdout
+    done = cli("run", first, *small, "--json")
+    assert done.stderr == ""
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert warning == {
+        "name": "rwnd_limited",
+        "flows": ["a"],
+        "text": line[len("warning: ") : -len(" (rwnd_limited)")],
+    }
+    (stored,) = ackclock.read(tmp_path / "o")
+    assert stored.warnings == stored.summary["warnings"] == [warning]
+
+
+def test_a_sweep_shows_each_warning_once(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        'duration = "5 s"\n[sweep]\n"flow.rwnd" = ["500 packets", "9 packets", "5 packets"]\nseed = [1, 2]\n[flow]\n'
+    )
+    done = cli("run", "s.toml", "--out", "o", "--jobs", "2")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert line.endswith("(rwnd_limited, in 4 of 6 runs, first in flow.rwnd=9 packets seed=1)")
+    assert [[warning["name"] for warning in result.warnings] for result in ackclock.read(tmp_path / "o")] == [
+        [], [], *[["rwnd_limited"]] * 4,
+    ]  # fmt: skip
 
 
 def test_a_sweep_runs_all_variants(cli: Cli, sweep: Path, tmp_path: Path) -> None:

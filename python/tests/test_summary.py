@@ -72,6 +72,7 @@ def expected(result: ackclock.Result) -> dict[str, Any]:
             {"application": name, "pages": len(rows), **statistics([row["load_time"] for row in rows])}
             for name, rows in loads.items()
         ],
+        "warnings": result.warnings,
         "events": result.events,
         "cpu_seconds": result.cpu_seconds,
     }

@@ -12,6 +12,7 @@ use ackclock_sim::trace::Capture;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
 
 use crate::object::Failure;
 use crate::scenario::{PyScenario, PythonMakers};
@@ -122,6 +123,7 @@ impl PyRunResult {
         let frozen = self.document.frozen().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let (flows, links) = (self.flows()?, self.links()?);
         let (completion, transfers, pages) = (self.completion(classes)?, self.transfer_times(byte_classes)?, self.page_loads()?);
+        let warnings = self.result.warnings(&self.scenario);
         let summary = Summary {
             scenario: &self.scenario.name,
             seed: self.scenario.seed,
@@ -131,6 +133,7 @@ impl PyRunResult {
             completion: completion.json_rows(),
             transfers: transfers.json_rows(),
             pages: pages.json_rows(),
+            warnings: warnings.into_iter().map(|it| json!({ "name": it.name, "flows": it.flows, "text": it.text })).collect(),
             events: self.result.events,
             cpu_seconds: self.cpu_seconds,
         };
@@ -168,6 +171,12 @@ impl PyRunResult {
     #[getter]
     fn pages(&self) -> PyResult<Table> {
         Table::of_rows(&self.scenario, Page::COLUMNS, &self.result.page_rows().collect::<Vec<_>>())
+    }
+
+    /// Signs that the run says little about congestion control: name, names of the flows, and a sentence.
+    #[getter]
+    fn warnings(&self) -> Vec<(&'static str, Vec<String>, String)> {
+        self.result.warnings(&self.scenario).into_iter().map(|it| (it.name, it.flows, it.text)).collect()
     }
 
     /// The whole result except traces, as JSON.

@@ -22,6 +22,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) completion: Rows<'a>,
     pub(crate) transfers: Rows<'a>,
     pub(crate) pages: Rows<'a>,
+    pub(crate) warnings: Vec<serde_json::Value>,
     pub(crate) events: u64,
     pub(crate) cpu_seconds: f64,
 }

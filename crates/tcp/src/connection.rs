@@ -7,6 +7,7 @@ use ackclock_core::qdisc::{Ecn, Notice};
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use crate::checkpoints::CHECKPOINTS;
+use crate::limits::LimitedTimes;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
 /// An end of a connection. Data flows from the sender to the receiver; an application's requests flow back.
@@ -109,6 +110,10 @@ pub struct Tally {
     pub delivered_at: Instant,
     /// Delivered bytes at each checkpoint that has passed.
     pub delivered_after: [Option<u64>; CHECKPOINTS.len()],
+    /// The window at the end of the handshake; `None` without congestion control, or if the handshake did not end.
+    pub initial_window: Option<Segments>,
+    /// How long each limit held back the sender; `None` if the profile does not measure it, or if the handshake did not end.
+    pub limited: Option<LimitedTimes>,
     /// Reason, time and window at which the first slow start ended.
     pub slow_start_exit: Option<(ExitReason, Instant, Segments)>,
     /// Smallest round-trip time measured.

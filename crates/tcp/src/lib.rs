@@ -7,6 +7,7 @@ mod bulk;
 mod checkpoints;
 mod connection;
 mod first_flight;
+mod limits;
 pub mod modern;
 pub mod ns2;
 mod pacing;
@@ -18,6 +19,7 @@ pub mod wire;
 pub use bulk::Bulk;
 pub use checkpoints::{CHECKPOINTS, Checkpoints};
 pub use connection::{Connection, Counters, Datagram, DropNotice, Side, Tally, Transmission};
+pub use limits::LimitedTimes;
 pub use slow_start_exit::{ExitReason, SlowStartExit};
 
 /// Bytes of IP and TCP headers without options: the size of a plain ACK (ns-2: `tcpip_base_hdr_size_`).

@@ -21,6 +21,11 @@ def error(message: str) -> None:
     _line("error", "bold red", message)
 
 
+def warning(message: str) -> None:
+    """Print a warning to stderr."""
+    _line("warning", "bold yellow", message)
+
+
 def note(message: str) -> None:
     """Print a message to stderr."""
     print(shown_text(message), file=sys.stderr)

@@ -78,6 +78,10 @@ def _show(result: Result) -> None:
     output.table(list(columns), tables.link_rows(links, columns), left=2)
     _show_completion(result)
     _show_pages(result)
+    warnings = tables.Warnings()
+    warnings.add(0, result.warnings)
+    for line in warnings.lines():
+        output.warning(line)
     if max(len(result.flows), len(result.links)) > output.MOST_ROWS:
         flows_and_links = f"{len(result.flows):,} flows and {len(result.links):,} links"
         output.note(f"only the first {output.MOST_ROWS} of {flows_and_links} are shown")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ackclock.cli import output, tables
 from ackclock.cli.captures import Captures
-from ackclock.cli.tables import FirstRows
+from ackclock.cli.tables import FirstRows, Warnings
 from ackclock.completion import STATISTICS
 from ackclock.experiments.execute import Interrupted, execute
 from ackclock.experiments.measures import Measurement
@@ -40,6 +40,8 @@ class Finished:
         Rows that may be printed.
     counts : tuple of int
         Number of rows of each kind.
+    warnings : list of dict
+        Warnings of the run.
     """
 
     entry: Entry | None = None
@@ -48,6 +50,7 @@ class Finished:
     links: list[dict[str, Any]] = field(default_factory=list)
     pages: list[dict[str, Any]] = field(default_factory=list)
     counts: tuple[int, int, int] = (0, 0, 0)
+    warnings: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Sweep:
@@ -80,6 +83,7 @@ class Sweep:
         self._flows = FirstRows()
         self._links = FirstRows()
         self._pages = FirstRows()
+        self._warnings = Warnings()
         self._summaries: dict[int, str] = {}
         self._writer: Writer | None = None
 
@@ -137,6 +141,7 @@ class Sweep:
         parts = (part.flows, part.links, part.pages)
         for table, own, count in zip((self._flows, self._links, self._pages), parts, part.counts, strict=True):
             table.add(index, own, count)
+        self._warnings.add(index, part.warnings)
         self._done.add(index)
 
     @property
@@ -168,6 +173,10 @@ class Sweep:
         if self._pages.total:
             titles = {"pages": "pages", "unfinished": "unfinished", **{f"{name} (s)": name for name in STATISTICS}}
             self._show_table("applications", self._pages, {"application": "application", **titles}, words=1)
+        for line in self._warnings.lines(
+            [" ".join(f"{key}={value}" for key, value in labels.items()) for labels, _ in self._variants]
+        ):
+            output.warning(line)
 
     def _print_json(self) -> None:
         """Print the JSON texts of the runs inside the JSON of the sweep."""
@@ -233,7 +242,7 @@ def _finished(result: Result, entry: Entry | None) -> Finished:
     links = [row for row in rows(result.links) if row["queue"] != "unlimited"]
     pages = rows(result.page_loads()) if len(result.pages) else []
     kept = [{column: row[column] for column in tables.LINK_COLUMNS.values()} for row in links]
-    return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)))
+    return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)), result.warnings)
 
 
 def _state(*, interrupted: bool) -> str:

@@ -45,6 +45,7 @@ class PickledRun:
     transfers: PickledTable
     pages: PickledTable
     recorded: dict[str, PickledTable]
+    warnings: list[tuple[str, list[str], str]]
     summarised: str
     events: int
     cpu_seconds: float
@@ -60,6 +61,7 @@ class PickledRun:
             transfers=_table(run.transfers),
             pages=_table(run.pages),
             recorded={name: _table(run.trace(name)) for name in run.traces},
+            warnings=run.warnings,
             summarised=run.summary(classes, byte_classes),
             events=run.events,
             cpu_seconds=run.cpu_seconds,

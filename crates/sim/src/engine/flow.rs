@@ -3,7 +3,7 @@
 use ackclock_core::cc::{self, Composed, CongestionControl, Window};
 use ackclock_core::entry::{self, Entry};
 use ackclock_core::params::Value;
-use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment};
+use ackclock_core::units::{Bytes, Duration, Instant, Limit, Moment, Rate};
 use ackclock_tcp::profile::{self, Profile};
 use ackclock_tcp::{Bulk, HEADER, Side, modern, ns2};
 
@@ -100,10 +100,14 @@ impl Flow {
             window_reductions: counters.reductions,
             dropped_packets: self.dropped,
             notices: self.notices,
+            limited: tally.limited,
+            cwnd_initial: tally.initial_window,
             cwnd_max: counters.cwnd_max,
             cwnd_final: window.cwnd,
             ssthresh_final: window.ssthresh,
             slow_start_exit: tally.slow_start_exit,
+            path_rtt: path.rtt,
+            path_bps: path.rate.map(Rate::as_bits_per_sec),
             bdp_packets: path.bdp_packets,
             queue_packets: path.queue_packets,
             first_overshoot_losses: self.first_overshoot_losses,
@@ -117,6 +121,10 @@ impl Flow {
 /// The capacity of a flow's path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
+    /// Round-trip time without queues.
+    rtt: Duration,
+    /// Lowest rate; `None` if the path has no link.
+    rate: Option<Rate>,
     /// Bandwidth-delay product in packets of the flow: the lowest rate times the round-trip time without queues.
     bdp_packets: f64,
     /// Limit of the queue before the slowest link, in packets; `None`: unlimited.
@@ -134,7 +142,7 @@ impl Path {
         };
         let round_trip = unloaded(2 * index, wire) + unloaded(2 * index + 1, Bytes(u64::from(HEADER)));
         let Some(slowest) = links(2 * index).min_by_key(|link| link.rate) else {
-            return Self { bdp_packets: 0.0, queue_packets: None };
+            return Self { rtt: round_trip, rate: None, bdp_packets: 0.0, queue_packets: None };
         };
         let limit = slowest.queue.as_ref().and_then(|queue| queue.discipline.params.0.iter().find(|(name, _)| *name == "limit"));
         let queue_packets = limit.and_then(|(_, value)| match value {
@@ -142,7 +150,8 @@ impl Path {
             Value::Limit(Limit::Bytes(bytes)) => Some(*bytes as f64 / wire.0 as f64),
             _ => None,
         });
-        Self { bdp_packets: slowest.rate.bytes_in(round_trip) / wire.0 as f64, queue_packets }
+        let bdp_packets = slowest.rate.bytes_in(round_trip) / wire.0 as f64;
+        Self { rtt: round_trip, rate: Some(slowest.rate), bdp_packets, queue_packets }
     }
 }
 

@@ -16,9 +16,11 @@ mod routing;
 mod simulation;
 mod stream;
 mod tables;
+mod warnings;
 
 pub use crate::app::{Page, Transfer};
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
 pub use tables::tables_json;
+pub use warnings::Warning;

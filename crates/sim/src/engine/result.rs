@@ -5,12 +5,13 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use sha2::{Digest, Sha256};
 
 use super::hash::{TableHash, hexadecimal};
+use super::warnings::{Warning, warnings};
 use crate::app::{Page, Transfer};
 use crate::columns::traces::TraceKind;
 use crate::columns::{Value, table};
 use crate::scenario::{ComposedSpec, ControlSpec, FlowSpec, Scenario, Traffic};
 use crate::trace::{Capture, Traces};
-use ackclock_tcp::ExitReason;
+use ackclock_tcp::{ExitReason, LimitedTimes};
 
 table! {
     /// One flow.
@@ -32,6 +33,10 @@ table! {
         window_reductions: u64 [window_reductions], "", "window reductions after duplicate ACKs, timeouts or notices; as in ns-2, also the return to one segment after marks reduced the window below it";
         dropped_packets: u64 [dropped_packets], "packets", "packets of the flow dropped by queues or loss models, ACKs included";
         notices: u64 [notices], "", "notices of drops that reached the sender (queue `red_notify`), including those without effect";
+        application_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.application), "", "share of the flow's active time during which the application limited sending: all its data was sent, and the windows had room. Active time lasts from the end of the handshake to the last ACK of the application's data or the end of the run. The flow is active while its application pauses. Null without active time, for datagrams, and for profiles other than `ns2` and `modern`";
+        rwnd_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.receive_window), "", "share of the flow's active time during which the receiver's window limited sending: it was full, and the congestion window was no smaller (`ns2`) or had not stopped the sender first (`modern`)";
+        cwnd_limited_share: Option<f64> = |flow| flow.limited?.share(|times| times.congestion_window), "", "share of the flow's active time during which the congestion window or pacing limited sending, loss recovery included. The three shares add up to 1";
+        cwnd_initial: Option<Segments> [cwnd_initial], "segments", "congestion window at the end of the handshake; null if the handshake did not end";
         cwnd_max: Segments [cwnd_max], "segments", "largest congestion window. In ns-2 it can exceed the receiver's window, which still limits sending. Datagrams have no window";
         cwnd_final: Segments [cwnd_final], "segments", "congestion window at the end of the run";
         ssthresh_final: Segments [ssthresh_final], "segments", "slow start threshold at the end of the run; infinite if there is none";
@@ -40,7 +45,9 @@ table! {
         slow_start_exit_time: Option<Instant> = |flow| flow.slow_start_exit.map(|(_, at, _)| at), "s", "time at which the first slow start ended";
         slow_start_exit_cwnd: Option<Segments> = |flow| flow.slow_start_exit.map(|(_, _, cwnd)| cwnd), "segments", "congestion window at the end of the first slow start, before any reduction";
         slow_start_exit_ratio: Option<f64> = |flow| Some(flow.slow_start_exit?.2 / (flow.bdp_packets + flow.queue_packets?)), "", "`slow_start_exit_cwnd` over the capacity of path and queue, `bdp_packets` + `queue_packets`; null for an unlimited queue. A ratio above 1 is an overshoot";
-        bdp_packets: f64 [bdp_packets], "packets", "bandwidth-delay product: lowest rate on the path × round-trip time without queues (propagation, and transmission of a packet and its ACK on every link) / packet size with headers";
+        path_rtt: Duration [path_rtt], "s", "round-trip time of the path without queues: propagation, and transmission of a packet and its ACK on every link";
+        path_bps: Option<u64> [path_bps], "bit/s", "lowest transmission rate on the path; null for a path without links";
+        bdp_packets: f64 [bdp_packets], "packets", "bandwidth-delay product: `path_bps` × `path_rtt` / packet size with headers";
         queue_packets: Option<f64> [queue_packets], "packets", "limit of the queue before the slowest link (a limit in bytes is divided by the packet size with headers); null if unlimited";
         first_overshoot_losses: u64 [first_overshoot_losses], "packets", "cost of the first overshoot: distinct data packets lost among those sent before the first loss was detected. A lost SYN does not count";
         delivered_1s: Option<u64> = |flow| flow.delivered_after[0], "bytes", "`delivered_bytes` one second after the flow's start; null if the run ends before";
@@ -49,6 +56,8 @@ table! {
         delivered_10s: Option<u64> = |flow| flow.delivered_after[3], "bytes", "`delivered_bytes` ten seconds after the flow's start; null if the run ends before";
         completion_time: Option<Duration> [completion_time], "s", "time from the flow's start to the delivery of its last packet; null for an unlimited or unfinished flow";
     } besides {
+        /// How long each limit held back the sender.
+        limited: Option<LimitedTimes>,
         /// End of the first slow start: reason, time, and `cwnd` before any reduction.
         slow_start_exit: Option<(ExitReason, Instant, Segments)>,
         /// Bytes delivered in the first 1, 2, 5 and 10 s of the flow; `None` if the run is shorter.
@@ -135,6 +144,11 @@ pub struct ApplicationResult {
 }
 
 impl RunResult {
+    /// Signs that the run of `scenario` says little about congestion control.
+    pub fn warnings(&self, scenario: &Scenario) -> Vec<Warning> {
+        warnings(scenario, self)
+    }
+
     /// The flows with their indices, for tables.
     pub fn flow_rows(&self) -> impl Iterator<Item = (usize, &FlowResult)> {
         self.flows.iter().enumerate()

@@ -78,6 +78,8 @@ impl Connection for Stream {
             payload: delivered_bytes,
             delivered_at: self.delivered_at,
             delivered_after: self.checkpoints.finish(end, delivered_bytes),
+            initial_window: None,
+            limited: None,
             slow_start_exit: None,
             min_rtt: None,
         }

@@ -155,7 +155,12 @@ impl connection::Connection for Connection {
             _ if self.ends[side.index()].has_heard_fin() => self.end(side).close(),
             _ => {}
         }
-        let segment = self.end(side).poll_transmit(now)?;
+        let Some(segment) = self.end(side).poll_transmit(now) else {
+            if side == Side::Sender && self.bulk.is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
+                self.end(side).end_supply(now);
+            }
+            return None;
+        };
         let (near, wire) = match side {
             Side::Sender => (self.highest, segment.seq),
             Side::Receiver => (self.delivered_bytes + 1, segment.ack),
@@ -276,6 +281,8 @@ impl connection::Connection for Connection {
             payload: self.delivered_bytes,
             delivered_at: self.delivered_at,
             delivered_after,
+            initial_window: sender.initial_window(),
+            limited: sender.limited(end),
             slow_start_exit: sender.slow_start_exit().get(),
             min_rtt,
         }

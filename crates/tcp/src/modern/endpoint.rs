@@ -19,6 +19,7 @@ use super::receiver::{Arrival, Receiver};
 use super::segment::{Flags, MAX_SACK_BLOCKS, Options, SackBlocks, Segment, Timestamps, to_position, to_wire};
 use super::sender::{Counters, Output, Sender};
 use crate::connection::DropNotice;
+use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
@@ -178,6 +179,21 @@ impl Endpoint {
     pub fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
         let rtt = self.sender.rtt();
         (rtt.srtt(), rtt.min(), rtt.timeout())
+    }
+
+    /// The congestion window at the end of the handshake.
+    pub(super) fn initial_window(&self) -> Option<Segments> {
+        self.sender.governor().initial_window()
+    }
+
+    /// How long each limit has held back the sender.
+    pub(super) fn limited(&self, end: Instant) -> Option<LimitedTimes> {
+        self.sender.limited(end)
+    }
+
+    /// The application will write no more, but leaves the stream open.
+    pub(super) fn end_supply(&mut self, now: Instant) {
+        self.sender.end_supply(now);
     }
 
     /// How the first slow start ended.

@@ -37,7 +37,9 @@ pub(super) struct Governor {
     first: Option<Box<FirstFlight>>,
     /// The initial window that earlier connections to the peer have learned.
     learned: Option<Segments>,
-    initial_window: Segments,
+    restart_window: Segments,
+    /// The window at the end of the handshake.
+    initial_window: Option<Segments>,
     initial_pacing: bool,
     largest: Segments,
     reductions: u64,
@@ -60,7 +62,8 @@ impl Governor {
             abc_limit: config.abc_limit,
             first: None,
             learned: None,
-            initial_window: 1.0,
+            restart_window: 1.0,
+            initial_window: None,
             initial_pacing: config.initial_pacing,
             largest: 0.0,
             reductions: 0,
@@ -84,8 +87,8 @@ impl Governor {
         let event = Established { smss: Bytes(self.smss), learned: self.learned, ..*event };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.initial_pacing).map(Box::new);
-        self.initial_window = self.control.window().cwnd;
         self.refresh();
+        (self.restart_window, self.initial_window) = (self.window.cwnd, Some(self.window.cwnd));
     }
 
     /// Reads the control's outputs.
@@ -116,6 +119,11 @@ impl Governor {
     /// The largest window so far.
     pub(super) fn largest(&self) -> Segments {
         self.largest
+    }
+
+    /// The window at the end of the handshake.
+    pub(super) fn initial_window(&self) -> Option<Segments> {
+        self.initial_window
     }
 
     /// Number of congestion events.
@@ -269,12 +277,12 @@ impl Governor {
 
     /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
     pub(super) fn restart_after_idle(&mut self) {
-        self.deflate_to(self.initial_window);
+        self.deflate_to(self.restart_window);
     }
 
     /// Sets the segment size to `smss` bytes. Window and restart window keep their size in bytes (RFC 8201 §5.4).
     pub(super) fn change_mss(&mut self, smss: u64) {
-        self.initial_window *= self.smss as f64 / smss as f64;
+        self.restart_window *= self.smss as f64 / smss as f64;
         self.smss = smss;
         self.control.on_mss(Bytes(smss));
         self.refresh();

@@ -151,6 +151,8 @@ impl connection::Connection for Connection {
             payload: delivered_packets * self.packet_size,
             delivered_at: self.receiver.delivered_at,
             delivered_after: self.receiver.checkpoints(end),
+            initial_window: self.sender.initial_window(),
+            limited: self.sender.limited(end),
             slow_start_exit: self.sender.slow_start_exit().get(),
             min_rtt: self.sender.min_rtt(),
         }

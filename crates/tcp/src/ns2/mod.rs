@@ -29,6 +29,7 @@ use ackclock_core::units::{Bytes, Duration, Instant, Segments};
 use crate::bulk::Bulk;
 use crate::connection::{Counters, Transmission};
 use crate::first_flight::FirstFlight;
+use crate::limits::{Limit, LimitedTimes, Limits};
 use crate::pacing::Pacer;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
 
@@ -126,6 +127,9 @@ struct State {
     data_size: u16,
     syn_size: u16,
     counters: Counters,
+    limits: Limits,
+    /// The window at the end of the handshake.
+    initial_cwnd: Option<Segments>,
     exit: SlowStartExit,
     /// Segments above `snd_una` that duplicate ACKs have reported as delivered.
     early: u32,
@@ -198,6 +202,8 @@ impl Sender {
             data_size: host.wire_size(),
             syn_size: host.syn_size(),
             counters: Counters { cwnd_max: window.cwnd, ..Counters::default() },
+            limits: Limits::default(),
+            initial_cwnd: None,
             exit: SlowStartExit::default(),
             early: 0,
             data_sent: 0,
@@ -271,6 +277,7 @@ impl Sender {
         }
         if state.permit != Permit::None && state.pacer.next() > now {
             state.held = Some(state.pacer.next());
+            state.limits.note(now, Limit::CongestionWindow);
             return None;
         }
         match state.permit {
@@ -309,6 +316,16 @@ impl Sender {
 
     fn counters(&self) -> Counters {
         self.state.counters
+    }
+
+    /// How long each limit has held back the sender.
+    fn limited(&self, end: Instant) -> Option<LimitedTimes> {
+        self.state.limits.times(end)
+    }
+
+    /// The window at the end of the handshake.
+    fn initial_window(&self) -> Option<Segments> {
+        self.state.initial_cwnd
     }
 
     /// How the first slow start ended.

@@ -50,6 +50,8 @@ impl State {
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);
         self.supply_first_flight();
         self.read_window();
+        self.initial_cwnd = Some(self.window.cwnd);
+        self.limits.begin(now);
     }
 
     /// Spreads the data that an application has supplied over the first flight.

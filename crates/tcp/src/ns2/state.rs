@@ -5,7 +5,7 @@ use ackclock_core::events::{Ack as AckEvent, Cause, CongestionEvent, PART_OF_A_S
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Instant, Segments};
 
-use super::{Ack, DUP_THRESH, ExitReason, Permit, Segment, State, Timed};
+use super::{Ack, DUP_THRESH, ExitReason, Limit, Permit, Segment, State, Timed};
 
 impl State {
     /// The window in force, before rounding down to whole segments: with inflation, and limited by the receiver's window.
@@ -36,10 +36,25 @@ impl State {
         let fits = u64::from(self.snd_nxt) < u64::from(self.snd_una) + self.whole_window(self.inflation);
         let waits = self.first.as_ref().is_some_and(|first| first.must_wait(now));
         let available = self.is_available(now);
-        if fits && !available {
-            self.note_app_limited();
+        if fits && available && !waits {
+            return Some(self.take_next());
         }
-        (fits && !waits && available).then(|| self.take_next())
+        let limit = match (fits, available) {
+            (true, false) => {
+                self.note_app_limited();
+                self.limit_without_data()
+            }
+            (false, _) if self.whole_window(self.inflation) == u64::from(self.rwnd) => Limit::ReceiveWindow,
+            _ => Limit::CongestionWindow,
+        };
+        self.limits.note(now, limit);
+        None
+    }
+
+    /// The limit while no segment is left to send.
+    pub(super) fn limit_without_data(&self) -> Limit {
+        let over = self.snd_una == self.snd_max && !self.bulk.grows;
+        if over { Limit::Nothing } else { Limit::Application }
     }
 
     /// Lets a duplicate ACK below the threshold release a new segment (RFC 3042).

@@ -39,6 +39,7 @@ use super::stream::Stream;
 use super::timers::{Timer, Timers};
 use super::tlp::Tlp;
 use super::undo::Undo;
+use crate::limits::{Limit, LimitedTimes, Limits};
 use crate::pacing::Pacer;
 use crate::rate::DeliveryRate;
 
@@ -99,6 +100,7 @@ pub(super) struct Sender {
     repair: Repair,
     timers: Timers,
     rate: DeliveryRate,
+    limits: Limits,
     pacer: Pacer,
     last_sent: Instant,
     rtt: Rtt,
@@ -129,6 +131,7 @@ impl Sender {
             repair: Repair::new(config.recovery, config.limited_transmit),
             timers: Timers::default(),
             rate: DeliveryRate::default(),
+            limits: Limits::default(),
             pacer: Pacer::default(),
             last_sent: Instant::ZERO,
             rtt: Rtt::new(config.rto),
@@ -179,6 +182,7 @@ impl Sender {
             None => self.rtt.restart_after_lost_syn(),
         }
         self.window.establish();
+        self.limits.begin(now);
         self.last_sent = now;
         self.governor.establish(&Established {
             lost_syns,
@@ -262,6 +266,18 @@ impl Sender {
         Counters { reductions: self.governor.reductions(), cwnd_max: self.governor.largest(), ..self.counters }
     }
 
+    /// How long each limit has held back the sender.
+    pub(super) fn limited(&self, end: Instant) -> Option<LimitedTimes> {
+        self.limits.times(end)
+    }
+
+    /// The application will supply no more data: once all is acknowledged, the work is over.
+    pub(super) fn end_supply(&mut self, now: Instant) {
+        if self.has_nothing_to_do() {
+            self.limits.note(now, Limit::Nothing);
+        }
+    }
+
     /// The outstanding segments.
     #[cfg(test)]
     pub(super) fn board(&self) -> &Scoreboard {
@@ -305,6 +321,8 @@ impl Sender {
         if self.has_nothing_to_do() {
             self.timers.clear(Timer::Pace);
             self.rate.note_app_limited(0);
+            let closed = self.stream.end_of_fin().is_some();
+            self.limits.note(now, if closed { Limit::Nothing } else { Limit::Application });
             return None;
         }
         self.restart_after_idle(now);
@@ -355,12 +373,12 @@ impl Sender {
         self.timers.clear(Timer::Pace);
         let wanted = self.next_wanted();
         if wanted.is_none() && self.unsent() > 0 {
-            // The peer's window is the limit.
+            self.limits.note(now, Limit::ReceiveWindow);
             return None;
         }
         let (pipe, cwnd) = (self.repair.pipe(&self.board), self.cwnd());
         let Some(range) = wanted else {
-            self.note_all_sent(pipe, cwnd);
+            self.note_all_sent(now, pipe, cwnd);
             return None;
         };
         let written = self.stream.written();
@@ -371,6 +389,7 @@ impl Sender {
         if !fits || next > now {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
             self.governor.note_limited(self.window.nxt());
+            self.limits.note(now, Limit::CongestionWindow);
             if fits {
                 self.timers.set(Timer::Pace, next);
             }
@@ -381,11 +400,13 @@ impl Sender {
 
     /// All data is sent. RFC 9002 §7.8: the window counts as used if it has no room for another segment; otherwise the application is the
     /// limit.
-    fn note_all_sent(&mut self, pipe: u64, cwnd: u64) {
+    fn note_all_sent(&mut self, now: Instant, pipe: u64, cwnd: u64) {
         if pipe + self.governor.smss() > cwnd {
             self.governor.note_limited(self.window.nxt());
+            self.limits.note(now, Limit::CongestionWindow);
         } else {
             self.rate.note_app_limited(self.board.pipe());
+            self.limits.note(now, Limit::Application);
         }
     }
 

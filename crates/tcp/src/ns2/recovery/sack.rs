@@ -20,7 +20,7 @@ use ackclock_core::units::Instant;
 use super::Policy;
 use crate::ns2::blocks::SackBlocks;
 use crate::ns2::scoreboard::Scoreboard;
-use crate::ns2::{Ack, DUP_THRESH, Permit, State};
+use crate::ns2::{Ack, DUP_THRESH, Limit, Permit, State};
 
 /// The registry's entry.
 pub(crate) static ENTRY: Entry<dyn Policy> = Entry {
@@ -86,6 +86,7 @@ impl Policy for Sack {
     /// The next hole, or new data within the receiver's window, while the pipe is below the window.
     fn next_by_pipe(&mut self, state: &mut State, now: Instant) -> Option<u32> {
         if self.pipe >= state.window.cwnd as i64 {
+            state.limits.note(now, Limit::CongestionWindow);
             return None;
         }
         let hole = self.scoreboard.next_hole(self.next_retransmit.max(state.snd_una));
@@ -96,6 +97,8 @@ impl Policy for Sack {
         }
         let fits = u64::from(state.snd_nxt) < u64::from(state.snd_una) + u64::from(state.rwnd);
         if !fits || !state.is_available(now) {
+            let limit = if fits { state.limit_without_data() } else { Limit::ReceiveWindow };
+            state.limits.note(now, limit);
             return None;
         }
         self.pipe += 1;
