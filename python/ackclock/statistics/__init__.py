@@ -2,4 +2,5 @@
 
 `intervals` computes means with their intervals, and `ratios` compares two variants. `selection` corrects the bias of
 the best of several variants, `joint` tests many printed numbers at once, and `fairness` computes Jain's index.
+`samples` draws points of the unit cube.
 """
