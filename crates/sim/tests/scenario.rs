@@ -66,7 +66,7 @@ fn deep_nesting_is_refused() {
 }
 
 /// Words for mutated scenarios.
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 45] = [
     "duration",
     "flow",
     "[flow]",
@@ -118,7 +118,9 @@ const WORDS: [&str; 40] = [
 fn exercise(text: &str) {
     for document in [Document::from_toml(text, "t.toml"), Document::from_json(text, "t.json")] {
         let Ok(document) = document else { continue };
-        let _ = document.points(&SweepData::default()).map(|points| points.get(points.len() / 2));
+        let needs = document.sweep_needs().ok().and_then(|needs| needs.sample);
+        let sample = needs.map(|sample| vec![0.5; sample.count.min(1 << 16) * sample.dimensions].into());
+        let _ = document.points(&SweepData { sample, table: None }).map(|points| points.get(points.len() / 2));
         if let Ok(frozen) = document.frozen() {
             let _ = Document::from_toml(&frozen, "frozen.toml")
                 .unwrap_or_else(|error| panic!("{error}"))

@@ -150,7 +150,7 @@ fn sweep() -> Json {
     let keys = json!({ "type": "object", "additionalProperties": drawn, "minProperties": 1 });
     let seed = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 });
     let sample = json!({ "method": { "enum": METHODS }, "count": count(1), "seed": seed, "keys": keys });
-    let paths = json!({ "file": { "type": "string", "pattern": r"\.(csv|parquet)$" } });
+    let paths = json!({ "file": { "type": "string", "minLength": 1, "description": "A .csv or .parquet file." } });
     json!({
         "type": "object",
         "properties": { "zip": zip, "sample": table(sample, &["method", "count", "keys"]), "paths": table(paths, &["file"]) },

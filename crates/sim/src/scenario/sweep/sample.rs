@@ -13,7 +13,7 @@ use crate::scenario::value::{Data, Node};
 /// Methods of drawing.
 pub(crate) const METHODS: [&str; 3] = ["random", "latin-hypercube", "sobol"];
 
-/// Most dimensions of SciPy's Sobol sequence.
+/// Most dimensions of the Sobol sequence in `scipy.stats.qmc`.
 const MAX_SOBOL: usize = 21201;
 
 /// The points of the unit cube that a sweep needs.

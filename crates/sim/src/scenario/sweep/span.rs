@@ -122,20 +122,17 @@ impl Span {
         let places = if self.log { of_span.max(self.digits - 1 - magnitude(value)) } else { of_span };
         // A rate is a whole number of bit/s, a size one of bytes, a time one of nanoseconds.
         let most = match self.unit {
-            Some((_, Measure::Time | Measure::Rate | Measure::Bytes, factor)) if factor % 60 != 0 => factor.ilog10() as i32,
+            Some((_, Measure::Time | Measure::Rate | Measure::Bytes, factor)) if factor % 60 != 0 => factor.ilog10().cast_signed(),
             _ => 17,
         };
         let places = places.min(most);
-        match usize::try_from(places) {
-            Ok(places) => {
-                let text = format!("{value:.places$}");
-                let text = if places > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-                if text == "-0" { "0".to_owned() } else { text.to_owned() }
-            }
-            Err(_) => {
-                let unit = libm::pow(10.0, f64::from(-places));
-                format!("{:.0}", (value / unit).round() * unit)
-            }
+        if let Ok(places) = usize::try_from(places) {
+            let text = format!("{value:.places$}");
+            let text = if places > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            if text == "-0" { "0".to_owned() } else { text.to_owned() }
+        } else {
+            let unit = libm::pow(10.0, f64::from(-places));
+            format!("{:.0}", (value / unit).round() * unit)
         }
     }
 }

@@ -76,6 +76,9 @@ impl Table {
             let what = if self.rows == 0 { "has no rows" } else { "has no column with the path of a key" };
             return problems.add(&self.origin(), "", what);
         }
+        if columns.iter().any(|column| column.cells.len() != self.rows) {
+            return problems.add(&self.origin(), "", "has columns of different lengths");
+        }
         if self.rows > MAX_VARIANTS {
             return problems.add(&self.origin(), "", format!("has more than {MAX_VARIANTS} rows"));
         }

@@ -267,6 +267,7 @@ fn errors_of_a_table_name_file_row_and_column() {
     );
     assert_eq!(wrong(&[column(rate, &["1", ""])]), format!("dir/p.csv: row 2, column {rate:?}: is empty; every row needs a value"));
     assert_eq!(wrong(&[column(rate, &[])]), "dir/p.csv: has no rows");
+    assert_eq!(wrong(&[column("name", &["a"]), column("flow.name", &[])]), "dir/p.csv: has columns of different lengths");
     assert_eq!(wrong(&[column("label", &["a"])]), "dir/p.csv: has no column with the path of a key");
     assert!(
         wrong(&[column("topology.bottleneck.rate (Mbps)", &["1"])]).contains("(Mbps)\": unknown unit \"Mbps\"; did you mean \"Mbit/s\"?")
@@ -312,15 +313,16 @@ proptest! {
                 (0, "seed") => (1..=*size).map(|value| value.to_string()).collect(),
                 _ => (1..=*size).map(|value| format!("{value} ms")).collect(),
             };
-            match (form, key) {
-                (0, "seed") => text += &format!("seed = {{ from = 1, to = {size} }}\n"),
-                (1, _) if *size > 1 => text += &format!("{key:?} = {{ from = \"1 ms\", to = \"{size} ms\", count = {size} }}\n"),
+            let line = match (form, key) {
+                (0, "seed") => format!("seed = {{ from = 1, to = {size} }}"),
+                (1, _) if *size > 1 => format!("{key:?} = {{ from = \"1 ms\", to = \"{size} ms\", count = {size} }}"),
                 (2, _) => {
                     let named = values.iter().map(|value| format!("{value:?} = {{ {key:?} = {value:?} }}"));
-                    text += &format!("axis{} = {{ {} }}\n", axes.len(), named.collect::<Vec<_>>().join(", "));
+                    format!("axis{} = {{ {} }}", axes.len(), named.collect::<Vec<_>>().join(", "))
                 }
-                _ => text += &format!("{key:?} = {values:?}\n"),
-            }
+                _ => format!("{key:?} = {values:?}"),
+            };
+            text.extend([line.as_str(), "\n"]);
             axes.push(values);
         }
         let points = points(&text);
