@@ -1,4 +1,4 @@
-"""What is derived from a run: columns that its tables do not have, added to the rows of its flows."""
+"""Measures derived from a run: columns that its tables lack, added to the rows of its flows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ackclock.statistics.fairness import jain_index
 
 C = 1.5 * math.sqrt(2 / 3)  # constant of the square-root law in Kalpana & Purusothaman's equation 7
 
-# Columns of connections that add up to those of the application that opened them.
+# Columns whose sums over connections are those of the application that opened them.
 SUMS = (
     *("delivered_bytes", "delivered_packets", "goodput_bps", "sent_packets", "retransmitted_packets", "timeouts"),
     *("window_reductions", "dropped_packets", "delivered_1s", "delivered_2s", "delivered_5s", "delivered_10s"),
@@ -28,13 +28,13 @@ PAGES = (
     *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
 )
 BOUNDS = {"jain": (0.0, 1.0), "share": (0.0, 1.0), "loss_rate": (0.0, 1.0)}
-"""Columns that cannot be outside these values, nor their intervals."""
+"""Bounds of columns and of their intervals."""
 
 
 def share(measured: Rows, _: Result) -> None:
-    """Add a flow's share of all bytes that arrived, and its rank: one more than the flows that got more.
+    """Add the share of a flow in all bytes that arrived, and its rank: one more than the number of flows with more.
 
-    Adds ``share``, between 0 and 1 and None if nothing arrived; ``rank``, from 1; and ``total_bps``, the goodput of all
+    Adds ``share``, between 0 and 1, or None if nothing arrived; ``rank``, from 1; and ``total_bps``, the goodput of all
     flows together in bits per second.
     """
     total = sum(row["delivered_bytes"] for row in measured)
@@ -46,12 +46,12 @@ def share(measured: Rows, _: Result) -> None:
 
 
 def eq7(measured: Rows, result: Result) -> None:
-    """Add the throughput that the square-root law gives for a flow: λ = c·s/(R·√p) with c = 1.5·√(2/3).
+    """Add the throughput of a flow by the square-root law: λ = c·s/(R·√p) with c = 1.5·√(2/3).
 
-    s is the payload of a packet, R the mean of the round-trip times over all ACKs that the sender received, p the
-    flow's lost packets over those that it sent. Adds R as ``rtt_mean`` in seconds, p as ``loss_rate``, λ as
-    ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over what the flow really got. Without a loss, an ACK or a
-    delivered byte the law gives no number: None.
+    s is the payload of a packet, R the mean of the round-trip times over all ACKs that the sender received, and p the
+    lost packets of the flow over its sent packets. Adds R as ``rtt_mean`` in seconds, p as ``loss_rate``, λ as
+    ``eq7_bps`` in bits per second, and ``eq7_ratio``, λ over the goodput. Without a loss, an ACK or a delivered byte
+    the law has no value: None.
     """
     means, payloads = _round_trips(result), _payloads(result)
     for row in measured:
@@ -73,29 +73,29 @@ def square_root_law(size: float, rtt: float, loss: float) -> float:
     rtt
         Round-trip time in seconds.
     loss
-        Lost packets over sent ones, above 0.
+        Lost packets over sent packets, above 0.
     """
     return C * size / (rtt * math.sqrt(loss))
 
 
 def jain(measured: Rows, _: Result) -> None:
-    """Add Jain's index of what all flows of the run got as ``jain``, None if nothing arrived; see `jain_index`."""
+    """Add Jain's index of the delivered bytes of all flows as ``jain``, None if nothing arrived; see `jain_index`."""
     index = jain_index([row["delivered_bytes"] for row in measured])
     for row in measured:
         row["jain"] = index
 
 
 def resent(measured: Rows, _: Result) -> None:
-    """Add a flow's retransmitted packets over those that it lost as ``resent_ratio``, None if it lost none."""
+    """Add the retransmitted packets of a flow over its lost packets as ``resent_ratio``, None if it lost none."""
     for row in measured:
         row["resent_ratio"] = row["retransmitted_packets"] / row["dropped_packets"] if row["dropped_packets"] else None
 
 
 def estimate(measured: Rows, result: Result) -> None:
-    """Add the mean over time of a flow's estimate of its bandwidth, and how it compares with what it got.
+    """Add the time average of a flow's bandwidth estimate, and its ratio to the goodput.
 
     Adds ``bwe_mean`` in segments per second, the quantity ``bwe`` of the trace from the first ACK to the last; and
-    ``bwe_ratio``, that rate in bits of data over the goodput. None for a flow that estimates nothing.
+    ``bwe_ratio``, that rate in bits of data over the goodput. A flow without an estimate has None.
     """
     table = frame(result.trace("internals")).filter(polars.col("name").cast(polars.String) == "bwe")
     lasts = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
@@ -110,12 +110,12 @@ def estimate(measured: Rows, result: Result) -> None:
 
 
 def first_loss(measured: Rows, result: Result) -> None:
-    """Add what a flow with a size did until its first data segment was lost, or until its end.
+    """Add the progress of a flow with a size until the loss of its first data segment, or until its end.
 
-    Adds ``first_arrived``, the segments that arrived before; ``first_rounds``, the round trips in which it sent, that
-    of the lost or last segment included; and ``first_window``, the congestion window of that round trip. A round trip
-    is counted as the flow's least one, so that the path must take longer to cross than a window to send. None for a
-    flow that sent no data, and for one whose SYN was lost: it starts with another threshold.
+    Adds ``first_arrived``, the segments that arrived before; ``first_rounds``, the round trips with transmissions,
+    including that of the lost or last segment; and ``first_window``, the congestion window of that round trip. A round
+    trip has the length of the flow's shortest one, so the path must take longer to cross than a window to send. A flow
+    that sent no data has None, and so has a flow whose SYN was lost, since it starts with another threshold.
     """
     text = polars.col("flow", "kind").cast(polars.String)
     segments = frame(result.trace("sequence")).with_columns(text)
@@ -126,7 +126,7 @@ def first_loss(measured: Rows, result: Result) -> None:
     again = set(segments.filter(polars.col("kind") == "retransmit").select("flow", "seq").iter_rows())
     lost: dict[str, int] = {}
     for flow, seq in frame(result.trace("drops")).select("flow", "seq").iter_rows():
-        # What is lost and not sent again is an ACK.
+        # A dropped number that was not retransmitted is that of an ACK.
         if seq == 0 or (flow, seq) in again:
             lost.setdefault(flow, seq)
     windows: dict[str, list[tuple[float, float]]] = {}
@@ -141,7 +141,7 @@ def first_loss(measured: Rows, result: Result) -> None:
         after = sent[flow][last] - min(sent[flow].values())
         row["first_arrived"] = last - 1 if flow in lost else last
         row["first_rounds"] = 1 + round(after / trip)
-        # All ACKs of the round trip before arrive about when this segment is sent.
+        # All ACKs of the previous round trip arrive at about the time when this segment is sent.
         until = sent[flow][last] + min(trip, 1.0) / 2
         row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
 
@@ -168,13 +168,13 @@ def _round_trips(result: Result) -> dict[str, tuple[float, int]]:
 
 
 def pages(measured: Rows, result: Result) -> None:
-    """Put one row for each application that loads pages in place of those of its connections.
+    """Replace the rows of the connections of each application that loads pages by one row.
 
-    Counts add up (`SUMS`), ``rtt_mean`` is over the samples of all connections, and of other columns remains what all
-    connections have in common. Adds ``pages`` that were begun, ``pages_unfinished`` when the run ended, and
-    ``connections``; ``load_mean``, ``load_median`` and ``load_p95`` in seconds, from a page's begin to its last byte,
-    handshakes included; ``page_bytes``, the mean size; and ``page_bps``, bits of pages over the time that loading them
-    took. The last five are of pages that were loaded, None if none was.
+    Counts add up (`SUMS`), and ``rtt_mean`` covers the samples of all connections. Other columns keep a value that all
+    connections share, otherwise None. Adds ``pages``, the number whose load began, ``pages_unfinished`` at the end of
+    the run, and ``connections``. Adds of complete pages, or None without any: ``load_mean``, ``load_median`` and
+    ``load_p95`` in seconds, from the start of a page to its last byte, handshakes included; ``page_bytes``, the mean
+    size; and ``page_bps``, the bits of pages over their load time.
     """
     owners = {
         flow: name for flow, name in zip(*_columns(result, "transfers", "flow", "application"), strict=True) if flow
@@ -192,7 +192,7 @@ def pages(measured: Rows, result: Result) -> None:
 
 
 def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
-    """Read columns of a table of what applications did."""
+    """Return columns of a table of applications."""
     read = frame(getattr(result, table))
     return [read[name].to_list() for name in names]
 
@@ -208,13 +208,13 @@ def _merged(rows: Rows) -> dict[str, Any]:
 
 
 def _total(values: Sequence[float | None]) -> float | None:
-    """Add up, if all is known."""
+    """Return the sum of values; None if a value is unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
 
 def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
-    """Sum up an application's pages: their bytes and load times."""
+    """Summarise the pages of an application: bytes and load times."""
     sizes = [size for size, time in pages if time is not None]
     times = [time for _, time in pages if time is not None]
     counts = {"pages": len(pages), "pages_unfinished": len(pages) - len(times)}
@@ -231,7 +231,7 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
 
 
 def _payloads(result: Result) -> dict[str, int]:
-    """Bytes of data in a full packet of each flow, whatever headers its host adds."""
+    """Return the bytes of data in a full packet of each flow, without headers."""
     return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in Frozen(result.scenario).flows}
 
 

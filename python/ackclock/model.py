@@ -1,8 +1,8 @@
-"""Analytic models: throughputs, windows and efficiencies by formula, or by a chain so simple that it needs no network.
+"""Analytic models: throughput, windows and efficiency by formula, or by the simulation of a chain without a network.
 
 Every model is a function of keyword arguments. A quantity is a number in SI units (seconds, bit/s, bytes, 0 to 1), a
 text with its unit (``"20 ms"``), or an array or list of either; arrays broadcast, in one call of the compiled core.
-Models that are simulated take lists of values instead, and give a table with a row for every combination.
+Simulated models take lists of values and return a table with a row for each combination.
 
 >>> import ackclock
 >>> round(ackclock.model.mathis(loss="1 %", rtt="20 ms", packet_size="1000 B").throughput)
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class Mathis(NamedTuple):
-    """What `mathis` gives."""
+    """Outputs of `mathis`."""
 
     throughput: Values
     """Packet size · C/(RTT·√p), in bit/s."""
@@ -76,7 +76,7 @@ def mathis(
     rtt
         Round-trip time, queueing included; in seconds, or a text.
     packet_size
-        What a packet carries; the scenario's default; in bytes, or a text.
+        Payload of a packet; the scenario's default; in bytes, or a text.
     b
         Packets that one ACK acknowledges: 1, or 2 with delayed ACKs; a number.
     constant
@@ -90,7 +90,7 @@ def mathis(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "mathis",
@@ -106,14 +106,14 @@ def mathis(
 
 
 class Pftk(NamedTuple):
-    """What `pftk` gives."""
+    """Outputs of `pftk`."""
 
     throughput: Values
-    """Rate of sending by the full model, in bit/s."""
+    """Send rate of the full model, in bit/s."""
     approximation: Values
-    """Rate of sending by the short formula, in bit/s."""
+    """Send rate of the short formula, in bit/s."""
     window: Values
-    """Mean window at the end of a cycle without limit, E[W], in packets."""
+    """Mean unlimited window at the end of a cycle, E[W], in packets."""
     timeout_probability: Values
     """Probability that a loss leads to a timeout, Q."""
 
@@ -138,7 +138,7 @@ def pftk(
     rtt
         Round-trip time, queueing included; in seconds, or a text.
     packet_size
-        What a packet carries; the scenario's default; in bytes, or a text.
+        Payload of a packet; the scenario's default; in bytes, or a text.
     b
         Packets that one ACK acknowledges: 1, or 2 with delayed ACKs; a number.
     rto
@@ -155,7 +155,7 @@ def pftk(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "pftk",
@@ -172,14 +172,14 @@ def pftk(
 
 
 class Response(NamedTuple):
-    """What `response` gives."""
+    """Outputs of `response`."""
 
     window: Values
     """Mean window, in packets."""
     throughput: Values
     """Mean window times packet size per round-trip time, in bit/s."""
     reno_ratio: Values
-    """Mean window over that of Reno at the same loss rate."""
+    """Mean window relative to Reno at the same loss rate."""
 
 
 def response(
@@ -202,19 +202,19 @@ def response(
     loss
         Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
     law
-        Whose window.
+        Congestion control.
     rtt
         Round-trip time, queueing included; in seconds, or a text.
     packet_size
-        What a packet carries; the scenario's default; in bytes, or a text.
+        Payload of a packet; the scenario's default; in bytes, or a text.
     alpha
-        Packets that aimd adds in a round trip; a number.
+        Packets that aimd adds per round trip; a number.
     beta
-        Share of the window that aimd keeps at a loss; a number.
+        Share of the window that remains after a loss with aimd; a number.
     c
-        How fast cubic grows, C, in packets per second cubed; a number.
+        Growth constant of cubic, C, in packets per second cubed; a number.
     cubic_beta
-        Share of the window that cubic keeps at a loss; a number.
+        Share of the window that remains after a loss with cubic; a number.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def response(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "response",
@@ -243,16 +243,16 @@ def response(
 
 
 class Bdp(NamedTuple):
-    """What `bdp` gives."""
+    """Outputs of `bdp`."""
 
     bdp: Values
     """Bandwidth-delay product, in B."""
     bdp_packets: Values
-    """Bandwidth-delay product, in packets."""
+    """Bandwidth-delay product in packets, in packets."""
     rule_of_thumb: Values
-    """Buffer that keeps one flow that halves from idling the link, in packets."""
+    """Buffer with which one flow that halves its window keeps the link busy, in packets."""
     sqrt_n: Values
-    """The rule of thumb divided by the square root of the number of flows, in packets."""
+    """Rule of thumb divided by the square root of the number of flows, in packets."""
     utilisation: Values
     """Share of the link that one AIMD flow uses with this buffer."""
     full_buffer: Values
@@ -281,11 +281,11 @@ def bdp(
     rtt
         Round-trip time without queueing; in seconds, or a text.
     packet_size
-        A packet on the wire, headers included; in bytes, or a text.
+        Packet size, headers included; in bytes, or a text.
     flows
-        Flows that share the buffer, not in step; a whole number.
+        Number of desynchronised flows that share the buffer; a whole number.
     beta
-        Share of the window that the flow keeps at a loss; a number.
+        Share of the window that remains after a loss; a number.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def bdp(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "bdp",
@@ -313,7 +313,7 @@ def bdp(
 
 
 class Rbt(NamedTuple):
-    """What `rbt` gives."""
+    """Outputs of `rbt`."""
 
     rtt: Values
     """Round-trip time, RTD (equation 3), in s."""
@@ -324,25 +324,25 @@ class Rbt(NamedTuple):
     throughput_window: Values
     """THR without losses (equation 6), in bit/s."""
     throughput: Values
-    """The smaller of both, in bit/s."""
+    """The smaller of throughput_loss and throughput_window, in bit/s."""
     st: Values
-    """When the window reaches ssthresh, in s."""
+    """Time at which the window reaches ssthresh, in s."""
     pt: Values
-    """When the loss comes, in s."""
+    """Time of the loss, in s."""
     peak: Values
     """Window at the loss, P, in B."""
     ste: Values
-    """Where RBT starts on the line of slow start, in s."""
+    """Time at which RBT starts on the slow start line, in s."""
     window_standard: Values
-    """Mean window of SSCCM in a period, in B."""
+    """Mean window of SSCCM over a period, in B."""
     window_rbt: Values
-    """Mean window of RBT in a period, in B."""
+    """Mean window of RBT over a period, in B."""
     gain: Values
-    """RBT over SSCCM, windows integrated."""
+    """RBT over SSCCM, integrals of the windows."""
     gain_printed: Values
-    """RBT over SSCCM, equation 10 to the letter."""
+    """RBT over SSCCM, equation 10 exactly as printed."""
     gain_weighted: Values
-    """RBT over SSCCM, windows times t integrated."""
+    """RBT over SSCCM, integrals of the windows times t."""
     gain_first_printed: Values
     """RBT over SSCCM, only the first integrand as printed."""
 
@@ -357,7 +357,7 @@ def rbt(
     rwnd: Quantity = "65536 B",
     rate: Quantity = "45 Mbit/s",
 ) -> Rbt:
-    """Return Back to Threshold by its closed forms: table 2, and the gain in every reading.
+    """Closed forms of Return Back to Threshold: table 2, and the gain in every reading.
 
     Preveze, A novel method for performance improvement of slow start congestion control method, 2019, equations 3
     to 11.
@@ -367,9 +367,9 @@ def rbt(
     loss
         Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
     distance_km
-        Length of the path in kilometres; a number.
+        Path length in kilometres; a number.
     segment
-        M of table 2: what the window grows by; in bytes, or a text.
+        M of table 2: growth of the window per round trip in slow start; in bytes, or a text.
     mss
         MSS of equation 5; in bytes, or a text.
     ssthresh
@@ -377,7 +377,7 @@ def rbt(
     rwnd
         Receiver's window; in bytes, or a text.
     rate
-        Rate of the line, for the required buffer; in bit/s, or a text.
+        Link rate, for the required buffer; in bit/s, or a text.
 
     Returns
     -------
@@ -389,7 +389,7 @@ def rbt(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "rbt",
@@ -424,11 +424,11 @@ def rounds(
     losses: Literal["random", "periodic"] | Sequence[str] = "random",
     jobs: int | None = None,
 ) -> polars.DataFrame:
-    """One packet per round trip: SSCCM and Return Back to Threshold as a chain, by simulation.
+    """One packet per round trip: SSCCM and Return Back to Threshold as a Markov chain, by simulation.
 
     Preveze, A novel method for performance improvement of slow start congestion control method, 2019, §3 and §4.
 
-    Every parameter takes one value or a list of values; each combination is simulated, on all processors.
+    Every parameter takes one value or a list of values. All combinations are simulated, on all processors.
 
     Parameters
     ----------
@@ -437,47 +437,47 @@ def rounds(
     seed
         Seed of the run; a whole number.
     rounds
-        Rounds of the run that count; a whole number.
+        Rounds that count, after the warm-up; a whole number.
     warmup
-        Rounds before them; a whole number.
+        Rounds of the warm-up; a whole number.
     response
         Window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7).
     packet_size
         MSS; in bytes, or a text.
     ssthresh
-        First threshold; in bytes, or a text.
+        Initial ssthresh; in bytes, or a text.
     rwnd
         Receiver's window; in bytes, or a text.
     capped
-        Whether the window is at most rwnd.
+        Limits the window to rwnd.
     rtt
-        Round-trip time: the length of a round; in seconds, or a text.
+        Round-trip time, the duration of a round; in seconds, or a text.
     rate
-        Rate of the line; in bit/s, or a text.
+        Link rate; in bit/s, or a text.
     ack_size
         Size of an ACK; in bytes, or a text.
     halves
-        Whether a loss halves ssthresh (§4), or leaves it as it is (equation 10).
+        Halves ssthresh at a loss (§4) instead of leaving it unchanged (equation 10).
     losses
-        Each round is lost with probability loss, or every 1/loss-th (figure 7).
+        Losses: each round with probability loss, or every 1/loss-th round (figure 7).
     jobs
         Threads; by default one per processor. Results do not depend on it.
 
     Returns
     -------
     polars.DataFrame
-        A row for each combination, with all parameters that are not None, and the outputs:
+        A row for each combination: all parameters that are not None, and the outputs:
         ``window``, mean of cwnd over rounds, in B; ``window_rate``, mean of cwnd per round-trip time, in bit/s;
-        ``acked_window_rate``, the same, cwnd of lost rounds counted as nothing, in bit/s; ``packet_rate``, packets
-        acknowledged times MSS per second, in bit/s; ``net_rate``, numerator of equation 1 per second: packets that
-        arrived less their ACKs, in bit/s; ``utilisation``, equation 1, of what the line can carry in that time;
-        ``equation_2``, equation 2, in bit/s; ``acked``, rounds without loss, in packets; ``lost``, rounds with
-        loss, in packets.
+        ``acked_window_rate``, mean of cwnd per round-trip time, with zero for lost rounds, in bit/s;
+        ``packet_rate``, packets acknowledged times MSS per second, in bit/s; ``net_rate``, numerator of equation 1
+        per second: delivered packets minus their ACKs, in bit/s; ``utilisation``, equation 1, relative to the
+        link's capacity over the run; ``equation_2``, equation 2, in bit/s; ``acked``, rounds without loss, in
+        packets; ``lost``, rounds with loss, in packets.
 
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return table(
         "rounds",
@@ -518,7 +518,7 @@ def rounds_trace(
     halves: bool = True,
     losses: Literal["random", "periodic"] = "random",
 ) -> polars.DataFrame:
-    """Give every round of one run of `rounds`, whose means it has in its last row.
+    """Give every round of one run of `rounds`; the last row has the run's means.
 
     Parameters
     ----------
@@ -527,43 +527,43 @@ def rounds_trace(
     seed
         Seed of the run; a whole number.
     rounds
-        Rounds of the run that count; a whole number.
+        Rounds that count, after the warm-up; a whole number.
     warmup
-        Rounds before them; a whole number.
+        Rounds of the warm-up; a whole number.
     response
         Window after a loss: MSS; ssthresh − MSS²/cwnd (RBT); cwnd − MSS²/cwnd (figure 7).
     packet_size
         MSS; in bytes, or a text.
     ssthresh
-        First threshold; in bytes, or a text.
+        Initial ssthresh; in bytes, or a text.
     rwnd
         Receiver's window; in bytes, or a text.
     capped
-        Whether the window is at most rwnd.
+        Limits the window to rwnd.
     rtt
-        Round-trip time: the length of a round; in seconds, or a text.
+        Round-trip time, the duration of a round; in seconds, or a text.
     rate
-        Rate of the line; in bit/s, or a text.
+        Link rate; in bit/s, or a text.
     ack_size
         Size of an ACK; in bytes, or a text.
     halves
-        Whether a loss halves ssthresh (§4), or leaves it as it is (equation 10).
+        Halves ssthresh at a loss (§4) instead of leaving it unchanged (equation 10).
     losses
-        Each round is lost with probability loss, or every 1/loss-th (figure 7).
+        Losses: each round with probability loss, or every 1/loss-th round (figure 7).
 
     Returns
     -------
     polars.DataFrame
-        ``round``, number of the round, from 1; ``time``, its end, in s; ``cwnd``, window with which it began, in B;
-        ``ssthresh``, threshold with which it began, in B; ``acked``, whether its packet was acknowledged;
-        ``window_rate``, output `window_rate` if the run ended here, in bit/s; ``acked_window_rate``, output
-        `acked_window_rate` if the run ended here, in bit/s; ``packet_rate``, output `packet_rate` if the run ended
-        here, in bit/s.
+        ``round``, number of the round, from 1; ``time``, end of the round, in s; ``cwnd``, window at the start of
+        the round, in B; ``ssthresh``, threshold at the start of the round, in B; ``acked``, whether the round's
+        packet was acknowledged; ``window_rate``, output `window_rate` if the run ended here, in bit/s;
+        ``acked_window_rate``, output `acked_window_rate` if the run ended here, in bit/s; ``packet_rate``, output
+        `packet_rate` if the run ended here, in bit/s.
 
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return trace(
         "rounds",
@@ -587,28 +587,28 @@ def rounds_trace(
 
 
 class InitialWindow(NamedTuple):
-    """What `initial_window` gives."""
+    """Outputs of `initial_window`."""
 
     rounds: Values
     """D: mean rounds in slow start (equation 5), in rounds."""
     time: Values
-    """The same as time, in s."""
+    """Mean time in slow start, in s."""
     loss_window: Values
-    """L: mean window at the loss (equation 7), in segments."""
+    """L: mean window at the first loss (equation 7), in segments."""
     whole_rounds: Values
     """Mean of whole rounds until a flow's end or first loss, in rounds."""
     whole_time: Values
-    """The same as time, in s."""
+    """Mean time of these rounds, in s."""
     whole_window: Values
     """Mean window of the last of these rounds, in segments."""
     size: Values
     """Mean size of a flow, in segments."""
     delivered: Values
-    """Mean of E[S]ₛ: what arrives before the first loss, in segments."""
+    """Mean of E[S]ₛ: segments delivered before the first loss, in segments."""
     lossless: Values
-    """Share of the flows that lose nothing."""
+    """Share of flows without loss."""
     printed_sum: Values
-    """What the printed equation 1 sums to."""
+    """Sum of the printed equation 1."""
 
 
 def initial_window(
@@ -620,7 +620,7 @@ def initial_window(
     rtt: Quantity = "100 ms",
     start: Literal["initial", "one"] = "initial",
 ) -> InitialWindow:
-    """How many rounds short flows take in slow start, and which windows they reach, by the initial window.
+    """Rounds and final windows of short flows in slow start, by the initial window.
 
     Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, equations 1
     to 7.
@@ -638,7 +638,7 @@ def initial_window(
     rtt
         Round-trip time, queueing included; in seconds, or a text.
     start
-        From which window equation 6 starts: the initial one, or one segment, as it is printed.
+        Starting window of equation 6: the initial window, or one segment, as printed.
 
     Returns
     -------
@@ -649,7 +649,7 @@ def initial_window(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "initial_window",
@@ -666,34 +666,34 @@ def initial_window(
 
 
 class Population(NamedTuple):
-    """What `population` gives."""
+    """Outputs of `population`."""
 
     mean_window: Values
     """Mean initial window, in segments."""
     commonest: Values
     """Initial window with the largest share, in segments."""
     largest_share: Values
-    """That share."""
+    """Share of that window."""
     played: Values
     """Number of windows with a share of at least a millionth."""
     stable: Values
     """1 if evolutionarily stable, 0 if not."""
     margin: Values
-    """By how much invaders are worse, at least; negative if some are better, in rounds."""
+    """Smallest cost disadvantage of an invader; negative if an invader does better, in rounds."""
     drift: Values
-    """Largest rate at which a share still changes."""
+    """Largest remaining rate of change of a share."""
     mean_loss: Values
     """Mean probability that a packet is lost."""
     rounds: Values
     """Mean cost: round trips until a flow is complete, in rounds."""
     time: Values
-    """The same as time, in s."""
+    """Mean cost as time, in s."""
     optimum_rounds: Values
-    """Least mean cost that any shares have, in rounds."""
+    """Lowest mean cost of any shares, in rounds."""
     optimum_window: Values
-    """Mean initial window there, in segments."""
+    """Mean initial window at the lowest mean cost, in segments."""
     price_of_anarchy: Values
-    """Mean cost over the least one."""
+    """Mean cost over the lowest mean cost."""
 
 
 def population(
@@ -714,7 +714,7 @@ def population(
     step: Quantity = 0.1,
     horizon: Quantity = 1000.0,
 ) -> Population:
-    """Which initial windows survive at a shared bottleneck, by replicator dynamics, and what they cost.
+    """Initial windows that survive at a shared bottleneck by replicator dynamics, and their costs.
 
     Aniemeka, Transmission Control Protocol's initial congestion window for web latency reduction, 2018, §3; Taylor
     & Jonker 1978.
@@ -722,11 +722,11 @@ def population(
     Parameters
     ----------
     windows
-        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
+        The strategies: initial windows in segments, in ascending order; a list of numbers, or a text.
     flows
-        Flows that share the bottleneck, n; a whole number.
+        Number of flows that share the bottleneck, n; a whole number.
     loss
-        Probability that a packet is lost for other reasons than the load; 0 to 1, or a text in percent.
+        Probability of a packet loss from causes other than the load; 0 to 1, or a text in percent.
     mu
         Scale of the flow sizes in segments, μ; a number.
     theta
@@ -736,21 +736,21 @@ def population(
     rate
         Rate of the bottleneck; in bit/s, or a text.
     packet_size
-        A segment on the wire; in bytes, or a text.
+        Segment size, headers included; in bytes, or a text.
     buffer
         Buffer of the bottleneck in packets; in packets, or a text.
     timeout
-        What a loss costs, τ; in seconds, or a text.
+        Duration of a timeout after a loss, τ; in seconds, or a text.
     load
-        What a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window.
+        Load of a flow per round trip: its mean window at the first loss, l, or its first window.
     start
-        First shares: all the same, or nearly all with the smallest or largest window.
+        Initial shares: all equal, or nearly all with the smallest or largest window.
     invasion
-        Share of those who invade, against whom stability is tested; a number.
+        Share of the invaders in the test of stability; a number.
     step
-        Step of time; a number.
+        Time step; a number.
     horizon
-        Time for which shares are followed; a number.
+        Longest time for which the shares evolve; a number.
 
     Returns
     -------
@@ -762,7 +762,7 @@ def population(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "population",
@@ -805,16 +805,16 @@ def population_trace(
     step: Quantity = 0.1,
     horizon: Quantity = 1000.0,
 ) -> polars.DataFrame:
-    """Give shares of `population` from the first to the horizon, after every step.
+    """Give shares of `population` after every step, from the start to the horizon.
 
     Parameters
     ----------
     windows
-        Initial windows in segments, rising: the strategies; a list of numbers, or a text.
+        The strategies: initial windows in segments, in ascending order; a list of numbers, or a text.
     flows
-        Flows that share the bottleneck, n; a whole number.
+        Number of flows that share the bottleneck, n; a whole number.
     loss
-        Probability that a packet is lost for other reasons than the load; 0 to 1, or a text in percent.
+        Probability of a packet loss from causes other than the load; 0 to 1, or a text in percent.
     mu
         Scale of the flow sizes in segments, μ; a number.
     theta
@@ -824,33 +824,33 @@ def population_trace(
     rate
         Rate of the bottleneck; in bit/s, or a text.
     packet_size
-        A segment on the wire; in bytes, or a text.
+        Segment size, headers included; in bytes, or a text.
     buffer
         Buffer of the bottleneck in packets; in packets, or a text.
     timeout
-        What a loss costs, τ; in seconds, or a text.
+        Duration of a timeout after a loss, τ; in seconds, or a text.
     load
-        What a flow puts into the bottleneck in a round trip: its mean window at the loss, l, or its first window.
+        Load of a flow per round trip: its mean window at the first loss, l, or its first window.
     start
-        First shares: all the same, or nearly all with the smallest or largest window.
+        Initial shares: all equal, or nearly all with the smallest or largest window.
     invasion
-        Share of those who invade, against whom stability is tested; a number.
+        Share of the invaders in the test of stability; a number.
     step
-        Step of time; a number.
+        Time step; a number.
     horizon
-        Time for which shares are followed; a number.
+        Longest time for which the shares evolve; a number.
 
     Returns
     -------
     polars.DataFrame
-        ``time``, when it is, in units of time; ``mean_window``, mean initial window, in segments; ``mean_loss``,
-        mean probability that a packet is lost; ``rounds``, mean cost: round trips until a flow is complete, in
-        rounds; ``share_…`` for each of ``windows``, share of the window.
+        ``time``, time, in the model's units; ``mean_window``, mean initial window, in segments; ``mean_loss``, mean
+        probability that a packet is lost; ``rounds``, mean cost: round trips until a flow is complete, in rounds;
+        ``share_…`` for each of ``windows``, share of the window.
 
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return trace(
         "population",
@@ -875,14 +875,14 @@ def population_trace(
 
 
 class SlidingWindow(NamedTuple):
-    """What `sliding_window` gives."""
+    """Outputs of `sliding_window`."""
 
     stop_and_wait: Values
     """Efficiency of stop-and-wait."""
     go_back_n: Values
     """Efficiency of Go-Back-N."""
     go_back_n_exact: Values
-    """Efficiency of Go-Back-N, slots after a loss used."""
+    """Exact efficiency of Go-Back-N, which uses slots after a loss."""
     selective_repeat: Values
     """Efficiency of selective repeat."""
 
@@ -902,7 +902,7 @@ def sliding_window(
     loss
         Probability that a packet is lost, or losses per packet; 0 to 1, or a text in percent.
     a
-        One-way delay of the path over the time to send a frame; a number.
+        One-way delay of the path, in frame times; a number.
     window
         Frames that may be unacknowledged; a whole number.
 
@@ -915,7 +915,7 @@ def sliding_window(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "sliding_window",
@@ -943,7 +943,7 @@ def arq(
 
     Tanenbaum & Wetherall, Computer networks, §3.4.
 
-    Every parameter takes one value or a list of values; each combination is simulated, on all processors.
+    Every parameter takes one value or a list of values. All combinations are simulated, on all processors.
 
     Parameters
     ----------
@@ -952,13 +952,14 @@ def arq(
     seed
         Seed of the run; a whole number.
     scheme
-        How the sender repeats.
+        Retransmission scheme.
     a
-        One-way delay of the path over the time to send a frame; 2a is whole; a number.
+        One-way delay of the path, in frame times; 2a must be whole; a number.
     window
         Frames that may be unacknowledged; stop-and-wait has one; a whole number.
     span
-        What the window of selective repeat limits: frames without acknowledgement, or how far numbers may be apart.
+        Limit of the window in selective repeat: number of unacknowledged frames, or range of their sequence
+        numbers.
     slots
         Slots of the run; a whole number.
     jobs
@@ -967,15 +968,15 @@ def arq(
     Returns
     -------
     polars.DataFrame
-        A row for each combination, with all parameters that are not None, and the outputs:
-        ``efficiency``, share of slots whose frame the receiver took; ``taken``, frames that the receiver took, in
-        frames; ``sent``, frames sent, repetitions included, in frames; ``lost``, frames lost by the channel, in
-        frames.
+        A row for each combination: all parameters that are not None, and the outputs:
+        ``efficiency``, share of slots with an accepted frame; ``taken``, frames accepted by the receiver, in
+        frames; ``sent``, frames sent, including retransmissions, in frames; ``lost``, frames lost by the channel,
+        in frames.
 
     Raises
     ------
     ValueError
-        If a value makes no sense.
+        If a value is invalid.
     """
     return table(
         "arq",
@@ -993,12 +994,12 @@ def arq(
 
 
 class Growth(NamedTuple):
-    """What `growth` gives."""
+    """Outputs of `growth`."""
 
     window: Values
-    """TCP/EXP: equation 6 with the constant of integration, in segments."""
+    """TCP/EXP, equation 6 with the constant of integration, in segments."""
     printed: Values
-    """TCP/EXP: equation 6 as printed, without it, in segments."""
+    """TCP/EXP, equation 6 as printed, without the constant, in segments."""
     binomial: Values
     """Binomial control, in segments."""
 
@@ -1020,19 +1021,19 @@ def growth(
     Parameters
     ----------
     time
-        How long the window has grown; in seconds, or a text.
+        Time since the start of growth; in seconds, or a text.
     rtt
         Round-trip time, queueing included; in seconds, or a text.
     start
-        Window at time 0 in segments; a number.
+        Window at time 0, in segments; a number.
     alpha
         Factor of TCP/EXP's growth; the paper prints no value; a number.
     k
-        Power of TCP/EXP's growth; the paper prints no value; a number.
+        Exponent of TCP/EXP's growth; the paper prints no value; a number.
     increase
-        Factor of binomial's growth: SQRT's; a number.
+        Factor of binomial growth; SQRT's value; a number.
     power
-        Power of binomial's growth: SQRT's; a number.
+        Exponent of binomial growth; SQRT's value; a number.
 
     Returns
     -------
@@ -1042,7 +1043,7 @@ def growth(
     Raises
     ------
     ValueError
-        If a value makes no sense, or shapes do not broadcast.
+        If a value is invalid, or shapes do not broadcast.
     """
     outputs = evaluate(
         "growth",

@@ -143,7 +143,7 @@ class StoredResult(Summaries):
         Raises
         ------
         KeyError
-            If there is none.
+            If no application had transfers.
         """
         return self._read_applications("transfers")
 
@@ -155,7 +155,7 @@ class StoredResult(Summaries):
         Raises
         ------
         KeyError
-            If there is none.
+            If no application loaded pages.
         """
         return self._read_applications("pages")
 

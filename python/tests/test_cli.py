@@ -179,7 +179,7 @@ def test_plot_of_internals(cli: Cli, first: Path) -> None:
     assert cli("plot", "r").stdout.split() == ["r/cwnd.png"]
     wanted = cli("plot", "r", "--kind", "internals")
     assert wanted.returncode == 2
-    assert "no flow shows a quantity" in wanted.stderr
+    assert "no flow has internal quantities" in wanted.stderr
 
 
 def test_plot_without_its_trace(cli: Cli, first: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from ackclock import _core, deriving
 from ackclock.papers import charts, library, reproduction
+from ackclock.papers.contents import matches
 from ackclock.papers.plan import plan_paper
 from ackclock.result import frame, rows
 from ackclock.running import run
@@ -245,7 +246,7 @@ def test_charts_show_the_measurements(outcome: reproduction.Outcome, tmp_path: P
 
     def values(flow: str, column: str, queue: str, size: str) -> list[float]:
         wanted = {"algorithm": flow, "queue": queue, "size": size}
-        return [float(row[column]) for row in outcome.rows if reproduction.matches(row, wanted)]  # type: ignore[arg-type]
+        return [float(row[column]) for row in outcome.rows if matches(row, wanted)]  # type: ignore[arg-type]
 
     kilobytes = sum(values("b", "delivered_bytes", "20", "500")) / 3e3
     assert float(data.rows[1][1].split()[0].replace(",", "")) == pytest.approx(kilobytes, rel=0.05)

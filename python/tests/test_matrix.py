@@ -377,7 +377,7 @@ def test_figures(small: Matrix) -> None:
         small.plot("rivla")
     with pytest.raises(ValueError, match="did you mean 'loss_rate'"):
         small.plot("rival", "loss_rat")
-    with pytest.raises(ValueError, match="no completion_s"):
+    with pytest.raises(ValueError, match="completion_s cannot be compared"):
         small.plot("rival", "completion_s")
 
 

@@ -12,8 +12,8 @@ import polars
 import pytest
 
 from ackclock import model
-from ackclock.papers import charts, library, modelruns, reproduction
-from ackclock.papers.plan import plan_paper
+from ackclock.papers import charts, contents, library, modelruns, reproduction
+from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.tables import compare, shown
 from ackclock.papers.verdicts import judge
 
@@ -152,7 +152,7 @@ def test_a_formula_is_compared_with_every_seed(outcome: reproduction.Outcome) ->
 
 
 def matches(row: Any, **where: str) -> bool:
-    return reproduction.matches(row, where)
+    return contents.matches(row, where)
 
 
 def test_formulas_alone_are_judged_exactly(outcome: reproduction.Outcome) -> None:
@@ -253,17 +253,17 @@ def test_a_paper_needs_an_experiment_or_a_model(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def rbt() -> reproduction.Plan:
+def rbt() -> Plan:
     """Return the paper on Return Back to Threshold."""
     return plan_paper(library.find("rbt"))
 
 
-def evaluated(plan: reproduction.Plan, **labels: str) -> list[dict[str, Any]]:
+def evaluated(plan: Plan, **labels: str) -> list[dict[str, Any]]:
     chosen = [planned for planned in plan.models if matches(planned.point.labels, **labels)]
     return [row for planned in chosen for row in modelruns.evaluate(planned, plan.paper.contents.flows)[0]]
 
 
-def test_rbt_has_the_papers_figures_and_its_own_question(rbt: reproduction.Plan) -> None:
+def test_rbt_has_the_papers_figures_and_its_own_question(rbt: Plan) -> None:
     figures = [chart.figure for chart in rbt.paper.contents.charts if chart.figure is not None]
     assert sorted(figures) == [2, 4, 5, 6, 7, 8, 9, 10]
     ours = [claim for claim in rbt.claims if claim.ours]
@@ -284,14 +284,14 @@ def test_rbt_has_the_papers_figures_and_its_own_question(rbt: reproduction.Plan)
         }
 
 
-def test_table_2_has_the_printed_digits_only_with_1540_bytes(rbt: reproduction.Plan) -> None:
+def test_table_2_has_the_printed_digits_only_with_1540_bytes(rbt: Plan) -> None:
     tables = {table.reading: table for table in compare(rbt.tables, evaluated(rbt, study="table 2"))}
     assert [cell.place for cell in tables["M = 1540 B"].cells] == ["inside"] * 5
     places = {cell.column: cell.place for cell in tables["M = 1500 B"].cells}
     assert places == {"RTT": "inside", "st": "outside", "pt": "inside", "P": "outside", "ste": "outside"}
 
 
-def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: reproduction.Plan) -> None:
+def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: Plan) -> None:
     rows = evaluated(rbt, study="paper")
     judged = {
         claim.id: judge(claim, claim.metrics[0], rows, rbt.paper.all_labels)
@@ -305,7 +305,7 @@ def test_the_models_claims_of_the_paper_fail_as_its_readme_says(rbt: reproductio
     assert [f"{min(g.mean for g in gains if g):.2f}", f"{max(g.mean for g in gains if g):.2f}"] == ["1.08", "1.15"]
 
 
-def test_the_table_of_figure_6_in_the_readme_is_current(rbt: reproduction.Plan) -> None:
+def test_the_table_of_figure_6_in_the_readme_is_current(rbt: Plan) -> None:
     rows = evaluated(rbt, study="paper", packets="1000")
     means: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
@@ -318,7 +318,7 @@ def test_the_table_of_figure_6_in_the_readme_is_current(rbt: reproduction.Plan) 
         assert f"| {' | '.join([loss, *shown, f'{gain:.2f}'])} |" in rbt.paper.notes
 
 
-def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
+def test_the_arithmetic_of_the_readme(rbt: Plan) -> None:
     """The numbers with which the README contradicts the paper, computed again; the README must contain each."""
     rtt, mss, rwnd, segment = 2 * 1000 / 1609 * 0.02, 1500, 65536, 1540
     eq5 = mss / (rtt * math.sqrt(0.01))
@@ -347,7 +347,7 @@ def test_the_arithmetic_of_the_readme(rbt: reproduction.Plan) -> None:
     assert [text for text in said if text not in notes] == []
 
 
-def test_decimals_of_formulas_in_the_report_are_those_printed(rbt: reproduction.Plan) -> None:
+def test_decimals_of_formulas_in_the_report_are_those_printed(rbt: Plan) -> None:
     table = compare(rbt.tables, evaluated(rbt, study="table 2"))[0]
     printed = [cell["texts"][2] for cell in shown(table)["cells"]]
     assert printed == ["0.0249", "1.0331", "2.486", "67,651", "1.0325"]

@@ -15,6 +15,7 @@ from ackclock import Scenario, plot, run
 from ackclock.drawing import curves, heatmaps, rendering
 from ackclock.papers import report, schema
 from ackclock.papers.contents import Chart
+from ackclock.reports.rendering import render
 from ackclock.texts import names
 
 from .conftest import FIRST, Cli
@@ -116,11 +117,11 @@ def test_reports_have_no_links_but_their_own() -> None:
         "answer": [text], "lead": ("f", text, ""), "maps": {text: [("f", text, "")]},
         "tables": [{"title": text, "columns": [text], "rows": [[text]], "left": 1}],
     }  # fmt: skip
-    page = report.render("matrix.html.j2", context)
+    page = render("matrix.html.j2", context)
     assert not re.search(r"""(href|src)\s*=\s*["']?\s*javascript""", page)
     assert "<script>alert" not in page
     assert not UNSEEN.search(page)
-    page = report.render("matrix.md.j2", context)
+    page = render("matrix.md.j2", context)
     assert "](javascript:" not in page
     assert "<script" not in page
     assert "a < b" in page

@@ -13,7 +13,8 @@ from ackclock import deriving
 from ackclock.drawing import heatmaps
 from ackclock.papers import charts, library, reproduction
 from ackclock.papers.claims import ClaimError, parse_claims
-from ackclock.papers.plan import plan_paper
+from ackclock.papers.contents import matches
+from ackclock.papers.plan import Plan, plan_paper
 from ackclock.papers.verdicts import Judgement, judge
 from ackclock.result import Result, rows
 from ackclock.running import run
@@ -28,7 +29,7 @@ SEGMENT, RTT = 1448, 0.04
 
 
 @pytest.fixture(scope="module")
-def plan() -> reproduction.Plan:
+def plan() -> Plan:
     return plan_paper(library.find("icw"))
 
 
@@ -198,7 +199,7 @@ def test_values_of_several_units_stay_in_the_order_of_the_files() -> None:
     assert charts._in_order(["6", "1", "6 closing"]) == ["6", "1", "6 closing"]
 
 
-def test_the_sweep_is_that_of_the_paper(plan: reproduction.Plan) -> None:
+def test_the_sweep_is_that_of_the_paper(plan: Plan) -> None:
     cells = [cell[0] for cell in plan.cells]
     loads = [cell.labels for cell in cells if cell.labels["study"] == "page"]
     assert list(dict.fromkeys(labels["IW"] for labels in loads)) == WINDOWS
@@ -208,17 +209,17 @@ def test_the_sweep_is_that_of_the_paper(plan: reproduction.Plan) -> None:
     assert len(plan.tables[1].printed) == 9
 
 
-def test_every_printed_number_has_runs(plan: reproduction.Plan) -> None:
+def test_every_printed_number_has_runs(plan: Plan) -> None:
     cells = [cell[0].labels for cell in plan.cells]
     for known in plan.tables:
         for row in known.printed:
             for where in known.readings.values():
                 for column in known.columns:
                     wanted = {**known.where, **where, known.rows: row, **column.where}
-                    assert len([labels for labels in cells if reproduction.matches(labels, wanted)]) == 1
+                    assert len([labels for labels in cells if matches(labels, wanted)]) == 1
 
 
-def test_the_paper_s_tables_contradict_the_path(plan: reproduction.Plan) -> None:
+def test_the_paper_s_tables_contradict_the_path(plan: Plan) -> None:
     """A page needs two round trips; an RTT of 3 ms is shorter than the 8 ms of a packet at 1.5 Mbit/s."""
     table = plan.tables[1]
     checks = {check.name.split()[0]: check for check in table.checks}
@@ -228,9 +229,9 @@ def test_the_paper_s_tables_contradict_the_path(plan: reproduction.Plan) -> None
     assert fits == ["Windows 95", "Windows 98"]
 
 
-def test_pages_are_the_same_under_every_window(plan: reproduction.Plan) -> None:
+def test_pages_are_the_same_under_every_window(plan: Plan) -> None:
     wanted = {"study": "page", "rate": "12 Mbit/s", "buffer": "50", "page": "100 kB", "connections": "6"}
-    cells = [cell for cell in plan.cells if reproduction.matches(cell[0].labels, wanted)]
+    cells = [cell for cell in plan.cells if matches(cell[0].labels, wanted)]
     assert len(cells) == len(WINDOWS)
     first = [[run(planned.scenario).pages for planned in cell[:3]] for cell in (cells[0], cells[-1])]
     sizes = [[rows(pages)[0]["bytes"] for pages in tables] for tables in first]

@@ -10,8 +10,9 @@ import numpy as np
 import polars
 import pytest
 
-from ackclock.papers import library, printed, reproduction
-from ackclock.papers.plan import plan_paper
+from ackclock.papers import library, printed
+from ackclock.papers.contents import matches
+from ackclock.papers.plan import Plan, plan_paper
 from ackclock.result import Result, frame
 from ackclock.running import run
 from ackclock.scenario import Scenario, load
@@ -24,15 +25,15 @@ TAU = 0.5
 
 
 @pytest.fixture(scope="module")
-def plan() -> reproduction.Plan:
+def plan() -> Plan:
     return plan_paper(library.find("westwood-rb"))
 
 
-def table(plan: reproduction.Plan, number: int) -> printed.Table:
+def table(plan: Plan, number: int) -> printed.Table:
     return next(table for table in plan.tables if table.number == number)
 
 
-def checked(plan: reproduction.Plan, number: int, name: str) -> list[float]:
+def checked(plan: Plan, number: int, name: str) -> list[float]:
     """Return the results of a check on the printed numbers, row by row."""
     known = table(plan, number)
     check = next(check for check in known.checks if check.name == name)
@@ -45,14 +46,14 @@ def base_rtt(rate: float) -> float:
     return 0.074 + (PACKET + 8 * 40) * (1 / rate + 2 / 100e6)
 
 
-def test_every_table_and_figure_exists(plan: reproduction.Plan) -> None:
+def test_every_table_and_figure_exists(plan: Plan) -> None:
     assert [table.number for table in plan.tables] == [1, 2, 3]
     assert {chart.figure for chart in plan.paper.contents.charts if chart.figure is not None} == {2, 3, 4}
     assert "internals" in {chart.kind for chart in plan.paper.contents.charts}
     assert min(len(cell) for cell in plan.cells) >= 10
 
 
-def test_every_printed_cell_has_runs_in_every_reading(plan: reproduction.Plan) -> None:
+def test_every_printed_cell_has_runs_in_every_reading(plan: Plan) -> None:
     cells = [cell[0] for cell in plan.cells]
     for known in plan.tables:
         for row in known.printed:
@@ -60,25 +61,25 @@ def test_every_printed_cell_has_runs_in_every_reading(plan: reproduction.Plan) -
                 wanted = [{**known.where, **where, known.rows: row, **column.where} for column in known.columns]
                 for labels in wanted:
                     flow = labels.pop("flow", None)
-                    (cell,) = [cell for cell in cells if reproduction.matches(cell.labels, labels)]
+                    (cell,) = [cell for cell in cells if matches(cell.labels, labels)]
                     assert flow is None or flow in cell.scenario.flows
 
 
-def test_mixed_recovery_depends_on_the_protocol(plan: reproduction.Plan) -> None:
+def test_mixed_recovery_depends_on_the_protocol(plan: Plan) -> None:
     for planned in plan.runs:
         if planned.labels["recovery"] == "mixed" and planned.labels["study"] != "pair":
             recovery = {"RB": "newreno", "Vegas": "vegas"}.get(planned.labels["protocol"], "reno")
             assert f'recovery = "{recovery}"' in planned.scenario.to_toml()
 
 
-def test_the_gain_of_the_text_is_not_that_of_the_table(plan: reproduction.Plan) -> None:
+def test_the_gain_of_the_text_is_not_that_of_the_table(plan: Plan) -> None:
     gains = checked(plan, 1, "RB over TCPW")
     assert gains == pytest.approx([1.1328, 1.2985, 1.4929, 1.5895, 1.6052], abs=5e-5)
     assert gains[2] == (1931.5 + 1884.0) / (1282.4 + 1273.3)
     assert max(1931.5 / 1282.4, 1884.0 / 1273.3) < 1.517
 
 
-def test_table_1_against_the_square_root_law(plan: reproduction.Plan) -> None:
+def test_table_1_against_the_square_root_law(plan: Plan) -> None:
     constants = checked(plan, 1, "constant of the square-root law, Reno")
     rows = zip(table(plan, 1).printed.values(), (0.01, 0.02, 0.03, 0.04, 0.05), strict=True)
     by_hand = [500 * (row[0] + row[1]) * base_rtt(5e6) * math.sqrt(p) / DATA for row, p in rows]
@@ -90,7 +91,7 @@ def test_table_1_against_the_square_root_law(plan: reproduction.Plan) -> None:
     assert checked(plan, 1, "segments of one RB flow in a round trip")[-1] == pytest.approx(9.49, abs=0.01)
 
 
-def test_sent_packets_are_the_mean_of_both_flows(plan: reproduction.Plan) -> None:
+def test_sent_packets_are_the_mean_of_both_flows(plan: Plan) -> None:
     """Only then do all rows take the same time."""
     name = "seconds that {} takes, if sent packets are the mean of both flows"
     mean = [checked(plan, 2, name.format(who)) for who in ("TCPW", "RB")]
@@ -102,7 +103,7 @@ def test_sent_packets_are_the_mean_of_both_flows(plan: reproduction.Plan) -> Non
     assert min(second) > 219
 
 
-def test_table_2_contradicts_figure_4_and_praises_little(plan: reproduction.Plan) -> None:
+def test_table_2_contradicts_figure_4_and_praises_little(plan: Plan) -> None:
     tcpw, rb = (checked(plan, 2, f"Jain's index, {who}") for who in ("TCPW", "RB"))
     assert all(a > 0.999 > b > 0.96 for a, b in zip(tcpw, rb, strict=True))
     assert rb[0] == pytest.approx((548.4 + 380) ** 2 / (2 * (548.4**2 + 380**2)))
@@ -114,7 +115,7 @@ def test_table_2_contradicts_figure_4_and_praises_little(plan: reproduction.Plan
         assert all(use < 1400 / 1440 for use in checked(plan, 2, f"both flows of {who} over the link's rate"))
 
 
-def test_the_misprint_of_table_2(plan: reproduction.Plan) -> None:
+def test_the_misprint_of_table_2(plan: Plan) -> None:
     (remark,) = table(plan, 2).remarks
     assert remark.printed == "9194"
     assert 9194 > 2000 > 2 * table(plan, 2).numbers(remark.row)[remark.column]
@@ -135,7 +136,7 @@ def test_resent_packets_of_table_2_against_the_cycle_of_the_window() -> None:
     assert losses(1e6, 33) == pytest.approx(44, abs=1)
 
 
-def test_table_3_against_table_1(plan: reproduction.Plan) -> None:
+def test_table_3_against_table_1(plan: Plan) -> None:
     alone, beside = table(plan, 1), table(plan, 3)
     kept = [beside.printed[row][0] / np.mean(alone.printed[row][:2]) for row in alone.printed]
     assert min(kept) > 0.89, "Reno beside RB gets what it gets beside Reno, or nearly"
@@ -194,9 +195,7 @@ def filtered(times: np.ndarray, arrived: list[int]) -> list[float]:
 def test_the_estimate_from_scratch(protocol: str) -> None:
     """The ACKs alone explain why the estimate is twice the arrival rate: a sample also counts with the next gap."""
     wanted = {"protocol": protocol, "recovery": "reno", "loss": "3 %", "place": "after"}
-    scenario = next(
-        one for labels, one in load(FOLDER / "loss.toml").variants() if reproduction.matches(labels, wanted)
-    )
+    scenario = next(one for labels, one in load(FOLDER / "loss.toml").variants() if matches(labels, wanted))
     result = run(scenario.set({"duration": "60 s"}), record=["internals", "sequence"])
     times, numbers, estimates = acks(result, "1")
     arrived = arrivals(numbers)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ackclock import Scenario, plot, run_many
 from ackclock.drawing import curves
-from ackclock.result import Result
+from ackclock.result import Result, frame
 
 TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]
 
@@ -69,7 +69,7 @@ def test_panels_share_a_legend(results: dict[str, Result], tmp_path: Path) -> No
 def test_throughput_adds_up(results: dict[str, Result]) -> None:
     for width in (0.25, 1.0):
         (line, _) = plot.throughput_lines(results, width)
-        delivered = plot._per_flow(results["standard"], "delivered")[0][1]["bytes"].max()
+        delivered = frame(results["standard"].trace("delivered"))["bytes"].max()
         assert line.y[:-1].sum() * width * 1e6 / 8 == pytest.approx(delivered)
     with pytest.raises(ValueError, match="bin"):
         plot.throughput(results, bin=0)
@@ -95,7 +95,7 @@ def test_internals_share_a_panel_by_unit(scenario: Scenario) -> None:
 
 
 def test_internals_of_a_control_that_shows_none(scenario: Scenario) -> None:
-    with pytest.raises(ValueError, match="no flow shows a quantity"):
+    with pytest.raises(ValueError, match="no flow has internal quantities"):
         plot.internals(run_many([scenario], record=["internals"])[0])
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from ackclock import deriving
 from ackclock.papers import charts, library, printed, reproduction, tables
+from ackclock.papers.contents import matches
 from ackclock.papers.plan import plan_paper
 from ackclock.running import run
 from ackclock.statistics.fairness import jain_index
@@ -146,7 +147,7 @@ def outcome(folder: Path, tmp_path: Path) -> reproduction.Outcome:
 
 
 def values(outcome: reproduction.Outcome, metric: str, **labels: str) -> list[Any]:
-    return [row[metric] for row in outcome.rows if reproduction.matches(row, labels)]  # type: ignore[arg-type]
+    return [row[metric] for row in outcome.rows if matches(row, labels)]  # type: ignore[arg-type]
 
 
 def test_printed_numbers_appear_next_to_measured_ones(outcome: reproduction.Outcome) -> None:

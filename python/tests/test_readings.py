@@ -10,15 +10,15 @@ import polars
 import pytest
 
 import ackclock
-from ackclock.papers import library, modelruns, reproduction
-from ackclock.papers.plan import plan_paper
+from ackclock.papers import library, modelruns
+from ackclock.papers.plan import Plan, plan_paper
 from ackclock.scenario import Scenario, load
 
 from .conftest import ROOT
 
 
 @cache
-def plan(name: str) -> reproduction.Plan:
+def plan(name: str) -> Plan:
     return plan_paper(library.find(name))
 
 
@@ -127,7 +127,7 @@ def test_a_threshold_that_is_never_halved_gains_what_the_paper_prints(loss: str,
 
 def test_rbt_reports_equations_1_and_2_the_arq_schemes_and_figure_7() -> None:
     rbt = plan("rbt")
-    metrics = {chart.get("metric") for chart in rbt.paper.charts}
+    metrics = {chart.metric for chart in rbt.paper.contents.charts}
     assert {"utilisation", "equation_2", "efficiency"} <= metrics
     schemes = {planned.point.labels["response"] for planned in rbt.models if planned.point.model == "arq"}
     assert schemes == {"stop and wait", "Go Back N", "selective repeat"}
@@ -171,9 +171,9 @@ def test_growth_per_round_trip_is_equation_6() -> None:
 def test_the_policies_of_icw_negotiate_and_adapt() -> None:
     policies = {own["IW"] for own, _ in variants("icw/policies.toml", rate="1.5 Mbit/s", buffer="50", page="100 kB")}
     assert {"negotiated", "adaptive", "adaptive closing", "RFC 6928 closing"} <= policies
-    charts = library.find("icw").charts
-    charted = [chart for chart in charts if chart.get("x") == "IW" and chart.get("metric") == "page_bps"]
-    assert {chart["where"]["rate"] for chart in charted} == {"1.5 Mbit/s", "12 Mbit/s"}
+    charts = library.find("icw").contents.charts
+    charted = [chart for chart in charts if chart.x == "IW" and chart.metric == "page_bps"]
+    assert {chart.where["rate"] for chart in charted} == {"1.5 Mbit/s", "12 Mbit/s"}
 
 
 def test_connections_that_close_adapt_within_a_page() -> None:

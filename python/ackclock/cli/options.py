@@ -10,11 +10,15 @@ import typer
 Jobs = Annotated[
     Optional[int],
     typer.Option(
-        "--jobs", "-j", min=1, help="Parallel runs; by default one per processor. Results do not depend on it."
+        "--jobs",
+        "-j",
+        min=1,
+        metavar="NUMBER",
+        help="Parallel runs; by default one per processor. Results do not depend on it.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files, even those of other programs.")]
-Out = Annotated[Optional[Path], typer.Option("--out", "-o", help="Directory to write to.")]
+Out = Annotated[Optional[Path], typer.Option("--out", "-o", metavar="DIRECTORY", help="Directory to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 

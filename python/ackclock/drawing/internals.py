@@ -76,7 +76,7 @@ def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict
             )
             found.setdefault(name, []).append(line)
     if not found:
-        raise ValueError("no flow has internal quantities; those of Westwood, for example, do")
+        raise ValueError("no flow has internal quantities; the parts of Westwood, for example, have some")
     checks.words("internals", "quantity", names or (), found)
     return {name: found[name] for name in (names or found)}
 

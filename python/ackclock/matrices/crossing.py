@@ -1,4 +1,4 @@
-"""The matrix: every combination of slow start, avoidance, loss response and recovery on paths that disagree."""
+"""Plan and execution of a matrix: every combination of slow start, avoidance, loss response and recovery."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlannedRun(Point[Row]):
     composition : Composition
         The composition of the flows under test.
     seed : int
-        Seed of the run.
+        The seed of the run.
     """
 
     path: NetworkPath
@@ -44,7 +44,7 @@ class PlannedRun(Point[Row]):
 
     @cached_property
     def hash(self) -> str:
-        """The scenario's hash: runs with equal hashes are run once."""
+        """The hash of the scenario: of runs with equal hashes, one runs."""
         return self.scenario.hash
 
 
@@ -59,13 +59,13 @@ class Plan:
     compositions : sequence of Composition
         The rows.
     baseline : Composition
-        What every other is compared with.
+        The composition with which all others are compared.
     seeds : int
-        Each is run with the seeds from 1 to this.
+        Every composition runs with the seeds from 1 to this.
     runs : sequence of PlannedRun
-        Rows, baseline and the rivals among themselves, all with the first seed first.
+        Runs of the rows, the baseline, and the rivals among themselves, sorted by seed.
     refused : sequence of str
-        What the scenario said of combinations that cannot be, which are left out.
+        The errors of impossible combinations, which are skipped.
     """
 
     paths: Sequence[NetworkPath]
@@ -77,22 +77,22 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """Names all that is run."""
+        """A hash of all runs."""
         return sources.digest(*(run.hash for run in self.runs))
 
 
 @dataclass
 class Outcome:
-    """What the runs gave, and the store of `execute`.
+    """The measurements of the runs, and the store of `execute`.
 
     Attributes
     ----------
     plan : Plan
-        What was planned.
+        The planned runs.
     measured : dict
-        What was measured of each scenario, by its hash.
+        The measurements of each scenario, by its hash.
     reused : int
-        Scenarios that an earlier attempt had measured.
+        Number of scenarios that an earlier attempt measured.
     """
 
     plan: Plan
@@ -104,7 +104,7 @@ class Outcome:
         return run.hash in self.measured
 
     def put(self, run: PlannedRun, row: Row) -> None:
-        """Store what was measured of a run."""
+        """Store the measurements of a run."""
         self.measured[run.hash] = row
 
 
@@ -116,7 +116,7 @@ def plan(
     duration: str | None = None,
     baseline: Mapping[str, PartSpec] | None = None,
 ) -> Plan:
-    """Plan a matrix; parameters and errors are those of `ackclock.matrix`."""
+    """Return the plan of a matrix; parameters and errors are those of `ackclock.matrix`."""
     if seeds < 1:
         raise ValueError("seeds must be at least 1")
     found = _paths(where)
@@ -151,7 +151,7 @@ def _paths(where: Sequence[str | Path] | None) -> list[NetworkPath]:
 
 
 def _possible(wanted: Sequence[Composition], path: NetworkPath) -> tuple[list[Composition], list[str]]:
-    """Part the combinations that a scenario accepts from what it says of the others."""
+    """Return the combinations that a scenario accepts, and the errors of the others."""
     said = {composition: _refusal(composition, path) for composition in wanted}
     possible = [composition for composition, refusal in said.items() if refusal is None]
     refused = [f"{composition.name}: {refusal}" for composition, refusal in said.items() if refusal is not None]
@@ -175,23 +175,23 @@ def execute(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run what is not known yet.
+    """Run the scenarios that have no measurements yet.
 
     Parameters
     ----------
     plan
-        What to run.
+        The plan.
     known
-        What was measured before, by the scenario's hash.
+        Earlier measurements by the hash of their scenario.
     jobs
-        Runs at once.
+        Number of parallel runs.
     progress
-        Called with the number of finished runs and of all runs, after each.
+        A function called after each run with the numbers of finished runs and of all runs.
 
     Raises
     ------
     Stopped
-        If Ctrl-C was pressed; its ``outcome`` is what was finished.
+        After Ctrl-C; its ``outcome`` holds the finished runs.
     """
     wanted = {run.hash: run for run in plan.runs}
     outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
@@ -204,12 +204,12 @@ def execute(
 
 
 class Stopped(Interrupted):
-    """A matrix was stopped by Ctrl-C.
+    """Ctrl-C stopped a matrix.
 
     Attributes
     ----------
     outcome : Outcome
-        What was finished before.
+        The finished runs.
     """
 
     def __init__(self, outcome: Outcome, planned: int, *, advice: str = "") -> None:
@@ -220,5 +220,5 @@ class Stopped(Interrupted):
 
 
 def program() -> str:
-    """Name the program that simulates and measures by its content; what another one measured is not used again."""
+    """Return a hash of the program that simulates and measures; measurements of another program are not reused."""
     return sources.program(RUNNER, metrics.__name__)

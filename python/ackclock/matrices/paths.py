@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
+from ackclock.experiments.freeze import Frozen
 from ackclock.files import checks, toml
 from ackclock.matrices.parts import AXES, WHOLE, Composition, Part, whole_control
 from ackclock.scenario import Scenario, load
@@ -128,7 +129,7 @@ def read(file: Path) -> NetworkPath:
         raise ValueError(f"{file}: no flow is under test; its name must begin with {TESTED!r}")
     if "sweep" in document:
         raise ValueError(f"{file}: a path is one scenario; remove [sweep]")
-    frozen = toml.parse(scenario.to_toml(), str(file))["flow"]
+    frozen = Frozen(scenario).flows
     sized = frozenset(flow["name"] for flow in frozen if "size" in flow)
     return NetworkPath(file.stem, _summary(file), scenario, tested, sized, _rival(frozen))
 

@@ -1,7 +1,7 @@
-"""A paper's figures of measured values: over a label, as a map over two labels, or over time or a model's rounds.
+"""Charts of a paper: measured values over one label, over two labels, over time, or over the rounds of a model.
 
-What they show is in `paper.toml`: ``[[chart]]`` with its `kind`, the labels of the cells that it takes (`where`), and
-the label on its axis. Values are means over seeds or start times with their intervals, as in verdicts.
+A ``[[chart]]`` of `paper.toml` declares its `kind`, the labels of its cells (`where`), and the label of its axis.
+Values are means over seeds or start times with the intervals of verdicts.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Picture:
     Attributes
     ----------
     chart : Chart
-        What it shows.
+        Its declaration.
     path : Path
-        Where it was written.
+        Its file.
     columns, rows : list
-        The numbers that it shows, as a table; empty for curves over time.
+        Its numbers as a table; empty for curves over time.
     """
 
     chart: Chart
@@ -70,14 +70,14 @@ class Picture:
 
 
 def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
-    """Draw the charts of a paper of which anything was run.
+    """Draw all charts of a paper that have runs.
 
     Parameters
     ----------
     outcome
-        What the runs gave.
+        The results of the runs.
     folder
-        Where to.
+        Folder of the figures.
     """
     drawn = []
     for index, chart in enumerate(outcome.plan.paper.contents.charts, start=1):
@@ -95,9 +95,9 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw one point or bar with its interval for each flow, or value of the label `series`, and each value of `x`.
+    """Draw a point or bar with its interval for each value of `x` and each flow, or each value of `series`.
 
-    With `panel` there is one panel for each value of a third label; with `over` each series is drawn over that one.
+    With `panel`, each value of a third label has a panel. With `over`, each series is divided by that one.
     """
     paper = outcome.plan.paper
     label, x, panel = _series(chart, paper), chart.x, chart.panel
@@ -131,7 +131,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
         for index, name in enumerate(series):
             own = {place: found.get((value, place, name) if panel else (place, name)) for place in places}
             at = [places.index(place) for place, item in own.items() if item is not None]
-            # Beside a formula's line what was measured stands as points.
+            # Measurements are points if a formula is drawn as a line.
             style: drawing.Style = "formula" if name in exact else "points" if exact else "lines"
             style = "bars" if chart.kind == "bars" else style
             means = [item for item in own.values() if item is not None]
@@ -161,7 +161,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
-    """Name the places of an axis of so many inches; long names are smaller, and broken between words."""
+    """Label the positions of an axis of `width` inches; long labels are smaller and wrapped."""
     room = max(4, int(9 * width / max(1, len(places))))
     names = [textwrap.fill(place, room, break_long_words=False) for place in places]
     longest = max((len(word) for name in names for word in name.split("\n")), default=0)
@@ -169,10 +169,10 @@ def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
 
 
 def printed_values(chart: Chart, outcome: Outcome) -> list[tuple[str, str, float]]:
-    """Return what the paper prints of a chart's values: the value of `x`, that of the series or "", and the number.
+    """Return the printed values of a chart: the value of `x`, the value of the series or "", and the number.
 
-    They are those that the chart names itself (``printed``), and those of printed tables that show the chart's metric
-    of the same labels, in one of the table's readings.
+    They come from the chart itself (``printed``) and from printed tables. A table must have the metric of the chart,
+    and a reading with the labels of the chart.
     """
     found = [(mark.x, mark.series, float(mark.value)) for mark in chart.printed]
     if chart.ratio or chart.over is not None or chart.panel is not None:
@@ -195,7 +195,7 @@ def _agree(where: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 def _ratios(
     rows: Sequence[Row], ratio: Mapping[str, Sequence[str]], keys: Sequence[str]
 ) -> dict[tuple[str, ...], Interval]:
-    """Return the ratio of the means of two values of a label, paired run by run, as in verdicts."""
+    """Return the ratio of the means of two values of a label, paired by run as in verdicts."""
     label, (of, to) = next(iter(ratio.items()))
     below = {_paired(row, keys): row["value"] for row in rows if row[label] == to}
     pairs: dict[tuple[str, ...], tuple[list[float], list[float], Any]] = {}
@@ -213,7 +213,7 @@ def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw a heat map of one flow's mean value over two labels, one panel for each value of a third."""
+    """Draw a heat map of the mean of one flow over two labels, with a panel for each value of a third label."""
     rows = _chosen(chart, outcome)
     x, y, panel = chart.x, chart.y, chart.panel
     panels = _values(rows, panel) if panel else [""]
@@ -246,7 +246,7 @@ def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _map_label(chart: Chart) -> str:
-    """Say what a map's colours stand for."""
+    """Return the label of a map's colour bar."""
     if chart.axis is not None:
         return chart.axis
     if chart.equals is not None:
@@ -258,10 +258,10 @@ def _map_label(chart: Chart) -> str:
 
 
 def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw which value of the label `series` does best over two labels, one panel for each value of a third.
+    """Draw the best value of the label `series` over two labels, with a panel for each value of a third label.
 
-    That is the first of those whose mean is `within` this share of the best mean. With `over` the share of that value's
-    mean stands below that is saved, or won, by the best instead of it.
+    The best value is the first one whose mean differs from the best mean by at most the share `within`. With `over`,
+    each cell also shows the relative gain over that value.
     """
     rows = _per_run(_chosen(chart, outcome), chart, outcome.plan.paper)
     x, y, panel, series = chart.x, chart.y, chart.panel, _series(chart, outcome.plan.paper)
@@ -299,13 +299,13 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
 def _variants(
     found: Mapping[tuple[str, ...], tuple[list[float], Any]], names: Sequence[str], cell: tuple[str, ...]
 ) -> dict[str, list[float]]:
-    """Return the samples of a cell by the values of the label that is chosen from, in their order."""
+    """Return the samples of a cell by the candidate values, in their order."""
     keys = {name: (name, *cell) for name in names}
     return {name: found[key][0] for name, key in keys.items() if key in found}
 
 
 def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw curves over time: of each flow of the chosen cell's runs, or of one for each value of `series`."""
+    """Draw curves over time: of each flow of the chosen cell, or of one flow for each value of `series`."""
     known = _values(outcome.rows, _flows(outcome.plan.paper))
     shown: dict[str, plot.Line] = {}
     for labels, lines in _drawn(chart, outcome):
@@ -324,9 +324,9 @@ def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw what one flow's congestion control shows of itself, in the first run of the chosen cell."""
+    """Draw the internals of one flow's congestion control in the first run of the chosen cell."""
     for _, lines in _drawn(chart, outcome):
-        # A run of one flow does not name it.
+        # In a run with one flow, curves have no flow name.
         alone = {name: lines.get(f"internals/{name}") for name in chart.names}
         own = {name: lines.get(f"internals/{chart.flow}: {name}", alone[name]) for name in chart.names}
         shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
@@ -336,7 +336,7 @@ def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw what a model did round by round in the first seed of the chosen cell, one panel for each quantity."""
+    """Draw the rounds of a model for the first seed of the chosen cell, with a panel for each quantity."""
     for _, lines in _drawn(chart, outcome):
         shown = {name: line for name in chart.traces if (line := lines.get(f"{modelruns.TRACED}/{name}")) is not None}
         if len(shown) < len(chart.traces):
@@ -357,7 +357,7 @@ def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _drawn(chart: Chart, outcome: Outcome) -> list[tuple[dict[str, str], Lines]]:
-    """Return the labels and curves of the chart's cells."""
+    """Return labels and curves of the chart's cells."""
     cells = [(dict(zip(outcome.plan.paper.labels, key, strict=True)), lines) for key, lines in outcome.lines.items()]
     return [(labels, lines) for labels, lines in cells if lines and chart.takes(labels)]
 
@@ -374,7 +374,7 @@ DRAW: dict[str, Callable[[Chart, Outcome], Drawn | None]] = {
 
 
 def _chosen(chart: Chart, outcome: Outcome) -> list[Row]:
-    # The exact path stands beside verdicts only.
+    # Only verdicts show the exact path.
     return [row for row in outcome.rows if row.get("paths") != "exact" and chart.takes(row)]
 
 
@@ -383,7 +383,7 @@ def _values(rows: Sequence[Row], label: str) -> list[str]:
 
 
 def _in_order(values: list[str]) -> list[str]:
-    """Sort values that begin with a number, as "50" or "100 s"; others, or of several units, stay as in the files."""
+    """Sort values that begin with a number and share a unit, such as "50 s" and "100 s"; others keep their order."""
     parted = [value.partition(" ") for value in values]
     try:
         numbers = {value: float(head) for value, (head, _, _) in zip(values, parted, strict=True)}
@@ -398,7 +398,7 @@ def _scaled(row: Row, chart: Chart) -> float | None:
 
 
 def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
-    """Return what is drawn of each flow as ``value``; with `series`, the mean over the flows of each run."""
+    """Add the drawn ``value`` to each row; with `series`, average over the flows of each run."""
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     if chart.series in (None, paper.contents.flows):
         return valued
@@ -409,10 +409,10 @@ def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
 
 
 def _of_flow(rows: Sequence[Row], chart: Chart, paper: Paper, keys: Sequence[str]) -> dict[tuple[str, ...], Interval]:
-    """Return what is drawn of the chart's flow.
+    """Return the drawn values of the chart's flow.
 
-    That is its metric; or, with `to`, its ratio to that of another flow of the run; or, with `equals`, how often it has
-    this value.
+    They are means of its metric. With `to`, they are ratios to another flow of the run; with `equals`, they are the
+    share of runs with this value.
     """
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     flows = _flows(paper)
@@ -429,7 +429,7 @@ def _run(row: Row, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _samples(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], tuple[list[float], Any]]:
-    """Return the values of each cell in the order of their runs, and what they are over."""
+    """Return the values of each cell in the order of the runs, and their sampling."""
     samples: dict[tuple[str, ...], tuple[list[float], Any]] = {}
     for row in rows:
         samples.setdefault(tuple(row[key] for key in keys), ([], row["sampling"]))[0].append(row["value"])
@@ -454,10 +454,10 @@ def _text(value: Interval | None) -> str:
 
 
 def _series(chart: Chart, paper: Paper) -> str:
-    """Name the label of a chart's series: by default that of the flows."""
+    """Return the label of a chart's series; by default the label of flows."""
     return chart.series or _flows(paper)
 
 
 def _flows(paper: Paper) -> str:
-    """Name the label of flows, which a chart without `series` needs."""
+    """Return the label of flows; a chart without `series` needs it."""
     return paper.contents.flows or ""

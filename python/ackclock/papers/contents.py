@@ -25,9 +25,9 @@ class Experiment:
     labels : dict
         Labels of all its variants.
     only : dict
-        For some labels the values that are kept.
+        Selected values by label.
     relabel : dict
-        Labels that its cells have in place of their own.
+        Labels that replace those of its cells.
     """
 
     file: str
@@ -43,15 +43,15 @@ class ModelExperiment:
     Attributes
     ----------
     name : str
-        The model's.
+        Name of the model.
     labels : dict
         Labels of all its points.
     parameters : dict
         Parameters of all its points.
     sweep : dict
-        Axes by their labels: a list of values of the parameter with the label's name, or by value the parameters set.
+        Axes by label: a list of values of the parameter with that name, or a table of values with their parameters.
     columns : dict
-        Outputs by the further columns in which they stand.
+        Outputs by the names of additional columns.
     """
 
     name: str
@@ -63,20 +63,20 @@ class ModelExperiment:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A ``[[repeat]]``: how cells are repeated, and what is measured of their runs.
+    """A ``[[repeat]]``: the rule of repetition for some cells, and the measures of their runs.
 
     Attributes
     ----------
     rule : Rule
-        How each cell is repeated.
+        The rule of repetition.
     where : dict
-        Labels of its cells.
+        Labels of the cells.
     seeds_by : tuple of str
-        Labels by which cells have seeds of their own.
+        Labels that give cells their own seeds.
     spans : dict
-        Spans of time in seconds, by the column that tells how many bytes arrived in them.
+        Spans of time in seconds, by the column of the bytes that arrive in them.
     cwnd : dict
-        Spans of time in seconds, by the column that tells the mean of cwnd over them.
+        Spans of time in seconds, by the column of the mean cwnd in them.
     derived : tuple of str
         Names of measures, see `deriving`.
     """
@@ -91,7 +91,7 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Quick:
-    """``[quick]``: at most so many repetitions by their sampling, and for some labels the values that are run."""
+    """``[quick]``: the largest number of repetitions by sampling, and selected values by label."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     only: Choices = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Quick:
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the paper's figures: the number of its first, and the labels of all."""
+    """A block of the paper's figures: the number of the first figure, and the labels of all."""
 
     first: int
     where: Labels
@@ -107,26 +107,26 @@ class Block:
 
 @dataclass(frozen=True)
 class Figures:
-    """``[figures]``: sheets of panels, each panel one of the paper's figures.
+    """``[figures]``: sheets of panels; each panel is a figure of the paper.
 
     Attributes
     ----------
     sheet, panel, overlay : tuple of str, str, str
-        Labels that tell sheets apart, the panels of a sheet, and the curves of a panel.
+        Labels of sheets, of the panels of a sheet, and of the curves of a panel.
     panel_title, overlay_title : str
-        What panels and curves are called, with {} for the value.
+        Titles of panels and curves, with {} for the value.
     shown : tuple of str
         Kinds of plot: ``cwnd``, ``throughput``.
     only : dict
-        For some labels the values that are drawn.
+        Selected values by label.
     bin, start : float or None
-        Bins of throughput and the end of the start, in seconds; with `start` there are also plots of the start.
+        Bins of throughput, and end of the plots of the start, in seconds; None: no such plots.
     blocks : tuple of Block
-        Blocks of figures; those of each stand in the order of `order`.
+        Blocks of figures; each has the figures of `order`.
     keys : tuple of str
-        Labels by which the figures of a block are ordered.
+        Labels of the figures in a block.
     order : tuple
-        Their values, figure by figure.
+        Values of `keys` for each figure of a block.
     """
 
     sheet: Texts
@@ -144,12 +144,12 @@ class Figures:
 
     @property
     def kinds(self) -> list[str]:
-        """All kinds of plot: `shown`, and ``start`` if the first seconds are drawn."""
+        """All kinds of plot: `shown`, and ``start`` if the start is drawn."""
         return [*self.shown, *(["start"] if self.start is not None else [])]
 
     @property
     def numbers(self) -> dict[tuple[tuple[str, str], ...], int]:
-        """The paper's figure number of every panel, by its sorted labels and ``kind``."""
+        """The figure number of every panel in the paper, by its sorted labels and ``kind``."""
         numbers = {}
         for block in self.blocks:
             for index, values in enumerate(self.order):
@@ -160,7 +160,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Printed:
-    """A value that the paper prints in a chart: where on the axis, the number, and its series or ""."""
+    """A printed value of a chart: the position on the axis, the number, and its series or ""."""
 
     x: str
     value: float
@@ -174,47 +174,47 @@ class Chart:
     Attributes
     ----------
     kind : str
-        What is drawn.
+        Kind of the chart.
     title : str
-        What it shows.
+        Its title.
     where : dict
         Labels of its cells.
     only : dict
-        For some labels the values that it takes.
+        Selected values by label.
     figure : int or None
-        The paper's figure.
+        Its figure number in the paper.
     x, y, panel, series : str or None
         Labels on the axes, of the panels, and of the series.
     metric : str
-        The column that it shows, of all kinds but curves.
+        The drawn column; empty for curves.
     scale : float or None
         Factor to the unit of its axis.
     axis : str or None
         Title of the axis of values.
     group : str
-        The figures that it is folded with.
+        The group with which it is folded.
     ratio : dict
-        A label with two of its values, whose ratio is drawn.
+        A label with two values; their ratio is drawn.
     over : str or None
-        The value of `series` to which the others are compared.
+        The value of `series` with which the others are compared.
     printed : tuple of Printed
-        Values that the paper prints.
+        Printed values of the paper.
     flow, to : str or None
-        The flow that is drawn, and the one to which it is compared.
+        The drawn flow, and the flow with which it is compared.
     equals : float or None
-        What is drawn is how often the metric has this value.
+        The chart draws the share of runs with this value of the metric.
     bounds : tuple of float, or None
-        Values of a map that are framed.
+        Framed values of a map.
     mark : dict
-        Labels of a cell of a map that is marked.
+        Labels of the marked cell of a map.
     sense : {"lowest", "highest"} or None
-        Which mean is best.
+        The best mean.
     within : float
-        Share of the best mean within which another value is as good.
+        Relative distance from the best mean at which another value is as good.
     trace : {"cwnd", "throughput"} or None
         The curve over time.
     traces : tuple of str
-        The quantities over a model's rounds.
+        Quantities over the rounds of a model.
     bin : float or None
         Bins of throughput, in seconds.
     names : tuple of str
@@ -251,22 +251,22 @@ class Chart:
 
     @property
     def factor(self) -> float:
-        """What values are multiplied by."""
+        """Factor of all values."""
         return 1 if self.scale is None else self.scale
 
     @property
     def heading(self) -> str:
-        """Its title with the paper's number."""
+        """Its title with the figure number."""
         return self.title if self.figure is None else f"Figure {self.figure}: {self.title}"
 
     def takes(self, labels: Mapping[str, Any]) -> bool:
-        """Whether it takes a cell or row of these labels."""
+        """Whether the chart contains a cell or row with these labels."""
         return matches(labels, self.where) and leaves(self.only, labels)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """``[answer]``: three sentences and the causes, with braces for what is measured; the leading figure."""
+    """``[answer]``: three sentences and the causes, with braces for measured values, and the leading figure."""
 
     sentences: Texts
     causes: Texts = ()
@@ -280,7 +280,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Contents:
-    """All of a ``paper.toml``; `flows` is the label that names the flows of a run, if the paper compares those."""
+    """The contents of a ``paper.toml``; `flows` is the label of flows, if the paper compares the flows of a run."""
 
     title: str = ""
     reference: str = ""
@@ -297,10 +297,10 @@ class Contents:
 
 
 def matches(labels: Mapping[str, Any], where: Labels) -> bool:
-    """Whether labels have the values that `where` asks for."""
+    """Whether labels have the values of `where`."""
     return all(labels[label] == value for label, value in where.items())
 
 
 def leaves(only: Choices, labels: Mapping[str, Any]) -> bool:
-    """Whether `only` leaves a cell or row of these labels."""
+    """Whether `only` selects a cell or row with these labels."""
     return all(labels[label] in kept for label, kept in only.items() if label in labels)

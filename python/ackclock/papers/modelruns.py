@@ -1,6 +1,6 @@
-"""A paper's experiments with analytic models: ``[[model]]`` of ``paper.toml``, whose rows stand beside those of runs.
+"""Experiments of a paper with analytic models: ``[[model]]`` of ``paper.toml``; their rows join those of runs.
 
-A closed form gives one row for each cell, of the sampling ``exact``; a simulated model one for each seed.
+A closed form has one row for each cell, with the sampling ``exact``; a simulated model has one row for each seed.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from ackclock.texts.numbers import finite
 
 Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]
-TRACED = "rounds"  # the model whose single steps can be seen
+TRACED = "rounds"  # the model that has a trace
 SEED = "seed"
 
 
 @dataclass(frozen=True)
 class Point:
-    """A cell of an experiment with a model: its labels, and the parameters that they stand for.
+    """A cell of an experiment with a model: its labels and its parameters.
 
     Attributes
     ----------
     model : str
-        Its name.
+        Name of the model.
     labels : dict
-        Which cell it is, without the label that names flows.
+        Its labels, without the label of flows.
     flow : str
-        What that label says: by default the model's name.
+        The label of flows; by default the name of the model.
     parameters : dict
-        Those that are not left at their defaults.
+        Parameters that differ from their defaults.
     columns : dict
-        Outputs by the further columns in which they stand, so that they compare with others'.
+        Outputs by the names of additional columns, in which they compare with other rows.
     """
 
     model: str
@@ -61,16 +61,16 @@ class Point:
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """A cell that is evaluated.
+    """A planned evaluation of a cell.
 
     Attributes
     ----------
     point : Point
-        What is evaluated.
+        The cell.
     seeds : sequence of int or None
-        One evaluation for each; None for a closed form.
+        The seed of each evaluation; None for a closed form.
     traces : sequence of str
-        Columns of the first seed's trace that are drawn.
+        Drawn columns of the trace of the first seed.
     """
 
     point: Point
@@ -84,17 +84,17 @@ class PlannedModel:
 
     @property
     def said(self) -> list[Any]:
-        """All that determines what it gives, but the program."""
+        """Everything that determines the outputs, except the program."""
         return [self.point.model, dict(self.point.labels), dict(self.point.parameters), self.seeds]
 
 
 def points(paper: Paper) -> list[Point]:
-    """Return the cells of a paper's experiments with models.
+    """Return the cells of all experiments with models.
 
     Raises
     ------
     ValueError
-        If a model, parameter, output or label does not exist, or two experiments have the same cell.
+        If a model, parameter, output or label is unknown, or if two experiments have the same cell.
     """
     found: dict[tuple[str, ...], Point] = {}
     for number, entry in enumerate(paper.contents.models, start=1):
@@ -130,7 +130,7 @@ def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
 
 
 def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: ANN401 - a list or a table
-    """Return an axis' values: of a list the parameter has the label's name, in a table each value says what it sets."""
+    """Return the values of an axis; a list sets the parameter with the name of the label, a table its own settings."""
     if isinstance(values, Mapping):
         return [(label, value, settings) for value, settings in values.items()]
     return [(label, value, {label: value}) for value in values]
@@ -146,29 +146,29 @@ def _check_settings(model: Model, settings: Settings, place: str) -> None:
 
 
 def outputs(model: str) -> list[str]:
-    """Name the outputs of a model."""
+    """Return the names of a model's outputs."""
     return [output.name for output in registry.find(model).outputs]
 
 
 def is_random(point: Point) -> bool:
-    """Whether a model is simulated, so that one evaluation is one of a sample."""
+    """Whether the model is simulated, so that each seed is one value of a sample."""
     return registry.find(point.model).simulated
 
 
 def trace_names() -> list[str]:
-    """Name the quantities that a trace has."""
+    """Return the names of the quantities in a trace."""
     return [column for column in registry.find("rounds").trace if column not in ("round", "time")]
 
 
 def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, plot.Line]]:
-    """Evaluate a cell: a row for each seed, or one, and the curves of its first seed over rounds.
+    """Evaluate a cell: rows for all seeds, and the curves of the first seed over rounds.
 
     Parameters
     ----------
     planned
-        What to evaluate.
+        The planned evaluation.
     flows
-        The label that names flows, if the paper has one.
+        The label of flows, if the paper has one.
     """
     point = planned.point
     seeds = {} if planned.seeds is None else {SEED: list(planned.seeds)}
@@ -185,7 +185,7 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
     }
     made = []
     for index, row in enumerate(table.iter_rows(named=True)):
-        # What is not defined at these parameters is no number.
+        # An output that is undefined at these parameters is None.
         numbers = finite({key: row[key] for key in outputs(point.model)})
         renamed = {column: numbers[output] for column, output in point.columns.items()}
         made.append({**common, "unit": 0 if planned.seeds is None else index + 1, **numbers, **renamed})

@@ -1,4 +1,4 @@
-"""The plan of a paper: its runs, its evaluations of models, and what they are compared with."""
+"""The plan of a paper: its runs, its evaluations of models, its claims and its printed tables."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class PlannedRun(Point[Measured]):
     Attributes
     ----------
     measurement : FlowTable
-        What is measured of it.
+        The measurement of the run.
     labels : dict
-        Which cell it belongs to.
+        Labels of its cell.
     repetition : Repetition
-        Which repetition of the cell it is.
+        The repetition of the cell.
     repeat : Repeat
-        The rule by which the cell is repeated.
+        The rule of the cell.
     """
 
     measurement: FlowTable
@@ -56,18 +56,18 @@ class PlannedRun(Point[Measured]):
 
     @property
     def curves(self) -> Curves:
-        """The curves that are measured of it."""
+        """The measured curves."""
         return self.measurement.curves
 
     @property
     def said(self) -> list[Any]:
-        """What is run and measured, but for curves and the program."""
+        """Scenario and measures for the hash of the manifest, without curves and program."""
         return [self.scenario.hash, dict(self.repeat.spans), dict(self.repeat.cwnd), *self.repeat.derived]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a paper, its evaluations of models, and the claims and tables that they are compared with."""
+    """All runs and evaluations of models of a paper, and its claims and printed tables."""
 
     paper: Paper
     quick: bool
@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def evaluations(self) -> int:
-        """How often models are evaluated."""
+        """Number of evaluations of models."""
         return sum(model.count for model in self.models)
 
     @property
@@ -91,21 +91,21 @@ class Plan:
 
 
 def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
-    """Plan a paper's runs, and read its claims and printed tables.
+    """Plan the runs of a paper, and read its claims and printed tables.
 
     Parameters
     ----------
     paper
         The paper.
     quick
-        Whether to leave out what its ``[quick]`` says.
+        Whether to plan only the runs of its ``[quick]``.
 
     Raises
     ------
     ScenarioError
         If a scenario file is wrong.
     ValueError
-        If ``paper.toml``, ``claims.toml`` or ``tables.toml`` names what is not there, or a cell has no rule of
+        If ``paper.toml``, ``claims.toml`` or ``tables.toml`` uses an unknown name, or if a cell has no rule of
         repetition.
     """
     shorter = paper.contents.quick if quick else Quick()
@@ -133,7 +133,7 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
 def _with_flows(
     paper: Paper, values: Mapping[str, list[str]], variants: Variants, points: Sequence[modelruns.Point]
 ) -> dict[str, list[str]]:
-    """Add the label that names flows, with the names that they have in any run."""
+    """Add the label of flows, with the names of all flows."""
     label = paper.contents.flows
     if label is None:
         return dict(values)
@@ -160,11 +160,11 @@ def _variants(paper: Paper) -> Variants:
             checks.words(place, "label", paper.labels, labels)
             if any(labels[label] not in kept for label, kept in only.items()):
                 continue
-            # A cell may stand among others under another name, as what one protocol got when all used its recovery.
+            # A cell may be compared under another name, such as the share of one protocol if all use its recovery.
             checks.words(f"{place}: relabel", "label", experiment.relabel, paper.labels)
             cell = {label: {**labels, **experiment.relabel}[label] for label in paper.labels}
             key = tuple(cell.values())
-            # Choices of several experiments may overlap; what is the same is run once.
+            # Experiments may overlap; equal cells are run once.
             if key in found and found[key][1].hash != scenario.hash:
                 raise ValueError(f"{paper.file}: two experiments have the cell {', '.join(key)}")
             found.setdefault(key, (cell, scenario))
@@ -230,7 +230,7 @@ def _given(*words: str | None) -> list[str]:
 
 
 def _metrics(paper: Paper) -> list[str]:
-    """Name the columns on which a claim may be judged."""
+    """Return the columns on which a claim can be judged."""
     shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
     columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
     measured = [name for repeat in paper.contents.repeats for measure in measures(repeat) for name in measure.columns]
@@ -239,7 +239,7 @@ def _metrics(paper: Paper) -> list[str]:
 
 
 def measures(repeat: Repeat) -> list[Measure]:
-    """Return what is measured of runs besides the table of their flows."""
+    """Return the measures of a rule: columns besides the table of flows."""
     return [
         *([spans.arrivals(repeat.spans)] if repeat.spans else []),
         *([spans.windows(repeat.cwnd)] if repeat.cwnd else []),
@@ -260,10 +260,10 @@ def _repetitions(
 
 
 def _drawn(repeated: Sequence[Repetition]) -> list[int]:
-    """Choose the runs of a cell whose curves are drawn, by their places.
+    """Return the positions of the runs of a cell whose curves are drawn.
 
-    Curves of two cells can be compared only if their seeds are the same; so runs with seeds that all cells share come
-    first, then those on the exact path.
+    Curves of two cells are comparable only with equal seeds. So runs with common seeds are preferred, then runs on the
+    exact path.
     """
     common = [place for place, run in enumerate(repeated) if run.seeds == "common"]
     exact = [place for place, run in enumerate(repeated) if run.paths != "like"]
@@ -271,7 +271,7 @@ def _drawn(repeated: Sequence[Repetition]) -> list[int]:
 
 
 def _curves(curves: Curves, drawn: Sequence[int], place: int) -> Curves:
-    """Say which curves are measured of a cell's run: a control's internals are those of the first drawn run alone."""
+    """Return the curves of one run of a cell; only the first drawn run has internals of a control."""
     if place not in drawn:
         return Curves()
     kept = tuple(kind for kind in curves.kinds if place == drawn[0] or kind != "internals")
@@ -279,7 +279,7 @@ def _curves(curves: Curves, drawn: Sequence[int], place: int) -> Curves:
 
 
 def _curves_of(paper: Paper, labels: Mapping[str, str]) -> Curves:
-    """Say which curves the figures need of a cell."""
+    """Return the curves that the figures need of a cell."""
     figures = paper.contents.figures
     if figures is not None:
         shown = leaves(figures.only, labels)
@@ -291,7 +291,7 @@ def _curves_of(paper: Paper, labels: Mapping[str, str]) -> Curves:
 
 
 def _repeat(paper: Paper, labels: Mapping[str, str]) -> Repeat:
-    """Find the rule of repetition for a cell."""
+    """Return the rule of repetition for a cell."""
     found = next((repeat for repeat in paper.contents.repeats if matches(labels, repeat.where)), None)
     if found is None:
         raise ValueError(f"{paper.file}: no [[repeat]] for {', '.join(labels.values())}")
@@ -299,7 +299,7 @@ def _repeat(paper: Paper, labels: Mapping[str, str]) -> Repeat:
 
 
 def _first_seed(repeat: Repeat, labels: Mapping[str, str], values: Values) -> int:
-    """Return the first seed of a cell: cells that differ in the labels of `seeds_by` have seeds of their own."""
+    """Return the first seed of a cell; cells that differ in the labels of `seeds_by` have different seeds."""
     place = 0
     for label in repeat.seeds_by:
         place = place * len(values[label]) + values[label].index(labels[label])
@@ -309,7 +309,7 @@ def _first_seed(repeat: Repeat, labels: Mapping[str, str], values: Values) -> in
 def _repeated(
     paper: Paper, point: modelruns.Point, values: Values, counts: Mapping[str, int]
 ) -> modelruns.PlannedModel:
-    """Plan the evaluations of a cell: one of a closed form, one for each seed of a simulated model."""
+    """Plan the evaluations of a cell: one for a closed form, one for each seed for a simulated model."""
     if not modelruns.is_random(point):
         return modelruns.PlannedModel(point, None)
     repeat = _repeat(paper, point.labels)

@@ -1,8 +1,8 @@
-"""A paper's printed tables as data: each printed number, the runs that measure it again, and arithmetic on it.
+"""Printed tables of a paper as data: printed numbers, the runs that measure them again, and checks.
 
-They stand in ``tables.toml``. A table has one row for each value of a label, and columns that say which runs and metric
-they show. Its readings say which of the paper's open choices are tried. Its checks compute from printed numbers of one
-row what can be known otherwise, as the length of the run, so that a table which contradicts itself is found out.
+The tables are in ``tables.toml``. A table has one row for each value of a label; a column selects runs and a metric. A
+reading is one choice where the paper leaves a question open. A check computes a known quantity, such as the length of
+the run, from the printed numbers of a row. So it finds a table that contradicts itself.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Column:
     Attributes
     ----------
     name : str
-        What heads it.
+        Its heading.
     where : dict
-        Labels of its runs, besides those of its table and row; flows that are left open are averaged in each run.
+        Labels of its runs, besides those of table and row. Without a label of flows, all flows of a run are averaged.
     metric : str
-        The column of the runs that it shows.
+        The column of the runs.
     scale : float
         Factor to the printed unit.
     """
@@ -41,23 +41,23 @@ class Column:
 
 @dataclass(frozen=True)
 class Check:
-    """Arithmetic on the numbers of one row.
+    """A check of the numbers of one row.
 
     Attributes
     ----------
     name : str
-        What it computes, with its unit.
+        The computed quantity with its unit.
     measure : {"ratio", "jain"}
-        ``ratio``: factor · Σof / Σto · row^power, where row is the number with which the row's label begins, and Σto is
-        1 without `to`. ``jain``: Jain's index of `of`.
+        ``ratio``: factor · Σof / Σto · row^power. The row's label begins with the number row; Σto is 1 without `to`.
+        ``jain``: Jain's index of `of`.
     of, to : tuple of str
         Columns.
     factor, power : float
         As above.
     low, high : float or None
-        Between which it must lie if the table makes sense; None is no limit.
+        Limits of a correct table; None: no limit.
     note : str
-        What it shows.
+        A remark on the check.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Check:
     note: str = ""
 
     def value(self, row: str, numbers: Mapping[str, float]) -> float | None:
-        """Compute it of a row: its label, and its numbers by column; None if a sum divides by zero."""
+        """Compute the check for a row with its numbers by column; None if the divisor is zero."""
         of = [numbers[name] for name in self.of]
         if self.measure == "jain":
             return jain_index(of)
@@ -79,12 +79,12 @@ class Check:
         return self.factor * math.fsum(of) / below * leading(row) ** self.power if below else None
 
     def fits(self, value: float) -> bool:
-        """Whether a value lies within the limits."""
+        """Whether a value is within the limits."""
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
     @property
     def limits(self) -> str:
-        """The limits in words; empty if there are none."""
+        """The limits in words; empty without limits."""
         if self.low is not None and self.high is not None:
             return f"{self.low:g} to {self.high:g}"
         return (
@@ -94,7 +94,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Remark:
-    """A cell that must be read with care, and why; `printed` is what stands in the paper if it is another number."""
+    """A remark on a cell; `printed` is the number in the paper, if it differs from the one in the table."""
 
     row: str
     column: str
@@ -109,23 +109,23 @@ class Table:
     Attributes
     ----------
     number : int
-        The paper's.
+        Its number in the paper.
     title, source : str
-        What it shows, and in which unit; where it stands.
+        Its content with the unit, and its place in the paper.
     where : dict
         Labels of all its runs.
     rows : str
-        The label of its rows.
+        The label that the rows stand for.
     columns : tuple of Column
         Its columns.
     printed : dict
-        For each row its numbers, one for each column.
+        The numbers of each row, one for each column.
     readings : dict
-        Names of readings of the paper, each with further labels of the runs.
+        Readings of the paper by name, each with further labels of the runs.
     remarks : tuple of Remark
-        On single cells.
+        Remarks on single cells.
     checks : tuple of Check
-        Arithmetic on its rows.
+        Checks of its rows.
     """
 
     number: int
@@ -144,12 +144,12 @@ class Table:
         return dict(zip((column.name for column in self.columns), self.printed[row], strict=True))
 
     def remark(self, row: str, column: str) -> Remark | None:
-        """Return what must be known of a cell."""
+        """Return the remark on a cell; None if there is none."""
         return next((it for it in self.remarks if (it.row, it.column) == (row, column)), None)
 
 
 def leading(label: str) -> float:
-    """Return the number with which a label begins, as 3 of "3 %"; 1 if there is none."""
+    """Return the number at the beginning of a label, such as 3 of "3 %"; 1 if there is none."""
     try:
         return float(label.split()[0])
     except (ValueError, IndexError):
@@ -208,16 +208,16 @@ def parse_tables(
     document
         The parsed TOML: a list ``table``.
     labels
-        Labels that a table may name, each with the values that it may take.
+        Known labels with their values.
     metrics
-        Columns that may be compared.
+        Known columns.
     place
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     ValueError
-        If a key is unknown or missing, a row has not one number for each column, or a name does not exist.
+        If a key is unknown or missing, if a row lacks a number for a column, or if a name is unknown.
     """
     checks.keys(place, document, {"table": checks.tables("table")})
     found = []

@@ -1,7 +1,7 @@
 """The report on a paper: its answer, causes, verdicts, tables and figures, as Markdown and as one HTML file.
 
-The HTML file is complete in itself. It opens with three sentences and one figure; the rest is folded. A figure stands
-in it once, whatever speaks of it.
+The HTML file contains all its images. It opens with three sentences and one figure; the rest is folded. Each figure
+appears once; other places refer to it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ START_COLUMNS = {
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of panels: the panels of one kind with all labels but two fixed.
+    """A sheet of panels: the panels of one kind, with all labels fixed except two.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Sheet:
     kind : str
         ``cwnd`` or ``throughput``.
     panels : list of (int or None, str)
-        For each panel the paper's figure number, and the value of the panel's label.
+        For each panel the figure number in the paper, and the value of the panel's label.
     """
 
     where: Mapping[str, str]
@@ -82,31 +82,31 @@ class Sheet:
 
     @property
     def group(self) -> str:
-        """The sheets that are folded together: those of the same labels."""
+        """Its group: sheets with equal labels are folded together."""
         return ", ".join(f"{label} {value}" for label, value in self.where.items())
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Its title."""
         return ", ".join(filter(None, [KIND_TITLES.get(self.kind, self.kind), self.group]))
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure as the report shows it.
+    """A figure in the report.
 
     Attributes
     ----------
     name, title : str
-        Its name for links, and what it shows.
+        Name in links, and title.
     path : Path
         Its file.
     group : str
-        What it is folded with.
+        The group with which it is folded.
     columns, rows : sequence
-        The numbers that it shows, as a table; empty for curves over time.
+        Its numbers as a table; empty for curves over time.
     same : str
-        The name of a figure shown before it that is the same picture, or "".
+        The name of an earlier figure with the same picture, or "".
     """
 
     name: str
@@ -119,25 +119,25 @@ class Shown:
 
     @property
     def file(self) -> str:
-        """Its file as seen from the report's."""
+        """Path of its file relative to the report."""
         return f"figures/{self.path.name}"
 
     @property
     def image(self) -> str:
-        """Its picture as text for an HTML file."""
+        """Its picture as a data URL for HTML."""
         return embedded(self.path)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was written: the judgements, and where."""
+    """The judgements, and the written HTML file."""
 
     judgements: Sequence[Judgement]
     html: Path
 
 
 def sheets(figures: Figures, cells: Sequence[Mapping[str, str]]) -> list[Sheet]:
-    """Lay out the panels of the cells that were run, in their order."""
+    """Arrange the panels of the given cells on sheets, in the order of the cells."""
     numbers = figures.numbers
     laid: dict[tuple[str, ...], dict[str, None]] = {}
     for labels in cells:
@@ -162,10 +162,10 @@ def write(outcome: Outcome, directory: Path) -> Report:
     Parameters
     ----------
     outcome
-        What the runs gave.
+        The results of the runs.
     directory
-        Where to: ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``, and of a paper with
-        printed tables ``tables.parquet tables.csv checks.parquet checks.csv``.
+        The directory for ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``. A paper with
+        printed tables also has ``tables.parquet tables.csv checks.parquet checks.csv``.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
@@ -221,7 +221,7 @@ def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
 
 
 def _short(where: Mapping[str, str]) -> list[str]:
-    """Write labels for a panel's title: a bare number needs its label, a word does not."""
+    """Format labels for the title of a panel; a bare number gets the name of its label."""
     return [value if value[:1].isalpha() else f"{label} {value}" for label, value in where.items()]
 
 
@@ -232,7 +232,7 @@ def _context(
     table: polars.DataFrame,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
-    # What the paper does not say is counted apart.
+    # Claims beyond the paper are counted separately.
     grouped: dict[tuple[bool, str], list[Judgement]] = {}
     for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
         grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
@@ -253,7 +253,7 @@ def _context(
         "figures": figures,
         "drawn_runs": bands.RUNS,
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
-        # Of a paper that compares flows, what they got stands beside its charts.
+        # A paper with charts shows the numbers of its flows beside them.
         "start": _slow_start(table, paper.labels) if paper.contents.figures is not None else [],
         "notes": paper.notes,
     }
@@ -262,7 +262,7 @@ def _context(
 def _figures(
     paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Picture]
 ) -> tuple[Shown | None, dict[str, list[Shown]]]:
-    """Return the leading figure, and all figures by their groups; a picture that was shown before refers to it."""
+    """Return the leading figure, and all figures by group; an equal picture refers to the earlier figure."""
     shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
     for it in charted:
         group = it.chart.group or (FURTHER if it.chart.figure is None else NUMBERED)
@@ -280,7 +280,7 @@ def _figures(
 
 
 def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
-    """Count verdicts on one metric, and the claims on an order whose measured means stand in it."""
+    """Count verdicts on one metric, and claims of an order whose means are in that order."""
     counted = Counter(judgement.verdict for judgement in judgements)
     failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
     ways = [(failed[why], WAYS[why]) for why in (*reversed(WHYS), None) if failed[why]]
@@ -295,7 +295,7 @@ def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dic
 
 
 def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Return the claims by the verdict on their main reading; what the paper does not say stands apart."""
+    """Return the claims by the verdict on their main reading; claims beyond the paper are separate."""
     main = answers.mains(judgements)
     made = []
     for ours in (False, True):
@@ -337,7 +337,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
 
 
 def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the judgements, each on drawn paths followed by that on the exact path."""
+    """Return the judgements, each followed by its judgement on the exact path."""
     return [each for item in judgements for each in (item, item.beside) if each is not None]
 
 
@@ -356,7 +356,7 @@ def _expected(claim: Claim) -> str:
 
 
 def _measured(judgement: Judgement) -> list[tuple[str, str, str]]:
-    """Return the variants of a claim on one cell, best first: name, mean, interval."""
+    """Return name, mean and interval of the variants of a claim on one cell, best first."""
     if len(judgement.measured) != 1:
         return []
     return [(variant, *_mean_and_ends(mean)) for variant, mean in judgement.measured[0][1]]
@@ -380,7 +380,7 @@ def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str
         polars.col(column).cast(polars.Float64).mean() for column in START_COLUMNS.values() if column in table.columns
     ]
     reason = polars.col("slow_start_exit_reason").drop_nulls().mode().sort().first().fill_null("none")
-    # The exact path stands beside verdicts only.
+    # Only verdicts show the exact path.
     drawn = table.filter(polars.col("paths").cast(polars.String).ne_missing("exact"))
     grouped = drawn.group_by(list(labels), maintain_order=True).agg(reason.alias("exit"), *means)
     return [

@@ -1,4 +1,4 @@
-"""Running a paper: the runs of its plan that an earlier attempt did not finish are executed."""
+"""Reproduction of a paper: the runs of its plan are executed, except those that an earlier attempt finished."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ TABLES = ("tables.parquet", "tables.csv", "checks.parquet", "checks.csv")
 
 @dataclass
 class Outcome:
-    """What the runs gave.
+    """The results of a paper's runs.
 
     Attributes
     ----------
     plan : Plan
-        What was run.
+        The plan.
     rows : list of dict
-        One per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the flow
-        table, or the model's outputs.
+        One row per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the
+        flow table, or the outputs of the model.
     lines : dict
-        For each cell, the curves of its first runs together (see `bands`) by kind of plot, or by ``KIND/FLOW`` where
-        all flows are drawn; of a model by ``rounds/NAME``.
+        For each cell the combined curves of its first runs (see `bands`), by kind of plot, or by ``KIND/FLOW`` if all
+        flows are drawn; for a model by ``rounds/NAME``.
     reused : int
-        Runs that an earlier attempt had finished.
+        Number of runs that an earlier attempt had stored.
     """
 
     plan: Plan
@@ -49,12 +49,12 @@ class Outcome:
 
 
 def check_out(plan: Plan, directory: Path) -> None:
-    """Refuse a directory that holds something else.
+    """Refuse a directory with other contents.
 
     Raises
     ------
     FileExistsError
-        If `directory` holds results of another kind, of another paper, or quick ones beside full ones.
+        If `directory` holds other results: of another kind, of another paper, or quick instead of full runs.
     """
     storage.check_free(directory, "paper")
     if not (directory / storage.MANIFEST).exists():
@@ -68,7 +68,7 @@ def check_out(plan: Plan, directory: Path) -> None:
 
 
 def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
-    """Run what is not there yet.
+    """Execute the runs that are not stored yet.
 
     Every finished run is stored at once in ``parts``: in a file per cell, its curves in one per drawn run. The next
     attempt uses it again if everything that determines a measurement is unchanged. An earlier report is removed.
@@ -76,20 +76,20 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     Parameters
     ----------
     plan
-        What to run.
+        The plan.
     directory
-        Where the results of the paper go.
+        Directory of the results.
     jobs
-        Runs at once.
+        Number of threads.
     progress
         Called with the number of finished runs and of all runs.
 
     Raises
     ------
     FileExistsError
-        If `directory` holds something else.
+        If `directory` has other contents.
     Interrupted
-        If Ctrl-C was pressed; what is finished is stored.
+        After Ctrl-C; finished runs are stored.
     """
     parts = directory / "parts"
     for folder in (directory, parts):
@@ -127,15 +127,15 @@ def _rows(run: PlannedRun, measured: Measured, flows: str | None) -> Rows:
         "paths": it.paths,
         "hash": run.scenario.hash,
     }
-    # A label may have the name of a column, which it then hides.
+    # A label hides a column of the same name.
     return [
         {**run.labels, **said, **row, **run.labels, **({flows: row["flow"]} if flows else {})} for row in measured.rows
     ]
 
 
 def manifest(plan: Plan) -> dict[str, Any]:
-    """Say what was run: the paper, the number of runs, a hash over them, and the compiled core."""
-    # The hash over all runs' hashes names what was run; it does not depend on the program.
+    """Return the manifest: the paper, the number of runs, a hash over them, and the compiled core."""
+    # The hash covers the hashes of all runs; it does not depend on the program.
     said = json.dumps([*(run.said for run in plan.runs), *(model.said for model in plan.models)])
     hashes = hashlib.sha256(said.encode()).hexdigest()
     counts = {"runs": len(plan.runs), **({"evaluations": plan.evaluations} if plan.models else {})}

@@ -1,4 +1,4 @@
-"""The schema of `paper.toml`: its keys are checked, and read once into the data classes of `contents`."""
+"""The schema of `paper.toml`: checks its keys, and reads it once into the data classes of `contents`."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def read(document: Mapping[str, Any], place: str) -> Contents:
     document
         The parsed TOML.
     place
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     ValueError
-        If a key is unknown or missing, or a value makes no sense.
+        If a key is unknown or missing, or if a value is invalid.
     """
     _check(document, place)
     return Contents(
@@ -324,7 +324,7 @@ SAMPLINGS = {
     **dict.fromkeys(("jitter", "exact"), ("seed", "path")),
     "spread": ("path", "offset"),
 }
-"""The kinds of sampling to which a key of a repetition belongs."""
+"""The kinds of sampling that have a key of a repetition."""
 
 
 def _check_repeat(rule: Mapping[str, Any], place: str) -> None:

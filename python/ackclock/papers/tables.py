@@ -1,7 +1,7 @@
-"""A paper's printed tables beside what was measured: every number with its interval, and arithmetic on both.
+"""Comparison of printed tables with measurements: each number with its intervals, and checks of both.
 
-A printed number is one run of the paper, a measured one the mean of many. So there are two intervals: the one in which
-the mean lies, and the wider one in which a single further run would lie.
+A printed number is one run of the paper; a measured number is the mean of many runs. So there are two intervals: one
+for the mean, and a wider one for a single further run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Place = Literal["inside", "as one run", "outside", "cannot tell", "not run"]
 Units = dict[int, float]
 PLACES: tuple[Place, ...] = ("inside", "as one run", "outside")
 LEAST = 0.01
-"""Probability below which printed numbers are said not to come out together."""
+"""Probability below which a joint test rejects the printed numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class Cell:
     Attributes
     ----------
     row, column : str
-        Where it stands.
+        Its row and column.
     printed : float
-        The number.
+        The printed number.
     mean : Interval or None
-        What was measured, with the interval in which the mean lies; None if these runs were not made.
+        The measured mean with its interval; None if these runs do not exist.
     run : Interval or None
-        The same with the interval in which one further run lies.
+        The mean with the interval of one further run.
     remark : Remark or None
-        What must be known besides.
+        A remark on the cell.
     """
 
     row: str
@@ -59,9 +59,9 @@ class Cell:
 
     @property
     def place(self) -> Place:
-        """Where the printed number lies: in the mean's interval, in that of one run, or outside.
+        """Place of the printed number: in the interval of the mean, in the interval of one run, or outside.
 
-        What has no spread is compared to the digits that are printed.
+        A mean without spread is rounded to the printed digits.
         """
         if self.mean is None or self.run is None:
             return "not run"
@@ -76,18 +76,18 @@ class Cell:
 
     @property
     def ratio(self) -> float | None:
-        """Measured over printed."""
+        """The ratio of measured to printed."""
         return None if self.mean is None or not self.printed else self.mean.mean / self.printed
 
 
 def _decimals(printed: float) -> int:
-    """Count the digits after the point that a number is written with."""
+    """Return the number of digits after the decimal point."""
     return len(f"{printed:.12f}".rstrip("0").partition(".")[2])
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A check on one row: of the printed numbers, and of the measured ones run by run."""
+    """A check of one row: of the printed numbers, and of each measured run."""
 
     check: Check
     row: str
@@ -96,7 +96,7 @@ class Checked:
 
     @property
     def verdict(self) -> str:
-        """Whether the printed numbers fit; empty if nothing says what they must be."""
+        """Whether the printed numbers fit; empty without limits."""
         if not self.check.limits or self.printed is None:
             return ""
         return "fits" if self.check.fits(self.printed) else "contradicts"
@@ -104,7 +104,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Compared:
-    """A printed table beside one reading of the paper; `blocks` are joint tests by row and kind of runs."""
+    """A printed table compared with one reading of the paper; `blocks` are joint tests by row and kind of runs."""
 
     table: Table
     reading: str
@@ -114,12 +114,12 @@ class Compared:
 
     @property
     def name(self) -> str:
-        """A name for links."""
+        """Its name in links."""
         return f"table-{self.table.number}-{self.reading}".lower().replace(" ", "-").replace(",", "")
 
     @property
     def counts(self) -> dict[Place, int]:
-        """How many printed numbers lie where."""
+        """Counts of printed numbers by place."""
         counted = Counter(cell.place for cell in self.cells)
         return {place: counted[place] for place in PLACES}
 
@@ -127,8 +127,8 @@ class Compared:
     def tests(self) -> dict[str, Joint]:
         """Joint tests of the printed numbers of each row, of each kind of runs, and of the whole table.
 
-        What is printed of the same runs is tested by their covariance; runs of other rows and of other kinds count as
-        independent, which those of a paper are.
+        The numbers of one run are tested with their covariance. Runs of different rows and kinds count as independent,
+        as they are in a paper.
         """
         rows: dict[str, Joint] = {}
         kinds: dict[str, Joint] = {}
@@ -142,12 +142,12 @@ class Compared:
 
 
 def compare(tables: Sequence[Table], rows: Sequence[Row]) -> list[Compared]:
-    """Put every table beside what was measured, once for each reading.
+    """Compare every table with the measurements, once for each reading.
 
     Parameters
     ----------
     tables
-        The paper's.
+        The tables of the paper.
     rows
         One per run and flow: labels, ``sampling``, ``unit``, and metrics.
     """
@@ -160,8 +160,8 @@ def compare(tables: Sequence[Table], rows: Sequence[Row]) -> list[Compared]:
 
 
 def _readings(table: Table, reading: str, where: Mapping[str, str], rows: Sequence[Row]) -> list[Compared]:
-    """Compare a table with runs on drawn paths, and beside them on the exact one."""
-    # What the reading and the column say goes before what the table says.
+    """Compare a table with runs on drawn paths, and separately with runs on the exact path."""
+    # Labels of the reading override those of the table.
     chosen = [row for row in rows if _matches(row, {**table.where, **where})]
     exact = [row for row in chosen if row.get("paths") == "exact"]
     found = [_compare(table, reading, [row for row in chosen if row.get("paths") != "exact"])]
@@ -194,7 +194,7 @@ def _bounds(column: Column) -> tuple[float, float] | None:
 
 
 def _joint(table: Table, row: str, samples: Mapping[str, Units], rows: Sequence[Row]) -> Iterator[tuple[str, Joint]]:
-    """Test together what is printed of the same runs; named by what their columns have in common."""
+    """Test the numbers of the same runs jointly; the labels that their columns share name the test."""
     kinds: dict[frozenset[str], list[Column]] = {}
     for column in table.columns:
         kinds.setdefault(frozenset(row["hash"] for row in rows if _shows(column, row)), []).append(column)
@@ -220,7 +220,7 @@ def _shows(column: Column, row: Row) -> bool:
 
 
 def _sample(column: Column, rows: Sequence[Row]) -> Units:
-    """Return the column's value by run; several flows of one run are averaged."""
+    """Return the value of a column for each run, averaged over flows."""
     gathered: dict[int, list[float]] = {}
     for row in rows:
         value = row.get(column.metric)
@@ -242,7 +242,7 @@ def _checked(
 
 
 def shown(compared: Compared) -> dict[str, Any]:
-    """Return a printed table beside its measurements as texts, for a report."""
+    """Return a compared table as texts for a report."""
     counts = compared.counts
     checked: dict[str, list[Checked]] = {}
     for item in compared.checked:
@@ -260,7 +260,7 @@ def shown(compared: Compared) -> dict[str, Any]:
 
 
 def _shown_test(name: str, test: Joint) -> str:
-    """Write a joint test with what it says."""
+    """Format a joint test with its conclusion."""
     tail = test.probability
     said = "does not come out as printed" if tail < LEAST else "may be a run like those measured"
     chance = f"p = {tail:.2g}" if tail >= 1e-4 else "p below 0.0001"
@@ -296,7 +296,7 @@ def _percent(ratio: float | None) -> str:
 
 
 def write(compared: Sequence[Compared], directory: Path) -> None:
-    """Write ``tables`` and ``checks``, each as Parquet and as CSV; nothing if there are no tables."""
+    """Write ``tables`` and ``checks``, each as Parquet and as CSV; without tables, write nothing."""
     if not compared:
         return
     for name, rows in (("tables", _cell_rows(compared)), ("checks", _check_rows(compared))):

@@ -1,10 +1,10 @@
-"""Verdicts: claims judged on measured samples.
+"""Verdicts: judgements of claims by measured samples.
 
 A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
-paired: by the number of the seed, the drawn path or the start time. Two variants are compared by the ratio of their
-means, relative to the second, the reference: A is above B by A/B − 1. The interval of the ratio is Fieller's over seeds
-and the range of the pairs over drawn paths and start times, see `statistics.ratios`. Several comparisons of one claim
-share its probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
+paired by the number of the seed, the drawn path or the start time. The ratio of the means compares two variants; the
+second one is the reference: A is above B by A/B − 1. The interval of the ratio is Fieller's over seeds. Over drawn
+paths and start times it is the range of the pairs (see `statistics.ratios`). Several comparisons of one claim share its
+probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
 
 =====================  ===============================  ==================================  =======================
 the claim says         holds                            does not hold                       cannot tell
@@ -16,16 +16,17 @@ value in [low, high]   interval of A within             interval apart from it  
 A is the best          all intervals below τ            one interval above τ                otherwise
 =====================  ===============================  ==================================  =======================
 
-The intervals of "A is the best" are those of how much better each of the other variants is. Why "A above B" does not
-hold: it is *reversed* if B/A − 1 is above τ, there is *no difference* if they overlap, and otherwise A is
-just not above B. A claim holds if all its comparisons hold, does not if one does not, and cannot be told
-otherwise. With ``quantifier = "any"`` it holds as soon as it holds in one of the cells, that is of the values of the
-labels left out, and does not if it does not in any; with ``"most"`` it holds if it holds in more than half of them, and
-does not if it cannot hold in more. If nothing was there to compare, it was not run.
+For "A is the best", an interval shows how much better another variant is. A failed "A above B" is *reversed* if B/A − 1
+is above τ. It has *no difference* if A and B overlap, and otherwise A is only not above B.
 
-Runs that do not say how much others would differ cannot tell: one run, seeds that change nothing, two equal runs, or
-nothing to count in either variant. If the rows of a claim have drawn paths and the exact path too, the drawn paths
-give its verdict, and the judgement on the exact path stands beside it.
+A claim holds if all its comparisons hold. It does not hold if one comparison does not, and otherwise it cannot be told.
+A cell is a combination of values of the labels that the claim leaves open. With ``quantifier = "any"`` a claim holds if
+it holds in one cell, and does not hold if it fails in all cells. With ``"most"`` it holds if it holds in more than half
+of the cells, and does not hold if it cannot reach that number. A claim without runs was not run.
+
+Runs cannot tell if they do not show how much other runs differ: a single run, seeds that change nothing, two equal
+runs, or nothing to count in either variant. If a claim has rows on drawn paths and on the exact path, the drawn paths
+give its verdict. The judgement on the exact path is attached to it.
 """
 
 from __future__ import annotations
@@ -56,20 +57,20 @@ class Comparison:
     Attributes
     ----------
     where : dict
-        Labels that the claim left out.
+        Values of the labels that the claim leaves open.
     left, right : str
-        The two variants; of a value the right one is empty.
+        The two variants; for a value the right one is empty.
     relation : {"above", "overlaps", "ratio", "value", "best"}
-        What the claim says of them.
+        The claimed relation.
     difference : Interval or None
-        Difference relative to the right one, the ratio, the value, or how much better the right one is; None if there
-        was nothing to compare.
+        The difference relative to the right variant, the ratio, the value, or the advantage of the right variant; None
+        without runs.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reason : str
-        Why, in words.
+        The reason in words.
     why : {"reversed", "no difference", "apart", "beaten"} or None
-        For what does not hold: in which way.
+        If the comparison fails: how.
     """
 
     where: Mapping[str, str]
@@ -89,23 +90,23 @@ class Judgement:
     Attributes
     ----------
     claim : Claim
-        What was claimed.
+        The claim.
     metric : str
-        Column on which it was judged.
+        The column on which it was judged.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reasons : list of str
-        Why, in words: the most telling comparisons, the extreme one first.
+        The reasons in words: the decisive comparisons, the most extreme one first.
     measured : list
-        For each of the labels left out: the variants, best first, each with its mean and interval.
+        For each cell the variants with mean and interval, best first.
     comparisons : list of Comparison
-        What it rests on.
+        Its comparisons.
     sampling : {"seed", "path", "offset", "exact", "mixed"}
-        What the intervals are over; exact if nothing but formulas is compared, mixed if cells differ.
+        The sampling of the intervals; exact if only formulas are compared, mixed if cells differ.
     order_matches : bool or None
-        For ``order`` of several groups: whether the means stand in the claimed order, whatever their distance.
+        For ``order`` of several groups: whether the means are in the claimed order, at any distance.
     why : {"reversed", "no difference", "apart", "beaten"} or None
-        For what does not hold: in which way; of several ways the first of these.
+        If the claim fails: how; the first of these if there are several.
     beside : Judgement or None
         The judgement on the exact path, if this one is on drawn paths.
     """
@@ -127,7 +128,7 @@ class Judgement:
         return "; ".join(self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain lists and dictionaries, for JSON."""
+        """Return the judgement as lists and dictionaries for JSON."""
         measured = [
             {"where": where, "variants": [{"variant": v, **asdict(i)} for v, i in ranks]}
             for where, ranks in self.measured
@@ -149,13 +150,13 @@ class Judgement:
 
 @dataclass
 class _Cell:
-    """Values of one metric with all labels but the axis fixed: per variant, per seed, drawn path or start time."""
+    """Values of one metric in a cell, by variant and by seed, drawn path or start time."""
 
     values: dict[str, dict[int, float]] = field(default_factory=dict)
     sampling: dict[str, Sampling] = field(default_factory=dict)
 
     def of_pair(self, left: str, right: str) -> Sampling:
-        """Say what a comparison of two variants is over: a formula takes part in what the other one is over."""
+        """Return the sampling of a comparison; a formula takes the sampling of the other variant."""
         found = {self.sampling[left], self.sampling[right]} - {"exact"}
         return min(found, default="exact")
 
@@ -171,15 +172,15 @@ def judge_all(
     Parameters
     ----------
     claims
-        What to judge.
+        The claims.
     rows
-        One per run: its labels, ``sampling``, ``unit`` (the number of the seed, drawn path or start time), and the
-        metrics. If ``seeds`` is ``common``, only claims of the kind ``equal`` look at it, and if it is ``own``, only
-        the others. If ``paths`` is ``exact``, the run is of the exact path beside others of drawn ones (``like``).
+        One row per run: its labels, ``sampling``, ``unit`` (the number of the seed, drawn path or start time), and the
+        metrics. Claims of the kind ``equal`` skip rows with ``seeds = own``; other claims skip rows with ``common``. A
+        run has ``paths = exact`` on the exact path, and ``like`` on a drawn path.
     labels
-        Which of the columns are labels.
+        The columns that are labels.
     confidence
-        Probability that all intervals of one claim cover what they estimate.
+        Probability that all intervals of one claim cover the true values.
     """
     return [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
 
@@ -195,7 +196,7 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 
 
 def _belongs(row: Row, claim: Claim, metric: str) -> bool:
-    # Only common seeds pair cells of one axis; an average over cells wants each cell's own.
+    # Only common seeds pair the cells of one axis; an average over cells needs the own seeds of each cell.
     other = "own" if claim.kind == "equal" else "common"
     return (
         row.get(metric) is not None
@@ -237,11 +238,11 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
             exact.setdefault(key, {}).setdefault(variant, []).append(value)
         else:
             cell.setdefault(variant, {}).setdefault(row["unit"], []).append(value)
-    # A formula's value stands beside each of the runs.
+    # The value of a formula is paired with every run.
     units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
     for key, found in exact.items():
         gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
-    # A label that has one value in all of them tells nothing.
+    # A label with one value in all cells is left out of their names.
     told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
     return {
         tuple(pair for pair in key if pair[0] in told): _Cell(
@@ -267,7 +268,7 @@ def _pairs(claim: Claim, cell: Mapping[str, object]) -> list[tuple[str, str, Rel
     pairs: list[tuple[str, str, Relation]] = [(left, right, "above") for left in claim.lead for right in beneath]
     for index, group in enumerate(groups):
         pairs += [(left, right, "overlaps") for left, right in combinations(group, 2)]
-        # Neighbouring groups suffice: an order is transitive.
+        # Comparing neighbouring groups is enough, because an order is transitive.
         below = groups[index + 1] if index + 1 < len(groups) else claim.rest
         pairs += [(left, right, "above") for left in group for right in below]
     return pairs
@@ -284,7 +285,7 @@ def _compare(
     if not units:
         return Comparison(where, left, right, relation, None, "not run", f"no runs of both {names}")
     a, b = [cell.values[left][unit] for unit in units], [cell.values[right][unit] for unit in units]
-    # How much better the other one is, relative to what it is better than.
+    # The advantage of the other variant, relative to the best one.
     if claim.sense == "highest":
         a, b = b, a
     found = ratios.ratio(a, b, cell.of_pair(left, right), confidence)
@@ -387,7 +388,7 @@ def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
 
 
 def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
-    """Conclude from the cells, each as if it were claimed alone: one must hold, or more than half of them."""
+    """Combine the verdicts of single cells: the claim must hold in one of them, or in more than half."""
     found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
     for place, verdicts in cells.items():
         bad = "does not hold" in verdicts
@@ -402,7 +403,7 @@ def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[V
 
 
 def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
-    """Return the most telling comparisons in words, the extreme one first."""
+    """Return the decisive comparisons in words, the most extreme one first."""
 
     def extent(comparison: Comparison) -> tuple[int, float]:
         if comparison.difference is None:
@@ -426,7 +427,7 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
     ]
     if len(measured) > 1:
         largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
-        # Its interval holds for all cells together, so that it also holds for the one chosen as the largest.
+        # The intervals cover all cells jointly, so this one is valid although its cell was chosen as the largest.
         ends = f"[{largest.difference.low:.4g}, {largest.difference.high:.4g}]"  # type: ignore[union-attr]
         said = f"the largest {largest.relation} is {largest.difference.mean:.4g} {ends}, {_place(largest)}"  # type: ignore[union-attr]
         shown.append(said.rstrip(": "))

@@ -1,7 +1,7 @@
 """Comparison of two variants: the ratio of their means, with its interval.
 
-Verdicts, charts and the matrix use this estimator. The ratio of means is the ratio of the two numbers in the tables, and
-it needs no logarithm of runs in which nothing arrived. A mean of single ratios would be too large if runs vary.
+Verdicts, charts and the matrix use this estimator. It is the ratio of the two numbers in the tables, and it needs no
+logarithm of runs in which nothing arrived. A mean of single ratios would be too large if runs vary.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _fieller(of: Sequence[float], to: Sequence[float], confidence: float) -> Int
 
 
 def _of_nothing(of: Sequence[float], confidence: float) -> Interval:
-    """Compare with a reference that is 0 in every run: a mean that differs significantly from 0 is infinitely larger."""
+    """Compare with a reference that is 0 in every run: a mean significantly above 0 is infinitely larger."""
     own = interval(of, "seed", confidence)
     if own.low > 0 or (min(of) == max(of) > 0 and len(of) > 1):
         return Interval(math.inf, math.inf, math.inf, len(of))

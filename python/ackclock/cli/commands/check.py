@@ -26,5 +26,5 @@ def check(
         runs = f", {len(points)} variants" if len(points) > 1 else ""
         output.note(
             f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
-            f"{scenario.duration:g} s{runs}: good"
+            f"{scenario.duration:g} s{runs}: valid"
         )

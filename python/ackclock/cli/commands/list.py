@@ -14,7 +14,7 @@ def list_(
     axis: Annotated[Optional[str], typer.Argument(help="An axis, hosts, papers or paths; by default all.")] = None,
     json: Json = False,
 ) -> None:
-    """List the parts that a scenario can use: slow starts, queues, loss models, …; and the papers."""
+    """List the parts of scenarios, presets of hosts, papers and paths. Parts are slow starts, queues and so on."""
     with plain_errors():
         from ackclock.cli.listing import list_command
 

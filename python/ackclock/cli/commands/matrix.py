@@ -32,16 +32,18 @@ def matrix(
             metavar="PATHS", help="Names of paths, or files, separated by commas; `ackclock list paths` lists them."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Run every combination with the seeds from 1 to this.")] = 3,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Run every combination with the seeds from 1 to this.")
+    ] = 3,
     duration: Annotated[
         Optional[str],
-        typer.Option(metavar="TIME", help="Duration of every run, as in '10 s'; replaces the duration of the path."),
+        typer.Option(metavar="TIME", help="Duration of every run, such as '10 s'; replaces the duration of the path."),
     ] = None,
     baseline: Annotated[
         Optional[list[str]],
         typer.Option(
             metavar="AXIS=PART",
-            help="Part of the combination to compare with, as in avoidance=cubic; repeatable. "
+            help="Part of the combination to compare with, such as avoidance=cubic; repeatable. "
             "The other axes have a scenario's defaults.",
         ),
     ] = None,
@@ -53,12 +55,17 @@ def matrix(
             "by default by completion_s on paths whose flows end, otherwise by goodput_bps.",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of best combinations to show of a large matrix.")] = 3,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Number of best combinations to show of a large matrix.")
+    ] = 3,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
 ) -> None:
-    """Combine every slow start, avoidance, loss response and recovery, on paths that favour different ones."""
+    """Compare all combinations of parts on several paths.
+
+    Parts are slow starts, avoidances, loss responses and recoveries. The paths favour different parts.
+    """
     with plain_errors():
         from ackclock.cli.matrices import matrix_command
 

@@ -20,7 +20,7 @@ def model(
         typer.Option(
             metavar="KEY=VALUE",
             help="Set a parameter: one value, as in rtt='20 ms'; several, as in b=1,2; or a range, as in "
-            "loss=0.1%..10%, with 50 values as in loss=0.1%..10%:50. Repeatable.",
+            "loss=0.1%..10% or, with 50 values, loss=0.1%..10%:50. Repeatable.",
         ),
     ] = None,
     output: Annotated[
@@ -56,7 +56,7 @@ def model(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Compute an analytic model at one point or over a range, or compare it with runs; without a name, list models."""
+    """Compute an analytic model, or compare it with runs. Without a name, list the models."""
     with plain_errors():
         from ackclock.cli.models.compute import model_command
 

@@ -16,7 +16,7 @@ def paper(
     out: Out = None,
     jobs: Jobs = None,
 ) -> None:
-    """Run the experiments of a paper, draw its figures, and judge its claims."""
+    """Run the experiments of a paper and judge its claims. Writes figures and a report."""
     with plain_errors():
         from ackclock.cli.papers import paper_command
 

@@ -13,18 +13,19 @@ from ackclock.cli.options import Force, Out
 
 def plot(
     directory: Annotated[Path, typer.Argument(help="Directory written by `ackclock run --out`.")],
-    format: Annotated[str, typer.Option(help="Image format: png, svg or pdf.")] = "png",  # noqa: A002
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="Image format: png, svg or pdf.")] = "png",  # noqa: A002
     kind: Annotated[
         Optional[list[str]],
         typer.Option(
+            metavar="KIND",
             help="Over time: cwnd, throughput, rtt, queue, sojourn, probability, queues, sequence or internals. "
             "Over labels: points, cdf or box. Repeatable. By default all for which traces were recorded; with --x, "
-            "points."
+            "points.",
         ),
     ] = None,
     x: Annotated[
         Optional[str],
-        typer.Option("--x", metavar="LABEL", help="Over labels: the label on the axis, as in limit."),
+        typer.Option("--x", metavar="LABEL", help="Over labels: the label on the axis, such as limit."),
     ] = None,
     y: Annotated[
         Optional[str],
@@ -47,16 +48,19 @@ def plot(
     ] = None,
     link: Annotated[
         Optional[str],
-        typer.Option(metavar="NAME", help="Draw only this link, as in 'n1>n2', in plots that show links."),
+        typer.Option(metavar="NAME", help="Draw only this link, such as 'n1>n2', in plots that show links."),
     ] = None,
     name: Annotated[
         Optional[list[str]],
-        typer.Option(metavar="NAME", help="Draw only this quantity, as in bwe, in plots of internals; repeatable."),
+        typer.Option(metavar="NAME", help="Draw only this quantity, such as bwe, in plots of internals; repeatable."),
     ] = None,
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Plot traces over time, the variants of a sweep overlaid; or, with --x, --y or --by, results over labels."""
+    """Plot traces over time, or results over the labels of a sweep.
+
+    Plots over time overlay the variants of a sweep. With --x, --y or --by, plots show results over labels.
+    """
     with plain_errors():
         from ackclock.cli.plots import plot_command
 

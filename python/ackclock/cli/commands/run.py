@@ -17,7 +17,9 @@ def run(
         Optional[list[str]],
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value, as in flow.rwnd='20 packets'; repeatable."),
     ] = None,
-    seed: Annotated[Optional[int], typer.Option(min=0, help="Seed; replaces the seed of the file.")] = None,
+    seed: Annotated[
+        Optional[int], typer.Option(min=0, metavar="NUMBER", help="Seed; replaces the seed of the file.")
+    ] = None,
     out: Out = None,
     json: Json = False,
     record: Annotated[
