@@ -222,11 +222,12 @@ fn try_settings(settings: &[Arc<Setting>], prefix: &str, base: &Node, problems: 
     }
 }
 
-/// Reports keys that two axes set.
+/// Reports keys that two axes set. A named value may override an earlier one for some runs, so these are left out.
 fn check_paths(axes: &[Axis], problems: &mut Problems) {
-    for (index, axis) in axes.iter().enumerate() {
+    let plain: Vec<&Axis> = axes.iter().filter(|axis| !matches!(axis.form, Form::Named(..))).collect();
+    for (index, axis) in plain.iter().enumerate() {
         for path in axis.paths() {
-            if let Some(other) = axes[..index].iter().find(|other| other.paths().any(|earlier| earlier == path)) {
+            if let Some(other) = plain[..index].iter().find(|other| other.paths().any(|earlier| earlier == path)) {
                 problems.add(
                     &axis.origin,
                     axis.key.as_str(),

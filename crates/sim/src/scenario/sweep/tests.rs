@@ -150,10 +150,10 @@ fn zipped_keys_advance_together() {
         "{ONE}[sweep]\nseed = [1, 2]\n[sweep.zip.path]\ntopology.bottleneck.rate = [\"1 Mbit/s\", \"8 Mbit/s\"]\n\
          \"topology.bottleneck.delay\" = {{ from = \"10 ms\", to = \"20 ms\", count = 2 }}\n"
     );
-    let points = points(&text);
-    assert_eq!(labels(&points), ["1/1 Mbit/s/10 ms", "1/8 Mbit/s/20 ms", "2/1 Mbit/s/10 ms", "2/8 Mbit/s/20 ms"]);
-    assert_eq!(points.get(0).unwrap().labels[1].0, "topology.bottleneck.rate");
-    assert_eq!(checked(&points, 3).links[2].rate.as_bits_per_sec(), 8_000_000);
+    let zipped = points(&text);
+    assert_eq!(labels(&zipped), ["1/1 Mbit/s/10 ms", "1/8 Mbit/s/20 ms", "2/1 Mbit/s/10 ms", "2/8 Mbit/s/20 ms"]);
+    assert_eq!(zipped.get(0).unwrap().labels[1].0, "topology.bottleneck.rate");
+    assert_eq!(checked(&zipped, 3).links[2].rate.as_bits_per_sec(), 8_000_000);
     assert_eq!(
         sweep("[sweep.zip.path]\n\"flow.rwnd\" = [\"1 packet\"]\nseed = [1, 2]"),
         "t.toml:6: sweep.zip.path.seed: has 2 values, but flow.rwnd (line 5) has 1: zipped keys advance together"
@@ -165,6 +165,10 @@ fn zipped_keys_advance_together() {
         sweep("seed = [1, 2]\n[sweep.zip.path]\nseed = [3, 4]"),
         "t.toml:5: sweep.zip.path: sets seed, which sweep.seed (line 4) sets already"
     );
+    // A named value may override a value of an earlier axis.
+    let named = points(&format!("{ONE}[sweep]\nseed = [1, 2]\n[sweep.a]\nx = {{}}\ny = {{ seed = 3 }}\n"));
+    let seeds: Vec<u64> = (0..4).map(|index| checked(&named, index).seed).collect();
+    assert_eq!(seeds, [1, 3, 2, 3]);
     let error = document(&text).set("topology.bottleneck.delay", "1 ms").unwrap_err().to_string();
     assert!(error.contains("is set by the axis \"zip.path\" of [sweep]"), "{error}");
 }
