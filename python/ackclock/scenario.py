@@ -7,11 +7,12 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from ackclock import _core
 from ackclock.control import CongestionControl, SlowStart
-from ackclock.files import toml
+from ackclock.files import tables, toml
+from ackclock.statistics import samples
 from ackclock.texts.numbers import counted
 
 ControlFactory = Callable[[], Any]
@@ -229,9 +230,32 @@ class Scenario:
         """
         return Scenario.from_core(self._core.set(_pairs(settings)), self._controls)
 
+    def sweep_points(self) -> SweepPoints:
+        """Return the runs of ``[sweep]`` as a sequence that makes each run when it is asked for.
+
+        Random samples are drawn and tables are read at once, single runs are checked later.
+
+        Raises
+        ------
+        ScenarioError
+            If ``[sweep]`` or its table is wrong.
+        OSError
+            If the table cannot be read.
+        """
+        needs, file = self._core.sweep_needs()
+        try:
+            columns = None if file is None else tables.text_columns(file)
+        except ValueError as error:
+            raise _core.ScenarioError(str(error)) from None
+        drawn = None if needs is None else samples.unit_cube(*needs).astype("<f8").tobytes()
+        return SweepPoints(self._core.sweep_points(drawn, columns), self._controls)
+
     def variants(self) -> list[tuple[dict[str, str], Scenario]]:
-        """Return every variant of ``[sweep]`` with its labels, in file order; without a sweep, the scenario itself."""
-        return [(dict(labels), Scenario.from_core(core, self._controls)) for labels, core in self._core.variants()]
+        """Return every variant of ``[sweep]`` with its labels, in file order; without a sweep, the scenario itself.
+
+        A large sweep takes far less memory as `sweep_points`.
+        """
+        return list(self.sweep_points())
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, {counted(len(self.flows), 'flow')}>"
@@ -256,6 +280,63 @@ class Scenario:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the scenario; unpickling reads the files that it names again."""
         return _restore, (*self._core.state(), self._controls)
+
+
+class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
+    """The runs of a ``[sweep]`` in file order: labels and scenario of each, made when it is asked for.
+
+    The last axis of the file changes fastest. Without a sweep, the scenario itself is the only run. A run that
+    is wrong raises a `ScenarioError` when it is made, and does not affect others.
+
+    Parameters
+    ----------
+    core
+        The runs of the compiled core.
+    controls
+        Congestion controls and slow starts written in Python, by the index of their flow.
+    """
+
+    __slots__ = ("_controls", "_core")
+
+    def __init__(self, core: _core.SweepPoints, controls: Mapping[int, ControlFactory]) -> None:
+        self._core = core
+        self._controls = controls
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[dict[str, str], Scenario]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[dict[str, str], Scenario]]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> tuple[dict[str, str], Scenario] | list[tuple[dict[str, str], Scenario]]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        labels, core = self._core.point(self._place(index))
+        return labels, Scenario.from_core(core, self._controls)
+
+    def labels(self, index: int) -> dict[str, str]:
+        """Return the labels of a run, without a check of its scenario."""
+        return self._core.labels(self._place(index))
+
+    def hash(self, index: int) -> str:
+        """Return `Scenario.hash` of a run. Runs with equal hashes have equal results.
+
+        Raises
+        ------
+        ScenarioError
+            If the run is wrong.
+        """
+        return self._core.hash(self._place(index))
+
+    def _place(self, index: int) -> int:
+        """Return an index that may count from the end as one from the start."""
+        return range(len(self))[index]
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'run')} of a sweep>"
 
 
 def _restore(text: str, file: str, python: bool, controls: dict[int, ControlFactory]) -> Scenario:

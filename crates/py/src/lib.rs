@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]
-    use super::scenario::PyScenario;
+    use super::scenario::{PyScenario, PySweepPoints};
     #[pymodule_export]
     use super::summary::{completion, page_loads};
     #[pymodule_export]

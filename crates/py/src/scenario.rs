@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use ackclock_sim::engine::{bottleneck, digest};
-use ackclock_sim::scenario::{ControlFactory, Document, Makers, Scenario, SlowStartFactory, TraceKind};
+use ackclock_sim::scenario::{
+    ControlFactory, Document, Makers, Points, Scenario, SlowStartFactory, SweepData, TableColumn, TraceKind, Variant,
+};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -18,7 +22,19 @@ use crate::slow_start::slow_start_factory;
 pub(crate) struct PyScenario {
     document: Document,
     scenario: Scenario,
+    hash: OnceLock<String>,
 }
+
+/// The runs of `[sweep]`, each made when it is asked for.
+#[pyclass(name = "SweepPoints", module = "ackclock._core", frozen)]
+pub(crate) struct PySweepPoints {
+    points: Points,
+}
+
+/// Method, number, seed and dimensions of the points to draw.
+type SampleNeeds = (&'static str, usize, u64, usize);
+/// Header and cells of a table's column.
+type Column = (String, Vec<Option<String>>);
 
 /// The callables that make controls and slow starts, by the index of their flow, and the store of their exceptions.
 pub(crate) struct PythonMakers {
@@ -57,7 +73,7 @@ impl PyScenario {
 
     fn checked(document: Document) -> PyResult<Self> {
         let scenario = document.scenario().map_err(to_python)?;
-        Ok(Self { document, scenario })
+        Ok(Self { document, scenario, hash: OnceLock::new() })
     }
 
     /// The document of the scenario.
@@ -151,7 +167,11 @@ impl PyScenario {
 
     #[getter]
     fn hash(&self) -> PyResult<String> {
-        Ok(digest(&self.document.frozen().map_err(to_python)?))
+        if let Some(hash) = self.hash.get() {
+            return Ok(hash.clone());
+        }
+        let hash = digest(&self.document.frozen().map_err(to_python)?);
+        Ok(self.hash.get_or_init(|| hash).clone())
     }
 
     fn to_toml(&self) -> PyResult<String> {
@@ -163,18 +183,63 @@ impl PyScenario {
         Self::new(self.document.clone(), &settings)
     }
 
-    fn variants<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyDict>, Self)>> {
-        let variants = py.detach(|| {
-            let variants = self.document.variants().map_err(to_python)?;
-            variants.into_iter().map(|variant| Ok((variant.labels, Self::checked(variant.document)?))).collect::<PyResult<Vec<_>>>()
-        })?;
-        let labelled = |(labels, scenario): (Vec<(String, String)>, Self)| Ok((labels.into_py_dict(py)?, scenario));
-        variants.into_iter().map(labelled).collect()
+    /// What `sweep_points` needs: the points to draw, and the file of a table.
+    fn sweep_needs(&self) -> PyResult<(Option<SampleNeeds>, Option<PathBuf>)> {
+        let needs = self.document.sweep_needs().map_err(to_python)?;
+        Ok((needs.sample.map(|sample| (sample.method, sample.count, sample.seed, sample.dimensions)), needs.table))
+    }
+
+    /// The runs of `[sweep]`. `sample` has the drawn points as little-endian doubles, `table` the columns of the table.
+    #[pyo3(signature = (sample=None, table=None))]
+    fn sweep_points(&self, py: Python<'_>, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<PySweepPoints> {
+        let sample = sample.map(|bytes| bytes.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect());
+        py.detach(|| {
+            let column = |(header, cells): Column| {
+                let cells = cells.into_iter().map(|cell| cell.map(String::into_boxed_str)).collect();
+                Arc::new(TableColumn { header, cells })
+            };
+            let data = SweepData { sample, table: table.map(|columns| columns.into_iter().map(column).collect()) };
+            Ok(PySweepPoints { points: self.document.points(&data).map_err(to_python)? })
+        })
     }
 
     fn __repr__(&self) -> String {
         let flows = self.scenario.flows.len();
         let noun = if flows == 1 { "flow" } else { "flows" };
         format!("<scenario {}: {flows} {noun}, {} s>", self.scenario.name, self.scenario.duration.as_secs_f64())
+    }
+}
+
+impl PySweepPoints {
+    fn variant(&self, index: usize) -> PyResult<Variant> {
+        self.points.get(index).ok_or_else(|| PyIndexError::new_err(format!("there is no run {index}: there are {}", self.points.len())))
+    }
+}
+
+#[pymethods]
+impl PySweepPoints {
+    fn __len__(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Labels and scenario of a run.
+    fn point<'py>(&self, py: Python<'py>, index: usize) -> PyResult<(Bound<'py, PyDict>, PyScenario)> {
+        let (labels, scenario) = py.detach(|| {
+            let Variant { labels, document } = self.variant(index)?;
+            // One check serves the scenario and its hash, which the caller needs to find equal runs.
+            let (scenario, frozen) = document.scenario_and_frozen().map_err(to_python)?;
+            Ok::<_, PyErr>((labels, PyScenario { document, scenario, hash: OnceLock::from(digest(&frozen)) }))
+        })?;
+        Ok((labels.into_py_dict(py)?, scenario))
+    }
+
+    /// Labels of a run, without the check of its scenario.
+    fn labels<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        self.variant(index)?.labels.into_py_dict(py)
+    }
+
+    /// Hash of a run's scenario.
+    fn hash(&self, py: Python<'_>, index: usize) -> PyResult<String> {
+        py.detach(|| Ok(digest(&self.variant(index)?.document.frozen().map_err(to_python)?)))
     }
 }

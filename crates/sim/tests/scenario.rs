@@ -1,6 +1,6 @@
 //! Scenarios through the public interface: the examples, freezing, and robustness against any text.
 
-use ackclock_sim::scenario::Document;
+use ackclock_sim::scenario::{Document, SweepData};
 use proptest::prelude::*;
 
 fn document(text: &str) -> Document {
@@ -23,7 +23,7 @@ fn every_example_is_sound_in_every_variant() {
     assert!(examples().len() >= 6);
     for (name, text) in examples() {
         let document = Document::from_toml(&text, &name).unwrap_or_else(|error| panic!("{error}"));
-        for variant in document.variants().unwrap_or_else(|error| panic!("{error}")) {
+        for variant in document.points(&SweepData::default()).unwrap_or_else(|error| panic!("{error}")).iter() {
             variant.document.scenario().unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -66,7 +66,7 @@ fn deep_nesting_is_refused() {
 }
 
 /// Words for mutated scenarios.
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 45] = [
     "duration",
     "flow",
     "[flow]",
@@ -103,6 +103,11 @@ const WORDS: [&str; 40] = [
     "\"9999999999999999999 %\"",
     "sweep",
     "[sweep]",
+    "[sweep.sample]",
+    "[sweep.zip.a]",
+    "[sweep.paths]",
+    "from",
+    "scale",
     "count",
     "\"é\"",
     "\"-0 Gbit/s\"",
@@ -113,7 +118,9 @@ const WORDS: [&str; 40] = [
 fn exercise(text: &str) {
     for document in [Document::from_toml(text, "t.toml"), Document::from_json(text, "t.json")] {
         let Ok(document) = document else { continue };
-        let _ = document.variants();
+        let needs = document.sweep_needs().ok().and_then(|needs| needs.sample);
+        let sample = needs.map(|sample| vec![0.5; sample.count.min(1 << 16) * sample.dimensions].into());
+        let _ = document.points(&SweepData { sample, table: None }).map(|points| points.get(points.len() / 2));
         if let Ok(frozen) = document.frozen() {
             let _ = Document::from_toml(&frozen, "frozen.toml")
                 .unwrap_or_else(|error| panic!("{error}"))

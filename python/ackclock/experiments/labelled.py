@@ -18,8 +18,12 @@ SEED = "seed"
 TABLES = ("flows", "links", "pages", "transfers")
 UNITS: dict[str, tuple[str, float]] = {
     "ns": ("time", 1e-9), "us": ("time", 1e-6), "µs": ("time", 1e-6), "ms": ("time", 1e-3), "s": ("time", 1.0),
-    "min": ("time", 60.0), "bit/s": ("rate", 1.0), "kbit/s": ("rate", 1e3), "Mbit/s": ("rate", 1e6),
-    "Gbit/s": ("rate", 1e9), "B": ("size", 1.0), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9),
+    "min": ("time", 60.0), "h": ("time", 3600.0),
+    "bit/s": ("rate", 1.0), "kbit/s": ("rate", 1e3), "Mbit/s": ("rate", 1e6), "Gbit/s": ("rate", 1e9),
+    "Tbit/s": ("rate", 1e12),
+    "B": ("size", 1.0), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9), "TB": ("size", 1e12),
+    "KiB": ("size", 2.0**10), "MiB": ("size", 2.0**20), "GiB": ("size", 2.0**30),
+    "packet": ("packets", 1.0), "packets": ("packets", 1.0), "segment": ("packets", 1.0), "segments": ("packets", 1.0),
 }  # fmt: skip
 
 
@@ -74,11 +78,14 @@ def scale_of(values: Sequence[str]) -> Scale:
 
     >>> scale_of(["100 ms", "20 ms", "1 s"]).ordered
     ['20 ms', '100 ms', '1 s']
+    >>> scale_of(["1 packet", "20 packets", "3 packets"]).ordered
+    ['1 packet', '3 packets', '20 packets']
     """
     distinct = list(dict.fromkeys(values))
     numbers = [_number(value) for value in distinct]
     if all(numbers) and len({kind for _, kind, _ in filter(None, numbers)}) == 1:
         unit = re.sub(r"^[-+.\deE_,]+\s*", "", distinct[0])
+        unit = {"packet": "packets", "segment": "segments"}.get(unit, unit)
         factor = UNITS[unit][1] if unit in UNITS else 1.0
         places = [(number * own) / factor for number, _, own in filter(None, numbers)]
         return Scale(unit, dict(zip(distinct, places, strict=True)), words=False)

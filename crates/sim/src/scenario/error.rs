@@ -10,8 +10,8 @@ pub(crate) enum Origin {
     Nowhere,
     /// On a line of the file, from 1.
     Line(usize),
-    /// In a setting from the command line.
-    Setting(Arc<str>),
+    /// In a setting from the command line, or in a cell of a table.
+    Elsewhere(Arc<str>),
 }
 
 /// One problem of a scenario.
@@ -21,7 +21,7 @@ pub struct Problem {
     pub line: Option<usize>,
     /// Column of the file, from 1; only for text that is not TOML or JSON.
     pub column: Option<usize>,
-    /// The setting that caused the problem, such as `--set flow.rwnd=5`, instead of a line.
+    /// The setting that caused the problem, such as `--set flow.rwnd=5`, or the cell of a table, instead of a line.
     pub setting: Option<String>,
     /// Dotted path of the key; empty for the file as a whole.
     pub key: String,
@@ -72,7 +72,7 @@ impl Problems {
         let (line, setting) = match origin {
             Origin::Nowhere => (None, None),
             Origin::Line(line) => (Some(*line), None),
-            Origin::Setting(text) => (None, Some(text.to_string())),
+            Origin::Elsewhere(text) => (None, Some(text.to_string())),
         };
         self.0.push(Problem { line, column: None, setting, key: key.into(), message: message.into() });
     }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use crate::scenario::build::{Built, Context, Python, build};
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::setting::Setting;
-use crate::scenario::value::{Data, Node, read_json, read_setting, read_toml};
+use crate::scenario::value::{Node, read_json, read_setting, read_toml};
 
 pub use application::*;
 pub(crate) use drawn::whole_packets;
@@ -45,6 +45,7 @@ pub use hosts::hosts_json;
 pub use model::*;
 pub use part::registry_json;
 pub use schema::schema;
+pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 
 /// A parsed, not yet validated scenario: a tree of values. Each value knows where it was written.
 #[derive(Clone, Debug)]
@@ -97,7 +98,7 @@ impl Document {
     /// whether the key exists and accepts the value.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
-        let origin = Origin::Setting(format!("--set {key}={value}").into());
+        let origin = Origin::Elsewhere(format!("--set {key}={value}").into());
         let value = read_setting(value, &origin, &mut problems);
         let mut tree = self.tree(&mut problems);
         if let Err(message) = (Setting { path: key.to_owned(), value }).apply(&mut tree) {
@@ -148,23 +149,15 @@ impl Document {
         self.build().map(|built| freeze::freeze(&built))
     }
 
-    /// The runs of `[sweep]`: every combination of the axes' values in the order of the file; the last axis changes fastest. Without
-    /// `[sweep]`: one run without labels.
+    /// The scenario, and its text as of [`Document::frozen`]: one check for both.
     ///
     /// # Errors
-    /// If `[sweep]` is wrong or makes more than a million runs. [`Document::scenario`] checks each run.
-    pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
-        let mut problems = Problems::default();
-        let mut base = self.tree(&mut problems);
-        let sweep = base.remove("sweep").unwrap_or_else(|| Node::new(Data::Table(Vec::new())));
-        let axes = sweep::axes(&sweep, &base, &mut problems);
-        let axes = problems.unless_any(&self.file, axes)?;
-        let document = Self { file: self.file.clone(), python: self.python, tree: Arc::new(base), settings: Vec::new() };
-        let variant = |values: Vec<&sweep::Value>| Variant {
-            labels: axes.iter().zip(&values).map(|(axis, value)| (axis.name.clone(), value.label.clone())).collect(),
-            document: Self { settings: values.iter().flat_map(|value| value.settings.clone()).collect(), ..document.clone() },
-        };
-        Ok(sweep::grid(&axes).into_iter().map(variant).collect())
+    /// As [`Document::scenario`].
+    pub fn scenario_and_frozen(&self) -> Result<(Scenario, String), ScenarioError> {
+        self.build().map(|built| {
+            let text = freeze::freeze(&built);
+            (built.scenario, text)
+        })
     }
 
     /// The tree with all settings applied.
@@ -187,7 +180,7 @@ impl Document {
         let mut problems = Problems::default();
         let mut tree = self.tree(&mut problems);
         if let Some(sweep) = tree.remove("sweep") {
-            sweep::axes(&sweep, &tree, &mut problems);
+            sweep::check(&sweep, &tree, self.folder(), &mut problems);
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part::{self, Axis};
 use crate::scenario::spec::ROOT;
+use crate::scenario::sweep::{MAX_VARIANTS, METHODS};
 
 /// The JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Json {
@@ -131,15 +132,28 @@ fn parameter(param: &Param) -> Json {
 }
 
 fn sweep() -> Json {
-    let range = json!({
-        "type": "object",
-        "properties": { "from": { "type": "integer" }, "to": { "type": "integer" }, "step": { "type": "integer", "minimum": 1 } },
-        "required": ["from", "to"],
-        "additionalProperties": false,
-    });
+    let end = json!({ "type": ["string", "number"] });
+    let table = |properties: Json, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+    let whole = table(
+        json!({ "from": { "type": "integer" }, "to": { "type": "integer" }, "step": { "type": "integer", "minimum": 1 } }),
+        &["from", "to"],
+    );
+    let scale = json!({ "enum": ["linear", "log"], "default": "linear" });
+    let count = |low: u32| json!({ "type": "integer", "minimum": low, "maximum": MAX_VARIANTS });
+    let spaced = table(json!({ "from": end, "to": end, "count": count(2), "scale": scale }), &["from", "to", "count"]);
+    let values = json!({ "anyOf": [{ "type": "array", "minItems": 1 }, whole, spaced] });
+    // A path without quotes is nested tables.
+    let nested = json!({ "type": "object", "minProperties": 1 });
+    let drawn = json!({ "anyOf": [{ "type": "array", "minItems": 1 }, table(json!({ "from": end, "to": end, "scale": scale }), &["from", "to"]), nested] });
     let labelled = json!({ "type": "object", "additionalProperties": { "type": ["object", "array"] }, "minProperties": 1 });
+    let zip = json!({ "type": "object", "additionalProperties": { "type": "object", "additionalProperties": { "anyOf": [values, nested] }, "minProperties": 1 } });
+    let keys = json!({ "type": "object", "additionalProperties": drawn, "minProperties": 1 });
+    let seed = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 });
+    let sample = json!({ "method": { "enum": METHODS }, "count": count(1), "seed": seed, "keys": keys });
+    let paths = json!({ "file": { "type": "string", "minLength": 1, "description": "A .csv or .parquet file." } });
     json!({
         "type": "object",
-        "additionalProperties": { "anyOf": [{ "type": "array", "minItems": 1 }, range, labelled] },
+        "properties": { "zip": zip, "sample": table(sample, &["method", "count", "keys"]), "paths": table(paths, &["file"]) },
+        "additionalProperties": { "anyOf": [values, labelled] },
     })
 }

@@ -52,7 +52,12 @@ impl Document {
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let mut names = Vec::new();
-        collect(&self.tree(&mut Problems::default()), false, &mut names);
+        let tree = self.tree(&mut Problems::default());
+        collect(&tree, false, &mut names);
+        let table = tree.get("sweep").and_then(|sweep| sweep.get("paths")?.get("file"));
+        if let Some(Data::Text(name)) = table.map(|file| &file.data) {
+            names.push(name.clone());
+        }
         names.into_iter().map(|name| self.folder().join(name)).collect()
     }
 }
@@ -96,6 +101,7 @@ fn write(node: &Node) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::SweepData;
 
     #[test]
     fn a_restored_document_is_the_same() {
@@ -110,10 +116,10 @@ mod tests {
         assert_eq!(again.frozen().unwrap(), document.frozen().unwrap());
         assert_eq!((again.sweep(), again.origin()), (document.sweep(), ("dir/t.toml", false)));
         let variants = |document: &Document| -> Vec<String> {
-            document.variants().unwrap().iter().map(|variant| variant.document.frozen().unwrap()).collect()
+            document.points(&SweepData::default()).unwrap().iter().map(|variant| variant.document.frozen().unwrap()).collect()
         };
         assert_eq!(variants(&again), variants(&document));
-        let variant = &document.variants().unwrap()[1].document;
+        let variant = &document.points(&SweepData::default()).unwrap().get(1).unwrap().document;
         assert_eq!(Document::restore(&variant.state(), file, python).unwrap().frozen().unwrap(), variants(&document)[1]);
     }
 

@@ -408,47 +408,6 @@ fn wrong_settings_are_named() {
 }
 
 #[test]
-fn a_sweep_is_a_grid_in_the_order_of_the_file() {
-    let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue.limit\" = [\"5 packets\", \"9 packets\"]\nseed = { from = 1, to = 3 }\n[sweep.algorithm]\n\"1\" = { \"flow.slow_start\" = \"limited\", \"flow.loss_response\" = \"halve\" }\n";
-    let variants = document(text).variants().unwrap_or_else(|error| panic!("{error}"));
-    let labels: Vec<String> =
-        variants.iter().map(|variant| variant.labels.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>().join("/")).collect();
-    assert_eq!(labels, ["5 packets/1/1", "5 packets/2/1", "5 packets/3/1", "9 packets/1/1", "9 packets/2/1", "9 packets/3/1"]);
-    let axes: Vec<&str> = variants[0].labels.iter().map(|(axis, _)| axis.as_str()).collect();
-    assert_eq!(axes, ["topology.bottleneck.queue.limit", "seed", "algorithm"]);
-    let last = variants[5].document.scenario().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((limit(&last.links[2]), last.seed, composed(&last.flows[0]).slow_start.name()), (Limit::Packets(9), 3, "limited"));
-    assert_eq!(document(ONE).variants().map(|variants| variants.len()), Ok(1));
-    // TOML reads a path without quotes as nested tables.
-    let nested = document(&format!("{ONE}[sweep]\ntopology.bottleneck.rate = [\"1 Mbit/s\"]\nflow.rwnd = [\"1 packet\", \"2 packets\"]\n"));
-    let variants = nested.variants().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(
-        variants[1].labels,
-        [("topology.bottleneck.rate".to_owned(), "1 Mbit/s".to_owned()), ("flow.rwnd".to_owned(), "2 packets".to_owned())]
-    );
-}
-
-#[test]
-fn wrong_sweeps_are_named() {
-    let sweep =
-        |line: &str| document(&format!("{ONE}[sweep]\n{line}\n")).variants().map_or_else(|error| error.to_string(), |_| String::new());
-    assert_eq!(sweep("seed = []"), "t.toml:4: sweep.seed: has no values");
-    assert_eq!(sweep("seed = [1, 1]"), "t.toml:4: sweep.seed: has \"1\" twice");
-    assert_eq!(sweep("seed = { from = 3, to = 1 }"), "t.toml:4: sweep.seed: a range must increase: from ≤ to, step ≥ 1");
-    assert_eq!(sweep("seed = { from = 1 }"), "t.toml:4: sweep.seed: a range needs whole numbers: { from = 1, to = 30 }");
-    assert_eq!(sweep("seed = { from = 1, to = 9000000000000000000 }"), "t.toml:4: sweep.seed: has more than 1000000 values");
-    assert_eq!(sweep("seed = 3"), "t.toml:4: sweep.seed: must be a list of values or a range { from = 1, to = 30 }, but is the number 3");
-    assert_eq!(sweep("\"duration.x\" = [1]"), "t.toml:4: sweep.duration.x: duration is the text \"10 s\", so it has no key \"x\"");
-    assert_eq!(
-        sweep("seed = { from = 1, to = 1000 }\n\"flow.rwnd\" = { from = 1, to = 1000 }\nname = [\"a\", \"b\"]"),
-        "t.toml:3: sweep: makes more than 1000000 variants"
-    );
-    let variants = document(&format!("{ONE}[sweep]\n\"flow.rwnd\" = [\"1 packet\", 2]\n")).variants().unwrap();
-    let error = variants[1].document.scenario().map_or_else(|error| error.to_string(), |_| String::new());
-    assert_eq!(error, "t.toml:4: flow.0.rwnd: a number of packets needs a unit; did you mean \"2 packets\"?");
-}
-
-#[test]
 fn json_is_read_like_toml() {
     let json = r#"{"duration": "10 s", "name": "t", "stop": null, "flow": [{"slow_start": {"kind": "staged", "algorithm": 3}}]}"#;
     let toml = "duration = \"10 s\"\n[[flow]]\nslow_start = { kind = \"staged\", algorithm = \"3\" }\n";
@@ -489,20 +448,4 @@ fn the_schema_knows_every_key_and_part() {
     assert_eq!(registry["loss"][0]["params"][0]["default"], "0 %");
     assert_eq!(registry["slow_start"][3]["params"][0]["words"], serde_json::json!(["1", "2", "3", "4"]));
     assert!(registry["queue"][0]["header"].as_str().is_some_and(|header| header.starts_with("`DropTail`: ")));
-}
-
-#[test]
-fn a_setting_that_the_sweep_would_override_is_rejected() {
-    let text = "duration = \"1 s\"\nflow = {}\n[sweep]\n\"topology.bottleneck.queue\" = [\"5 packets\", \"red\"]\n[sweep.host]\na = { \"flow.rwnd\" = \"9 packets\" }\n";
-    for (key, value, axis) in [
-        ("topology.bottleneck.queue", "codel", "topology.bottleneck.queue"),
-        ("topology.bottleneck.queue.limit", "9 packets", "topology.bottleneck.queue"),
-        ("flow.rwnd", "7 packets", "host"),
-    ] {
-        let error = document(text).set(key, value).unwrap_err().to_string();
-        let expected = format!("--set {key}={value}: {key}: is set by the axis \"{axis}\" of [sweep], which would override this value");
-        assert_eq!(error, expected);
-    }
-    document(text).set("topology.bottleneck.rate", "1 Mbit/s").unwrap();
-    document(text).set("topology.bottleneck", "{ rate = \"1 Mbit/s\" }").unwrap();
 }

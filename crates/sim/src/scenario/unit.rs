@@ -23,8 +23,11 @@ pub(crate) enum Measure {
     Frequency,
 }
 
-/// Every unit with its measure and factor.
-const UNITS: &[(&str, Measure, u64)] = &[
+/// A unit: its name, its measure, and its size in the measure's base unit.
+pub(crate) type Unit = (&'static str, Measure, u64);
+
+/// Every unit.
+const UNITS: &[Unit] = &[
     ("ns", Measure::Time, 1),
     ("us", Measure::Time, 1_000),
     ("ms", Measure::Time, 1_000_000),
@@ -132,6 +135,15 @@ pub(crate) static SEGMENTS: Dimension = Dimension { real: true, ..dimension("a n
 pub(crate) static THRESHOLD: Dimension =
     Dimension { words: &["rwnd", "unlimited"], real: true, ..dimension("a threshold", &[Measure::Packets], "segments") };
 
+/// The unit `name`, of any measure.
+pub(crate) fn find_unit(name: &str) -> Result<Unit, String> {
+    if let Some(unit) = UNITS.iter().find(|(known, ..)| *known == name) {
+        return Ok(*unit);
+    }
+    let units: Vec<&str> = UNITS.iter().map(|(known, ..)| *known).collect();
+    Err(unknown_unit(name, "", &units))
+}
+
 /// A quantity as read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quantity {
@@ -219,11 +231,15 @@ impl Dimension {
 
     fn unknown_unit(&self, name: &str) -> String {
         let units: Vec<&str> = self.units().collect();
-        let spelling = OTHER_SPELLINGS.iter().find(|(other, right)| *other == name.to_lowercase() && units.contains(right));
-        let right = spelling.map(|(_, right)| *right).or_else(|| nearest(name, units.iter().copied()));
-        let hint = right.map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
-        format!("unknown unit {} for {}{hint} (known: {})", quoted(name), self.noun, units.join(", "))
+        unknown_unit(name, &format!(" for {}", self.noun), &units)
     }
+}
+
+fn unknown_unit(name: &str, purpose: &str, units: &[&str]) -> String {
+    let spelling = OTHER_SPELLINGS.iter().find(|(other, right)| *other == name.to_lowercase() && units.contains(right));
+    let right = spelling.map(|(_, right)| *right).or_else(|| nearest(name, units.iter().copied()));
+    let hint = right.map_or_else(String::new, |right| format!("; did you mean {right:?}?"));
+    format!("unknown unit {}{purpose}{hint} (known: {})", quoted(name), units.join(", "))
 }
 
 /// The singular of a unit: a packet, a segment.
@@ -233,18 +249,21 @@ fn singular(unit: &str) -> &str {
 
 /// A decimal number, exact to its first 25 digits: mantissa · 10^exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Decimal {
+pub(crate) struct Decimal {
     negative: bool,
     mantissa: u128,
     exponent: i32,
 }
+
+/// Most zeros, or decimal places, of a number in plain digits.
+const MAX_PLAIN: usize = 30;
 
 /// Bound of the mantissa: mantissa · factor stays below 2^127 for every unit.
 const DIGITS: u128 = 10_u128.pow(24);
 
 impl Decimal {
     /// The number at the start of `text`, and the rest of the text.
-    fn read(text: &str) -> Option<(Self, &str)> {
+    pub(crate) fn read(text: &str) -> Option<(Self, &str)> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (integer, mut rest) = digits(unsigned);
         if integer.is_empty() {
@@ -288,6 +307,41 @@ impl Decimal {
             (None, false) => (0, false),
         };
         (u64::try_from(value).unwrap_or(u64::MAX), exact)
+    }
+
+    /// The number times `from` / `to`, if it is a decimal number again.
+    pub(crate) fn rescaled(self, from: u64, to: u64) -> Option<Self> {
+        let (mut product, mut exponent, to) = (self.mantissa * u128::from(from), self.exponent, u128::from(to));
+        while !product.is_multiple_of(to) {
+            (product, exponent) = (product.checked_mul(10)?, exponent.checked_sub(1)?);
+        }
+        Some(Self { mantissa: product / to, exponent, ..self })
+    }
+
+    /// The nearest double.
+    pub(crate) fn value(self) -> f64 {
+        let size = self.real(0);
+        if self.negative { -size } else { size }
+    }
+
+    /// The number in plain digits, without an exponent; `None` if these are more than a label should have.
+    pub(crate) fn plain(self) -> Option<String> {
+        let digits = self.mantissa.to_string();
+        let sign = if self.negative && self.mantissa > 0 { "-" } else { "" };
+        let exponent = if self.mantissa == 0 { 0 } else { self.exponent };
+        match usize::try_from(exponent) {
+            Ok(zeros) if zeros <= MAX_PLAIN => Some(format!("{sign}{digits}{}", "0".repeat(zeros))),
+            Ok(_) => None,
+            Err(_) => {
+                let places = exponent.unsigned_abs() as usize;
+                if places > MAX_PLAIN {
+                    return None;
+                }
+                let padded = format!("{digits:0>width$}", width = places + 1);
+                let (whole, fraction) = padded.split_at(padded.len() - places);
+                Some(format!("{sign}{whole}.{fraction}").trim_end_matches('0').trim_end_matches('.').to_owned())
+            }
+        }
     }
 
     /// The number · 10^shift, correctly rounded; infinite if too large.

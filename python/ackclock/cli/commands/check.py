@@ -20,8 +20,10 @@ def check(
         from ackclock.texts.numbers import counted
 
         scenario = load(file)
-        variants = scenario.variants()
-        runs = f", {len(variants)} variants" if len(variants) > 1 else ""
+        points = scenario.sweep_points()
+        for _ in points:  # each is checked when it is made
+            pass
+        runs = f", {len(points)} variants" if len(points) > 1 else ""
         output.note(
             f"{file}: {counted(len(scenario.flows), 'flow')}, {counted(len(scenario.links), 'link')}, "
             f"{scenario.duration:g} s{runs}: valid"
