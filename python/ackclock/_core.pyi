@@ -39,14 +39,14 @@ __all__ = [
 ]
 
 class ScenarioError(ValueError):
-    """A scenario is wrong. The text says what, where, why, and the nearest right thing."""
+    """An invalid scenario. The text names the place, the problem, its reason, and the nearest valid choice."""
 
 class Interrupted(Exception):
     """A run was cancelled before its end."""
 
 @final
 class Table:
-    """An Arrow table, handed over by the PyCapsule interface."""
+    """An Arrow table, exported through the PyCapsule interface."""
 
     @property
     def num_rows(self) -> int: ...
@@ -66,7 +66,7 @@ class Cancel:
 
 @final
 class Totals:
-    """Data of a connection so far, in bytes; retransmissions count each time."""
+    """Bytes of a connection so far; each retransmission counts."""
 
     @property
     def sent(self) -> int: ...
@@ -77,7 +77,7 @@ class Totals:
 
 @final
 class Snapshot:
-    """The connection at the moment in which a packet was sent."""
+    """The state of the connection when a packet was sent."""
 
     @property
     def sent_at_s(self) -> float: ...
@@ -96,7 +96,7 @@ class Snapshot:
 
 @final
 class RateSample:
-    """The rate of delivery over the flight of the packet that was sent last among those just delivered."""
+    """The delivery rate over the flight of the most recently sent packet among those just delivered."""
 
     @property
     def packet(self) -> Snapshot: ...
@@ -181,7 +181,7 @@ class Sent:
 
 @final
 class Lost:
-    """A segment is thought to be lost."""
+    """A segment was declared lost."""
 
     @property
     def now_s(self) -> float: ...
@@ -198,7 +198,7 @@ class Lost:
 
 @final
 class CongestionEvent:
-    """A sign of congestion: at most one in a recovery period."""
+    """A congestion signal: at most one per recovery episode."""
 
     @property
     def now_s(self) -> float: ...
@@ -250,7 +250,7 @@ class Established:
 
 @final
 class FirstWindow:
-    """What became of the initial window."""
+    """The outcome of the initial window."""
 
     @property
     def window(self) -> float: ...
@@ -272,7 +272,7 @@ class Window:
 
 @final
 class Exit:
-    """Answer of a slow start: it is over."""
+    """Return value of a slow start that ends."""
 
     def __new__(cls, ssthresh: float, cwnd: float | None = None) -> Exit: ...
     @property
@@ -317,7 +317,7 @@ class Scenario:
 
 @final
 class RunResult:
-    """What a run produced."""
+    """The result of a run: tables, traces, captured packets, and costs."""
 
     @property
     def flows(self) -> Table: ...

@@ -280,7 +280,7 @@ def test_one_seed_cannot_tell() -> None:
         ({"where": {"queu": "5"}, "expected": [["1"], ["2"]]}, "did you mean 'queue'"),
         ({"where": {"queue": 5}, "expected": [["1"], ["2"]]}, "where must be a table of texts"),
         ({"where": {"algorithm": "1"}, "expected": [["1"], ["2"]]}, "algorithm is the axis"),
-        ({"pool": ["queue"], "expected": [["1"], ["2"]]}, "queue stands both in where and in pool"),
+        ({"pool": ["queue"], "expected": [["1"], ["2"]]}, "queue is in both where and pool"),
         ({"expected": [["1"], ["7"]]}, "unknown algorithm '7'"),
         ({"expected": [["1"], ["1"]]}, "algorithm 1 is named 2 times"),
         ({"expected": ["1", "2"]}, "expected must be a list of groups"),

@@ -308,8 +308,8 @@ def test_the_report_has_charts_and_numbers(flows: Path, cli: Cli) -> None:
         ('size = "500" }\nx', 'size = "501" }\nx', "chart 1: where: unknown size '501'"),
         ('only = { queue = ["5"] }\n\n[[exp', 'only = { queue = ["6"] }\n\n[[exp', "only: unknown queue '6'"),
         ('only = { queue = ["5"] }\n\n[[exp', 'only = { qeue = ["5"] }\n\n[[exp', "only: unknown label 'qeue'"),
-        ('flows = "algorithm"\n', "", "a chart compares the flows of a run"),
-        ('flows = "algorithm"', 'flows = "queue"', "flows: queue is a label of runs already"),
+        ('flows = "algorithm"\n', "", "the chart compares flows of a run"),
+        ('flows = "algorithm"', 'flows = "queue"', "flows: queue is already a label of runs"),
         (
             'derived = ["share", "eq7"]',
             'derived = ["eq8"]',

@@ -378,7 +378,7 @@ def test_a_broken_paper_does_not_hide_the_others(tiny: Path, monkeypatch: pytest
     (broken / "paper.toml").write_text("title =")
     monkeypatch.chdir(tiny)
     assert library.find("tiny").title == "Tiny"
-    with pytest.warns(UserWarning, match="paper 'broken' is left out"):
+    with pytest.warns(UserWarning, match="paper 'broken' is skipped"):
         names = [paper.name for paper in library.papers()]
     assert {"ass", "tiny"} <= set(names)
     assert "broken" not in names

@@ -134,7 +134,7 @@ def test_the_exact_path_is_a_second_reading() -> None:
     like = rows_on("like", "path", [(60.0, 100.0), (160.0, 100.0), (104.0, 100.0)])
     found = judge(claim, "goodput", [*exact, *like], ["algorithm"])
     assert (found.verdict, found.sampling) == ("cannot tell", "path")
-    assert found.reason == "algorithm 1 over 2 is +8.00 % [−40.00, +60.00], neither above nor below 1 %"
+    assert found.reason == "algorithm 1 over 2 is +8.00 % [−40.00, +60.00]; the interval includes 1 %"
     assert found.beside is not None
     assert (found.beside.verdict, found.beside.sampling, found.beside.beside) == ("holds", "offset", None)
     assert found.to_dict()["exact_path"]["verdict"] == "holds"
@@ -167,10 +167,10 @@ def test_verdicts_and_charts_share_the_ratio() -> None:
 @pytest.mark.parametrize(
     ("pairs", "reason"),
     [
-        ([(0.0, 0.0)] * 6, "there is none of it in either, so that nothing is compared"),
-        ([(5.0, 5.0)] * 2, "all 2 runs gave the same, 5, so that the seeds tell nothing of others"),
-        ([(5.0, 4.0)] * 2, "all 2 runs of each gave the same"),
-        ([(5.0, 5.0), (6.0, 6.0)], "2 equal runs are too few: up to 78 % of others could differ"),
+        ([(0.0, 0.0)] * 6, "both variants are 0 in every run"),
+        ([(5.0, 5.0)] * 2, "all 2 runs have the value 5, which does not show the spread of other runs"),
+        ([(5.0, 4.0)] * 2, "all 2 runs of each variant have the same value"),
+        ([(5.0, 5.0), (6.0, 6.0)], "2 equal runs are too few: up to 78 % of other runs could differ"),
     ],
 )
 @pytest.mark.parametrize("kind", [{"expected": [["1", "2"]]}, {"kind": "bound", "of": "1", "to": "2", "high": 1.05}])

@@ -115,7 +115,7 @@ def paper_with(answer: dict[str, Any]) -> library.Paper:
 
 def test_the_numbers_of_the_answer_come_from_the_verdicts() -> None:
     assert text("Of {claims} claims {counts}.") == (
-        "Of 4 claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
+        "Of 4 claims 2 hold, 1 does not hold, 0 are undecided and 1 was not run."
     )
     assert text("That a gets twice as much {twice.verdict}: {twice.value}.") == "That a gets twice as much holds: 2.00."
     assert text("{a-above-1.5.verdict}, {a-above-1.5.held}, {a-above-1.5.value}") == (
@@ -136,7 +136,7 @@ def test_every_number_of_the_answer_refers_to_its_claim() -> None:
 def test_without_an_answer_the_report_counts_claims() -> None:
     found = answers.answer(library.Paper(Path("p"), Contents("P", "nobody")), judged())
     assert "".join(part.text for part in found.sentences[0]) == (
-        "Of the paper's claims 2 hold, 1 does not hold, 0 cannot be told and 1 was not run."
+        "Of the paper's claims, 2 hold, 1 does not hold, 0 are undecided and 1 was not run."
     )
 
 

@@ -45,9 +45,9 @@ def test_equal_random_runs_are_no_certainty() -> None:
     """Student's interval of equal values has no width."""
     same = interval([5.0] * 20, "seed")
     assert (same.mean, same.low, same.high) == (5.0, -math.inf, math.inf)
-    assert same.note == "all 20 runs gave the same, 5, so that the seeds tell nothing of others"
+    assert same.note == "all 20 runs have the value 5, which does not show the spread of other runs"
     assert not same.known
-    assert interval([5.0], "seed").note == "one run says nothing of others"
+    assert interval([5.0], "seed").note == "a single run does not show the spread of other runs"
     assert rounded(same) == ("5", "−∞", "∞")
     for sampling in ("path", "offset", "exact"):
         assert interval([5.0] * 20, sampling).known  # type: ignore[arg-type]
@@ -112,15 +112,17 @@ def test_fiellers_interval_covers_the_ratio(noise: float) -> None:
 
 
 def test_ratios_that_runs_cannot_determine() -> None:
-    assert "there is none of it in either" in ratio([0.0] * 9, [0.0] * 9, "path").note
-    assert "all 2 runs gave the same, 7," in ratio([7.0, 7.0], [7.0, 7.0], "seed").note
-    assert ratio([7.0, 7.0], [5.0, 5.0], "seed").note == "all 2 runs of each gave the same"
-    assert ratio([7.0, 8.0], [7.0, 8.0], "seed").note == "2 equal runs are too few: up to 78 % of others could differ"
+    assert "both variants are 0" in ratio([0.0] * 9, [0.0] * 9, "path").note
+    assert "all 2 runs have the value 7," in ratio([7.0, 7.0], [7.0, 7.0], "seed").note
+    assert ratio([7.0, 7.0], [5.0, 5.0], "seed").note == "all 2 runs of each variant have the same value"
+    assert (
+        ratio([7.0, 8.0], [7.0, 8.0], "seed").note == "2 equal runs are too few: up to 78 % of other runs could differ"
+    )
     assert ratio([7.0, 8.0, 9.0], [7.0, 8.0, 9.0], "path").note.startswith("3 equal runs are too few")
     five = [1.0, 2.0, 3.0, 4.0, 5.0]
     equal = ratio(five, five, "seed")
     assert (equal.mean, equal.low, equal.high, equal.known) == (1.0, 1.0, 1.0, True)
-    assert ratio([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], "seed").note == "neither can be told from 0"
+    assert ratio([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], "seed").note == "neither mean differs significantly from 0"
 
 
 def test_a_reference_of_nothing() -> None:
@@ -129,7 +131,10 @@ def test_a_reference_of_nothing() -> None:
     assert (over.low, over.high) == (math.inf, math.inf), "some is more than none, by whatever factor"
     under = ratio([0.0] * 3, drops, "seed")
     assert (under.mean, under.low, under.high) == (0.0, 0.0, 0.0)
-    assert ratio([0.0, 0.0, 1.0], [0.0] * 3, "seed").note == "the reference is 0 in every run, and the other may be"
+    assert (
+        ratio([0.0, 0.0, 1.0], [0.0] * 3, "seed").note
+        == "the reference is 0 in every run, and the other mean can be 0, too"
+    )
     perhaps = ratio([9.0, 10.0, 11.0], [0.0, 0.0, 1.0], "seed")
     assert perhaps.high == math.inf
     assert 1 < perhaps.low < 30

@@ -1,1 +1,1 @@
-"""Experiments: what is run, how often, what is measured, and where it is stored."""
+"""Experiments: planned runs, their repetitions, their measurements, and the stores of results."""

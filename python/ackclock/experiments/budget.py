@@ -6,7 +6,7 @@ import os
 
 
 def threads(jobs: int | None) -> int:
-    """Return the number of threads: by default one for each processor.
+    """Return the number of threads; the default is one for each processor.
 
     Raises
     ------
@@ -19,7 +19,7 @@ def threads(jobs: int | None) -> int:
 
 
 def check_runs(count: int, most: int, advice: str) -> None:
-    """Refuse a plan of too many runs; `advice` tells the user how to reduce it.
+    """Refuse a plan of too many runs; `advice` names a way to reduce it.
 
     Raises
     ------

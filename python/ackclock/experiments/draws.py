@@ -1,7 +1,7 @@
-"""Drawn paths: random variations of a given path, which show the spread of a deterministic run.
+"""Drawn paths: random variations of a given path, which show the spread of a deterministic result.
 
 A paper that reports a path of 10 Mbit/s means any similar path. A run without random events has one result, and the
-result at 9.9 Mbit/s may be far from it. So deterministic runs are repeated on drawn paths. Each link draws a rate and a
+result at 9.9 Mbit/s can be far from it. So deterministic runs are repeated on drawn paths. Each link draws a rate and a
 propagation delay uniformly around those of the scenario, the same for both directions. By default the rate varies by
 ±2 %, and the delay by ±1 ms, but at most by half the delay. Buffers keep their size in packets. The values depend only
 on the number of the draw and on the names of the link's ends. So all compared variants run on the same paths (common
@@ -22,7 +22,7 @@ NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 @dataclass(frozen=True)
 class Jitter:
-    """Largest distances of drawn paths from the given path.
+    """Largest deviations of drawn paths from the given path.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class Jitter:
 
     @classmethod
     def read(cls, table: Mapping[str, str]) -> Jitter:
-        """Read a table as ``{ rate = "2 %", delay = "1 ms" }``; a missing key has its default."""
+        """Read a table such as ``{ rate = "2 %", delay = "1 ms" }``; a missing key takes its default."""
         rate = float(table["rate"].removesuffix("%")) / 100 if "rate" in table else cls.rate
         return cls(rate, nanoseconds(table["delay"]) if "delay" in table else cls.delay)
 
 
 def nanoseconds(time: str) -> int:
-    """Read a time with its unit, as ``"1 ms"``."""
+    """Read a time with its unit, such as ``"1 ms"``."""
     amount, unit = time.split()
     return round(float(amount) * NANOSECONDS[unit])
 
@@ -58,7 +58,7 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
     draw
         Number of the draw; equal numbers draw equal paths.
     jitter
-        Largest distances from the given path.
+        Largest deviations from the given path.
 
     Raises
     ------
@@ -70,7 +70,9 @@ def like(given: Frozen, draw: int, jitter: Jitter) -> dict[str, str]:
         amount, _, unit = link["rate"].partition(" ")
         if not unit:
             ends = f"{link['from']} - {link['to']}"
-            raise ValueError(f"{given.name}: the rate of the link {ends} is {amount}: no rate near it can be drawn")
+            raise ValueError(
+                f"{given.name}: the rate of the link {ends} is {amount}, but drawn paths need a finite rate"
+            )
         one, other = sorted((link["from"], link["to"]))
         of_rate, of_delay = _draws(f"{draw}: {one} - {other}")
         # Both numbers are always drawn, so that the jitter of the rate does not change the delay.

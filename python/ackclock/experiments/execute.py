@@ -1,4 +1,4 @@
-"""Execution of an experiment: threads run the points that its store lacks."""
+"""Execution of an experiment: threads run the points that are missing from its store."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Interrupted(KeyboardInterrupt):
     Parameters
     ----------
     results
-        Finished results in the order of the input; None for the others.
+        Finished results in the order of the input; None for unfinished ones.
     advice
         Advice for the message.
 
     Attributes
     ----------
     results : list of Result or None
-        Finished results in the order of the input; None for the others.
+        Finished results in the order of the input; None for unfinished ones.
     """
 
     def __init__(self, results: Sequence[object], *, advice: str = "") -> None:
@@ -49,7 +49,7 @@ class Interrupted(KeyboardInterrupt):
 def execute(
     points: Sequence[P], store: Store[P, M], *, jobs: int | None = None, progress: Progress | None = None
 ) -> int:
-    """Run the points that a store lacks, on threads, and put each measurement there as soon as it is finished.
+    """Run the points that are missing from a store, on threads; store each measurement as soon as it is finished.
 
     Parameters
     ----------
@@ -58,19 +58,19 @@ def execute(
     store
         The store, which is called on this thread.
     jobs
-        Number of threads; by default one for each processor.
+        Number of threads; the default is one for each processor.
     progress
         Called with the number of finished points and of all points, on this thread.
 
     Returns
     -------
     int
-        Number of measurements that the store had before.
+        Number of measurements that were in the store already.
 
     Raises
     ------
     Interrupted
-        After Ctrl-C. Every finished measurement is in the store; ``results`` are the finished points.
+        After Ctrl-C. Every finished measurement is in the store; ``results`` has the finished points.
     """
     left = [index for index, point in enumerate(points) if not store.has(point)]
     reused = len(points) - len(left)

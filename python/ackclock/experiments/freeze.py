@@ -1,4 +1,4 @@
-"""Frozen scenarios: every default written out, so that each value has a path."""
+"""Frozen scenarios: every default is written out, so each value has a path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Frozen:
 
 
 def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
-    """Freeze a scenario, then replace values by path, as ``{"topology.link.0.rate": "9 Mbit/s"}``.
+    """Freeze a scenario, then replace values by path, such as ``{"topology.link.0.rate": "9 Mbit/s"}``.
 
     Raises
     ------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars
 
 SEED = "seed"
-"""The label over which means are taken."""
+"""The label over which samples are averaged."""
 TABLES = ("flows", "links", "pages", "transfers")
 UNITS: dict[str, tuple[str, float]] = {
     "ns": ("time", 1e-9), "us": ("time", 1e-6), "µs": ("time", 1e-6), "ms": ("time", 1e-3), "s": ("time", 1.0),
@@ -49,7 +49,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of one table's rows of one run.
+    """Values of the rows of one table of one run.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class Sample:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the rows that have a value; None: none has."""
+        """Mean of the rows that have a value; None if no row has one."""
         known = [value for value in self.values if value is not None]
         return sum(known) / len(known) if known else None
 
 
 def scale_of(values: Sequence[str]) -> Scale:
-    """Return the positions of a label's values: numbers by size, words in their order.
+    """Return the positions of a label's values: numbers by size, words in the given order.
 
     >>> scale_of(["100 ms", "20 ms", "1 s"]).ordered
     ['20 ms', '100 ms', '1 s']
@@ -86,7 +86,7 @@ def scale_of(values: Sequence[str]) -> Scale:
 
 
 def _number(text: str) -> tuple[float, str, float] | None:
-    """Read a number, the kind of its unit, and how many base units that is."""
+    """Read a number, the kind of its unit, and the unit's factor to the base unit."""
     match = re.fullmatch(r"([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", text)
     if match is None:
         return None
@@ -131,14 +131,14 @@ def samples(results: Sequence[StoredResult], column: str, link: str | None = Non
             if any(value is not None for sample in made for value in sample.values) or word:
                 return made
     if name in known:
-        raise ValueError(f"--y {column}: nothing was measured in this column")
+        raise ValueError(f"--y {column}: no run has a value in this column")
     return samples(results, find(f"--y {column}", "numeric column", name, known), link)
 
 
 def _table(result: StoredResult, name: str) -> polars.DataFrame | None:
     try:
         table: polars.DataFrame = getattr(result, name)
-    except KeyError:  # no application had any
+    except KeyError:  # no application has this table
         return None
     return table
 
@@ -147,7 +147,7 @@ def _of_link(tables: Sequence[polars.DataFrame | None], column: str, link: str |
     names = [name for table in tables if table is not None for name in table["name"].to_list()]
     if link is None or link not in names:
         known = ", ".join(dict.fromkeys(names))
-        raise ValueError(f"--y {column}: is measured at links; name one with --link (known: {known})")
+        raise ValueError(f"--y {column}: belongs to links; name one with --link (known: {known})")
     return [None if table is None else table.filter(table["name"] == link) for table in tables]
 
 
@@ -178,7 +178,7 @@ def rows_of(sample: Sample) -> tuple[list[float], int]:
 
 
 def varied(results: Sequence[StoredResult]) -> list[str]:
-    """Name the labels, but the seed, that differ between runs."""
+    """Return the labels, except the seed, that differ between runs."""
     labels: dict[str, Any] = results[0].manifest["labels"]
     several = [label for label in labels if len({result.manifest["labels"][label] for result in results}) > 1]
     return [label for label in several if label != SEED]

@@ -24,11 +24,11 @@ class Measure:
     columns : tuple of str
         The columns it adds.
     derive : callable
-        Adds the columns: called with the rows of all flows and the result.
+        Function of the rows of all flows and the result; it adds the columns.
     traces : tuple of str
         The traces it needs.
     settings : tuple
-        Settings of `derive` that JSON can hold.
+        Settings of `derive`, as values of JSON.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Measure:
 
 
 class Measurement(ABC, Generic[M]):
-    """Everything that is measured of one run."""
+    """Everything that is measured in one run."""
 
     @property
     @abstractmethod
@@ -63,12 +63,12 @@ class Measurement(ABC, Generic[M]):
 
     @property
     def said(self) -> object:
-        """Everything that determines the measurement, except scenario and program; JSON can hold it."""
+        """Everything that determines the measurement, except scenario and program, as values of JSON."""
         return None
 
     @property
     def sources(self) -> Sequence[str]:
-        """The modules that measure; a cache key covers their imports, too."""
+        """The modules that measure; a cache key also covers their imports."""
         return [type(self).__module__]
 
     @abstractmethod

@@ -32,7 +32,7 @@ class Point(Generic[M]):
 
     @cached_property
     def key(self) -> str:
-        """Key of the measurement in a store: covers scenario, traces, captures, measures, and program.
+        """Key of the measurement in a store; it covers scenario, traces, captures, measures, and program.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from ackclock.experiments.freeze import Frozen
 from ackclock.scenario import Scenario
 
 Sampling = Literal["seed", "path", "offset"]
-COMMON = 1_000_000  # the first of the seeds that all cells have in common
+COMMON = 1_000_000  # the first of the seeds that all cells share
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Rule:
     spread : str
         Span of the start times, such as ``"60 ms"``; empty for seeds.
     jitter : Jitter or None
-        Distances of drawn paths. None: the default for paths, no drawn paths for seeds.
+        Largest deviations of drawn paths. None means the default for paths, and no drawn paths for seeds.
     exact : int
         Number of additional runs on the given path.
     common : int
@@ -56,7 +56,7 @@ class Repetition:
     scenario : Scenario
         The scenario of the run.
     seeds : {"own", "common"} or None
-        Whether the cell has its own seed or shares it with all cells; None if the rule has no common seeds.
+        Whether the seed belongs to the cell or to all cells; None if the rule has no common seeds.
     paths : {"like", "exact"} or None
         Whether the path is drawn or exact; None if the cell has no drawn paths.
     """
@@ -89,7 +89,7 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
         return _on_paths(rule, scenario, count, counts)
     if rule.jitter is not None:
         return _seeded_on_paths(rule, rule.jitter, scenario, first, count)
-    # Cells have different seeds, so that a sample averaged over cells consists of independent runs.
+    # Cells have different seeds, so a sample averaged over cells consists of independent runs.
     own: Literal["own"] | None = "own" if rule.common else None
     units = range(COMMON, COMMON + min(rule.common, count))
     return [

@@ -1,4 +1,4 @@
-"""The program in a cache key: the content of every module that a measurement uses, and the libraries that compute.
+"""The program in a cache key: the contents of all modules that a measurement uses, and the libraries.
 
 A measurement names its modules. The key covers them, every module of the package that they import directly or
 indirectly, the compiled core, and the versions of Python and its numerical libraries. So a new import needs no entry in
@@ -24,7 +24,7 @@ LIBRARIES = ("numpy", "polars")
 
 
 def digest(*values: object, length: int = 40) -> str:
-    """Return a hash of values that JSON can hold, in hexadecimal digits."""
+    """Return a hash of values of JSON, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:length]
 
 
@@ -70,7 +70,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Return every name that a file imports, also inside functions; some are modules, others are not.
+    """Return every name that a file imports, even inside functions; some names are modules, others are not.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Measures over spans of time: bytes that arrived, and the mean of the congestion window."""
+"""Measures over spans of time: arrived bytes, and the mean of the congestion window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Spans = Mapping[str, Sequence[float]]
 
 
 def arrivals(spans: Spans) -> Measure:
-    """Measure how many bytes of a flow arrived in spans of time."""
+    """Measure the bytes of a flow that arrived in spans of time."""
 
     def derive(measured: Rows, result: Result) -> None:
         for row in measured:
@@ -30,7 +30,7 @@ def arrivals(spans: Spans) -> Measure:
 
 
 def windows(spans: Spans) -> Measure:
-    """Measure the mean of a flow's cwnd over spans of time, in segments; None if no cwnd is known in the span."""
+    """Measure the mean of a flow's cwnd over spans of time, in segments; None if the span has no known cwnd."""
 
     def derive(measured: Rows, result: Result) -> None:
         for row in measured:
@@ -43,7 +43,7 @@ def windows(spans: Spans) -> Measure:
 
 
 def time_mean(time: NDArray[np.float64], value: NDArray[np.float64], begin: float, end: float) -> float | None:
-    """Average a value that stays until its next change; None if no value is known in the span."""
+    """Average a value that lasts until its next change; None if the span has no known value."""
     edges = np.clip(np.append(time, end), begin, end)
     lasts = np.diff(edges)
     known = float(lasts.sum())

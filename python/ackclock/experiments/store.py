@@ -1,4 +1,4 @@
-"""Stores of measurements: the next attempt does not run the stored points again."""
+"""Stores of measurements: the next attempt skips stored points."""
 
 from __future__ import annotations
 

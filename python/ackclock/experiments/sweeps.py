@@ -1,7 +1,7 @@
 """Writing of sweeps: tables with the rows of all runs, and a line for each run without traces.
 
 A run with traces has its own folder, which `Result.write` creates. Any other run has a line in `runs.jsonl` with its
-manifest and its scenario; its rows are in the tables of the sweep, under its labels.
+manifest and scenario. Its rows are in the tables of the sweep, under its labels.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     import polars
 
 TABLES = ("flows", "links", "transfers", "pages")
-BATCH = 200  # tables joined at once; a small table takes far more memory than its rows
+BATCH = 200  # tables joined at once; a small table needs far more memory than its rows
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The part of a run that a sweep keeps until its end.
+    """The part of a run that a sweep stores until its end.
 
     Attributes
     ----------
     line : str or None
-        The line of the run in `LINES`; None: the run has its own folder.
+        The line of the run in `LINES`; None if the run has its own folder.
     tables : dict
         The rows of the run, by the names in `TABLES`.
     """

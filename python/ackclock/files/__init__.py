@@ -1,1 +1,1 @@
-"""Files of users and of the program: read up to a limit, checked, and written completely or not at all."""
+"""Files of users and of the program: read up to a size limit, checked, and written atomically."""

@@ -34,7 +34,7 @@ def is_text_table(value: object) -> bool:
 
 TEXT = Kind("a text", lambda value: isinstance(value, str) and bool(value.strip()))
 TEXTS = Kind("a list of texts", lambda value: is_texts(value) and bool(value))
-TEXT_TABLE = Kind('a table of texts, as { loss = "0 %" }', is_text_table)
+TEXT_TABLE = Kind('a table of texts, such as { loss = "0 %" }', is_text_table)
 TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
 NUMBER = Kind("a number", is_number)
 BOOL = Kind("true or false", lambda value: isinstance(value, bool))
@@ -56,7 +56,7 @@ def _is_range(value: object) -> bool:
 
 
 RANGE = Kind("a list of two numbers, the smaller first", _is_range)
-SPANS = Kind("a table of spans in seconds, as { delivered_start = [0, 50] }", is_spans)
+SPANS = Kind("a table of spans in seconds, such as { delivered_start = [0, 50] }", is_spans)
 
 
 def tables(key: str) -> Kind:
@@ -68,12 +68,12 @@ def tables(key: str) -> Kind:
 
 
 def one_of(*words: str) -> Kind:
-    """Return the kind of one of some words."""
+    """Return the kind of a value that is one of these words."""
     return Kind(f"one of {', '.join(words)}", lambda value: value in words)
 
 
 def some_of(*words: str) -> Kind:
-    """Return the kind of a list of some words."""
+    """Return the kind of a list that has only these words."""
     return Kind(f"a list of {', '.join(words)}", lambda value: is_texts(value) and set(value) <= set(words))
 
 
@@ -105,7 +105,7 @@ def keys(place: str, value: object, known: Mapping[str, Kind], required: Collect
             raise ValueError(f"{place}: {key} is missing; it must be {known[key].words}")
 
 
-def words(place: str, what: str, found: Iterable[str], known: Iterable[str]) -> None:
+def words(place: str, kind: str, found: Iterable[str], known: Iterable[str]) -> None:
     """Check that all words are known.
 
     Raises
@@ -116,11 +116,11 @@ def words(place: str, what: str, found: Iterable[str], known: Iterable[str]) -> 
     names = list(known)
     for word in found:
         if word not in names:
-            raise ValueError(f"{place}: unknown {what} {word!r}{near(word, names)}")
+            raise ValueError(f"{place}: unknown {kind} {word!r}{near(word, names)}")
 
 
 def choice(place: str, where: Mapping[str, str], known: Mapping[str, Collection[str]]) -> None:
-    """Check that labels exist and have the values that are asked for.
+    """Check that labels and their wanted values exist.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Temporary names beside a path. Each is locked while its owner lives; the next run removes those of killed runs.
+"""Temporary names beside a path. Each is locked while its owner runs; the next run removes leftovers of killed runs.
 
-The lock is `flock` on the temporary file or folder itself. It ends with its owner, even if the owner is killed. On a
-system without `flock`, nothing is removed.
+The lock is `flock` on the temporary file or folder itself. The system releases it when its owner ends, even if
+the owner is killed. On a system without `flock`, nothing is removed.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def remove(path: Path, carry: Callable[[Path, Path], None]) -> None:
     Parameters
     ----------
     path
-        The path of the temporary names. If a killed run removed an earlier result and had no successor ready, the
-        earlier result is restored.
+        The path of the temporary names. If a killed run moved an earlier result away and put no successor in its
+        place, the earlier result is restored.
     carry
-        Called with an earlier result and its successor; moves the files of the user.
+        Called with an earlier result and its successor; moves the user's files.
     """
     for name in sorted(_found(path.parent, re.escape(_prefix(path)))):
         _remove(name, path, carry)
@@ -135,7 +135,7 @@ def _locked(make: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
         if _is(handle, name):
             return handle, name
         os.close(handle)
-    raise OSError(errno.EAGAIN, "temporary files vanish here", str(name))
+    raise OSError(errno.EAGAIN, "another process removes temporary files here", str(name))
 
 
 def _is(handle: int, path: Path) -> bool:

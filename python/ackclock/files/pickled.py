@@ -38,7 +38,7 @@ class PickledTable:
 
 @dataclass(frozen=True)
 class PickledRun:
-    """A run with the interface of the compiled core's runs, without packets; the copy computes its summary."""
+    """A run with the interface of the compiled core's runs, without packets; the copy stores its summary."""
 
     flows: PickledTable
     links: PickledTable
@@ -53,7 +53,7 @@ class PickledRun:
 
     @classmethod
     def of(cls, run: _core.RunResult | PickledRun, classes: Sequence[int], byte_classes: Sequence[int]) -> PickledRun:
-        """Copy the tables and numbers of a run, and its summary by these size classes."""
+        """Copy the tables, numbers and summary of a run; the summary has these size classes."""
         return cls(
             flows=_table(run.flows),
             links=_table(run.links),

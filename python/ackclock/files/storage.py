@@ -32,7 +32,7 @@ def _read_umask() -> int:
     return mask
 
 
-# Read once, because reading the mask sets it, which would affect files that other threads create.
+# Read once: reading the mask also sets it, which affects files that other threads create.
 _UMASK = _read_umask()
 
 
@@ -43,7 +43,7 @@ def replacing(directory: Path, kind: str) -> Iterator[Path]:
     Parameters
     ----------
     directory
-        The final place. Of an earlier result there, only files of the user stay.
+        The final place. An earlier result there is removed, except for the user's files.
     kind
         Kind of the result, see `write_manifest`.
 
@@ -61,7 +61,7 @@ def replacing(directory: Path, kind: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def draft(directory: Path, kind: str) -> Iterator[Path]:
-    """Return a new folder beside `directory`, for `place`; a folder that is not placed is removed.
+    """Return a new folder beside `directory`, for `place`; the folder is removed unless it is placed.
 
     Parameters and errors are those of `replacing`.
     """
@@ -97,7 +97,7 @@ def reason(error: OSError) -> str:
 
 
 def place(folder: Path, directory: Path) -> None:
-    """Replace `directory` by a folder of `draft`, and carry over the files of the user."""
+    """Replace `directory` by a folder of `draft`, and carry over the user's files."""
     final = directory.resolve()
     folder.chmod(0o777 & ~_UMASK)
     old = folder.with_name(folder.name + leftovers.OLD)
@@ -121,7 +121,7 @@ def place(folder: Path, directory: Path) -> None:
 
 
 def _carry(old: Path, new: Path) -> None:
-    """Move files of the user from an earlier result into its successor."""
+    """Move the user's files from an earlier result into its successor."""
     try:
         runs = set(json.loads(manifest_text(old)).get("runs", []))
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def _carry(old: Path, new: Path) -> None:
 
 
 def check_free(directory: Path, *kinds: str) -> None:
-    """Refuse to overwrite files of the user.
+    """Refuse to overwrite the user's files.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def check_file(path: Path) -> None:
     Raises
     ------
     OSError
-        If `path` is a directory, or its parent is not.
+        If `path` is a directory, or if its parent is not one.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path}: is a directory; name a file")
@@ -195,7 +195,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
     except OSError as error:
         raise _named(error, path) from None
     try:
-        # Closed after the rename, because closing releases the lock of the temporary name.
+        # The file is closed after the rename, because closing releases the lock of the temporary name.
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -266,5 +266,5 @@ def manifest_text(directory: Path) -> str:
     except (OSError, ValueError, AttributeError):
         ours = False
     if not ours:
-        raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} of its own)")
+        raise FileNotFoundError(f"{directory}: no result of ackclock here (no {MANIFEST} by ackclock)")
     return text

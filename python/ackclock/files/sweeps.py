@@ -17,7 +17,7 @@ LINES = "runs.jsonl"
 
 
 class Reader:
-    """The runs of a sweep that have no own folder.
+    """The runs of a sweep that have no folder of their own.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Output files that the user names, as with ``--pcap`` and ``--plot``.
+"""Output files that the user names, for example with ``--pcap`` and ``--plot``.
 
-A regular file is replaced atomically, also through symbolic links. Pipes, devices and open descriptors are written to
-directly. An input of the command is never replaced; a file of another program is replaced only on demand.
+A regular file is replaced atomically, even through symbolic links. Pipes, devices and open descriptors are written to
+directly. An input of the command is never replaced; a file of another program is replaced only with ``--force``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ackclock.files import storage
 
 STDOUT = Path("-")
 MARK = b"ackclock"
-"""Every file of ackclock has the program's name in its first or last bytes, in a field of the format."""
+"""Every file of ackclock contains the program's name in its first or last bytes, in a field of the format."""
 FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-")
 EDGE = 8192
 DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
@@ -89,7 +89,7 @@ def write(path: Path, data: bytes) -> None:
     try:
         storage.write_named(place, data)
     except OSError as error:
-        # The message has the path that the user named.
+        # The message names the path that the user gave.
         raise OSError(f"{path}: cannot write here: {storage.reason(error)}") from None
 
 

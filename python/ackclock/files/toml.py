@@ -1,4 +1,4 @@
-"""Text and TOML files of the user: read up to a size limit, with messages that name the file."""
+"""The user's text and TOML files: read up to a size limit; messages name the file."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ def read_text(path: Path, most: int = LARGEST) -> str:
     parts, size = [], 0
     try:
         with path.open("rb") as file:
-            # In pieces, so that a long binary file is refused early.
+            # Reading in pieces refuses a long binary file early.
             while chunk := file.read(CHUNK):
                 size += len(chunk)
                 if size > most:
-                    raise ValueError(f"{path}: larger than {most / 1e6:,.0f} MB, the most that is read of a text file")
+                    raise ValueError(f"{path}: larger than {most / 1e6:,.0f} MB, the limit for text files")
                 parts.append(decoder.decode(chunk))
                 if "\0" in parts[-1]:
-                    raise ValueError(f"{path}: not a text file: it holds a NUL character")
+                    raise ValueError(f"{path}: not a text file: it contains a NUL character")
         parts.append(decoder.decode(b"", final=True))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a text file in UTF-8: {error}") from None
     except OSError as error:
-        # Unlike an error of opening, an error of reading does not name the file.
+        # An error of reading, unlike one of opening, does not name the file.
         raise OSError(error.errno, error.strerror, str(path)) from None
     return "".join(parts).replace("\r\n", "\n").replace("\r", "\n")

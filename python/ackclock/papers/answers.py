@@ -1,19 +1,19 @@
-"""The answer at the top of a report: three sentences with numbers of the verdicts, and the causes.
+"""The answer at the top of a report: three sentences with numbers from the verdicts, and the causes.
 
-The ``[answer]`` of a paper has templates of the sentences and causes. Braces stand for measured values:
+A paper's ``[answer]`` has templates of the sentences and causes. Braces stand for measured values:
 
 ========================  ==========================================================================================
 ``{claims}``              number of the paper's claims, each in its main reading
-``{counts}``              how many of them hold, do not hold, cannot be told
-``{ID.verdict}``          "holds", "does not hold", "cannot be told" or "was not run"
-``{ID.value}``            what was measured: a ratio, a value with its unit, or a relative difference; of several
-                          comparisons from the smallest to the largest
-``{ID.interval}``         the same of a single comparison, with its interval
+``{counts}``              numbers of those that hold, do not hold, and are undecided
+``{ID.verdict}``          "holds", "does not hold", "is undecided" or "was not run"
+``{ID.value}``            the measured ratio, value with its unit, or relative difference; for several
+                          comparisons, the smallest and the largest
+``{ID.interval}``         the same for a single comparison, with its interval
 ``{ID.lowest}``           the smallest of several
 ``{ID.highest}``          the largest of several
-``{ID.held}``             in how many of its cells the claim holds, as "3 of 10"
-``{ID.ranking}``          the variants of a single cell by their means, best first
-``{ID[METRIC].value}``    any of these on another of the claim's metrics
+``{ID.held}``             number of cells in which the claim holds, such as "3 of 10"
+``{ID.ranking}``          the variants of a single cell in the order of their means, best first
+``{ID[METRIC].value}``    any of these words for another metric of the claim
 ========================  ==========================================================================================
 """
 
@@ -38,13 +38,13 @@ PLACE = re.compile(r"(?P<claim>[^\[\]]+)(\[(?P<metric>\w+)\])?\.(?P<word>\w+)")
 VERDICTS = {
     "holds": "holds",
     "does not hold": "does not hold",
-    "cannot tell": "cannot be told",
+    "cannot tell": "is undecided",
     "not run": "was not run",
 }
 PLURAL: dict[Verdict, tuple[str, str]] = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not hold", "do not hold"),
-    "cannot tell": ("cannot be told", "cannot be told"),
+    "cannot tell": ("is undecided", "are undecided"),
     "not run": ("was not run", "were not run"),
 }
 NOTHING = "–"
@@ -52,7 +52,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a sentence: its text, its claim or "", and its verdict or ""."""
+    """A part of a sentence: its text, and its claim and verdict; both are "" if the text is fixed."""
 
     text: str
     claim: str = ""
@@ -68,7 +68,7 @@ class Answer:
 
 
 def check(paper: Paper, claims: Sequence[Claim]) -> None:
-    """Check that the answer of a paper names known claims, metrics and words.
+    """Check that a paper's answer uses known claims, metrics and words.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def check(paper: Paper, claims: Sequence[Claim]) -> None:
                 continue
             found = PLACE.fullmatch(name)
             if found is None:
-                words = f"{', '.join(COUNTED)}, or a claim with a word, as CLAIM.{next(iter(WORDS))}"
+                words = f"{', '.join(COUNTED)}, or a claim with a word, such as CLAIM.{next(iter(WORDS))}"
                 raise ValueError(f"{place}: {{{name}}} is none of {words}")
             checks.words(place, "claim", [found["claim"]], known)
             checks.words(f"{place}: {{{name}}}", "word", [found["word"]], WORDS)
@@ -97,14 +97,14 @@ def answer(paper: Paper, judgements: Sequence[Judgement]) -> Answer:
     """Fill the sentences and causes of a paper; without ``[answer]``, count the verdicts."""
     frame = paper.contents.answer
     if frame is None:
-        return Answer([fill("Of the paper's claims {counts}.", judgements)] if judgements else [], [])
+        return Answer([fill("Of the paper's claims, {counts}.", judgements)] if judgements else [], [])
     return Answer(
         [fill(text, judgements) for text in frame.sentences], [fill(text, judgements) for text in frame.causes]
     )
 
 
 def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
-    """Fill a sentence: measured values replace braces."""
+    """Fill a sentence: replace the braces by measured values."""
     main = mains(judgements)
     parts = []
     for place, piece in enumerate(BRACES.split(text)):
@@ -118,7 +118,7 @@ def fill(text: str, judgements: Sequence[Judgement]) -> list[Part]:
 
 
 def mains(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
-    """Return the main reading of each claim, which is the first."""
+    """Return the main reading of each claim, which is its first metric."""
     found: dict[str, Judgement] = {}
     for judgement in judgements:
         found.setdefault(judgement.claim.id, judgement)
@@ -128,7 +128,7 @@ def mains(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
 def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Judgement]) -> Part:
     found = PLACE.fullmatch(piece)
     if found is None:
-        raise ValueError(f"{{{piece}}} names nothing that is measured")
+        raise ValueError(f"{{{piece}}} is not a measured value")
     judgement = main[found["claim"]]
     if found["metric"]:
         wanted = (found["claim"], found["metric"])
@@ -191,7 +191,7 @@ def _held(judgement: Judgement) -> str:
 
 
 def ranking(judgement: Judgement) -> str:
-    """Format the variants of a claim on one cell in the order of their means; = joins equal means."""
+    """Format the variants of a claim's only cell in the order of their means; = joins equal means."""
     if len(judgement.measured) != 1:
         return ""
     text, last = "", math.nan

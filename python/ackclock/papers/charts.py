@@ -1,7 +1,7 @@
-"""Charts of a paper: measured values over one label, over two labels, over time, or over the rounds of a model.
+"""Charts of a paper: measured values over one label, two labels, time, or the rounds of a model.
 
 A ``[[chart]]`` of `paper.toml` declares its `kind`, the labels of its cells (`where`), and the label of its axis.
-Values are means over seeds or start times with the intervals of verdicts.
+Values are means over seeds or start times, with the same intervals as verdicts.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Picture:
 
     @property
     def name(self) -> str:
-        """Name of its file without ending."""
+        """Name of its file without extension."""
         return self.path.stem
 
 
@@ -95,9 +95,9 @@ Drawn = tuple[Figure, list[str], list[list[str]]]
 
 
 def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw a point or bar with its interval for each value of `x` and each flow, or each value of `series`.
+    """Draw a point or bar with its interval for each value of `x`, and for each flow or value of `series`.
 
-    With `panel`, each value of a third label has a panel. With `over`, each series is divided by that one.
+    With `panel`, each value of a third label has a panel. With `over`, each series is divided by that series.
     """
     paper = outcome.plan.paper
     label, x, panel = _series(chart, paper), chart.x, chart.panel
@@ -120,7 +120,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
     relative = bool(chart.ratio) or chart.over is not None
     printed = [mark for mark in printed_values(chart, outcome) if mark[0] in places and mark[1] in ("", *series)]
     marks = [value for _, _, value in printed]
-    # The panels have one scale.
+    # All panels share one scale.
     scale = drawing.scale_of([*(item.mean for item in found.values()), *marks], ratio=relative)
     size = (8.0, 4.4) if len(panels) == 1 else (4.6 * len(panels) + 1.0, 3.9)
     figure = curves.new_figure(size)
@@ -131,7 +131,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
         for index, name in enumerate(series):
             own = {place: found.get((value, place, name) if panel else (place, name)) for place in places}
             at = [places.index(place) for place, item in own.items() if item is not None]
-            # Measurements are points if a formula is drawn as a line.
+            # If a formula is drawn as a line, measurements are points.
             style: drawing.Style = "formula" if name in exact else "points" if exact else "lines"
             style = "bars" if chart.kind == "bars" else style
             means = [item for item in own.values() if item is not None]
@@ -161,7 +161,7 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
 
 
 def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
-    """Label the positions of an axis of `width` inches; long labels are smaller and wrapped."""
+    """Label the positions of an axis of `width` inches; long labels are wrapped in a smaller font."""
     room = max(4, int(9 * width / max(1, len(places))))
     names = [textwrap.fill(place, room, break_long_words=False) for place in places]
     longest = max((len(word) for name in names for word in name.split("\n")), default=0)
@@ -171,8 +171,8 @@ def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
 def printed_values(chart: Chart, outcome: Outcome) -> list[tuple[str, str, float]]:
     """Return the printed values of a chart: the value of `x`, the value of the series or "", and the number.
 
-    They come from the chart itself (``printed``) and from printed tables. A table must have the metric of the chart,
-    and a reading with the labels of the chart.
+    Sources are the chart itself (``printed``) and printed tables. A table must have the chart's metric, and a reading
+    with the chart's labels.
     """
     found = [(mark.x, mark.series, float(mark.value)) for mark in chart.printed]
     if chart.ratio or chart.over is not None or chart.panel is not None:
@@ -213,7 +213,7 @@ def _paired(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw a heat map of the mean of one flow over two labels, with a panel for each value of a third label."""
+    """Draw a heat map of one flow's mean over two labels, with a panel for each value of a third label."""
     rows = _chosen(chart, outcome)
     x, y, panel = chart.x, chart.y, chart.panel
     panels = _values(rows, panel) if panel else [""]
@@ -305,7 +305,7 @@ def _variants(
 
 
 def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
-    """Draw curves over time: of each flow of the chosen cell, or of one flow for each value of `series`."""
+    """Draw curves over time: for each flow of the chosen cell, or for one flow and each value of `series`."""
     known = _values(outcome.rows, _flows(outcome.plan.paper))
     shown: dict[str, plot.Line] = {}
     for labels, lines in _drawn(chart, outcome):
@@ -383,7 +383,7 @@ def _values(rows: Sequence[Row], label: str) -> list[str]:
 
 
 def _in_order(values: list[str]) -> list[str]:
-    """Sort values that begin with a number and share a unit, such as "50 s" and "100 s"; others keep their order."""
+    """Sort values that are numbers with a common unit, such as "50 s" and "100 s"; keep the order of other values."""
     parted = [value.partition(" ") for value in values]
     try:
         numbers = {value: float(head) for value, (head, _, _) in zip(values, parted, strict=True)}
@@ -411,8 +411,8 @@ def _per_run(rows: Sequence[Row], chart: Chart, paper: Paper) -> list[Row]:
 def _of_flow(rows: Sequence[Row], chart: Chart, paper: Paper, keys: Sequence[str]) -> dict[tuple[str, ...], Interval]:
     """Return the drawn values of the chart's flow.
 
-    They are means of its metric. With `to`, they are ratios to another flow of the run; with `equals`, they are the
-    share of runs with this value.
+    They are means of the metric. With `to`, they are ratios to another flow of the run. With `equals`, they are the
+    shares of runs with this value.
     """
     valued: list[Row] = [{**row, "value": value} for row in rows if (value := _scaled(row, chart)) is not None]
     flows = _flows(paper)

@@ -21,7 +21,7 @@ class Claim:
     Attributes
     ----------
     id, text, source : str
-        Name, words of the paper, and their source in the paper.
+        Name, wording of the paper, and place in the paper.
     kind : {"order", "equal", "bound", "best"}
         ``order``: groups of variants, best first; members of a group overlap. ``equal``: the axis does not matter.
         ``bound``: the ratio of two variants, or the value of one, lies between `low` and `high`. ``best``: no other
@@ -37,12 +37,12 @@ class Claim:
     lead : tuple of str
         For ``order``: variants above all groups, in no claimed order.
     of, to : str
-        For ``bound``: the two variants of the ratio ``of / to``; without `to`, the value of `of`. For ``best``: `of`
-        is the variant.
+        For ``bound``: the two variants of the ratio ``of / to``; without `to`, the value of `of`. For ``best``: the
+        claimed variant, `of`.
     sense : {"", "lowest", "highest"}
-        For ``best``: the better values.
+        For ``best``: whether low or high values are better.
     low, high : float or None
-        For ``bound``: limits of the ratio or value; None: no limit.
+        For ``bound``: limits of the ratio or value; None for no limit.
     metrics : tuple of str
         Columns on which the claim is judged; the first is the main reading.
     quantifier : {"all", "any", "most"}
@@ -50,11 +50,11 @@ class Claim:
     tolerance : float
         Relative difference within which variants overlap.
     pool : tuple of str
-        Labels over which values are averaged before the comparison, for each seed or start time.
+        Labels over which the values of each seed or start time are averaged before the comparison.
     note : str
         A remark for the reader, such as a contradiction in the source or the chosen reading.
     ours : bool
-        Whether the claim is not in the paper; such verdicts are counted separately.
+        Whether the claim goes beyond the paper; the report counts such verdicts separately.
     """
 
     id: str
@@ -80,7 +80,7 @@ class Claim:
 
 
 GROUPS = checks.Kind(
-    'a list of groups, best first, as [["2"], ["1", "3"]]',
+    'a list of groups, best first, such as [["2"], ["1", "3"]]',
     lambda value: isinstance(value, list) and bool(value) and all(checks.is_texts(group) and group for group in value),
 )
 TOLERANCE = checks.Kind("a number, at least 0", lambda value: checks.is_number(value) and value >= 0)
@@ -171,7 +171,7 @@ def _parse_claim(place: str, entry: Mapping[str, Any]) -> Claim:
     if kind == "order" and not (claim.expected or (claim.lead and claim.rest)):
         raise ValueError(f"{place}: expected is missing; it must be {GROUPS.words}")
     if kind == "order" and sum(map(len, (*claim.expected, claim.lead, claim.rest))) < 2:
-        raise ValueError(f"{place}: expected names a single variant and there is no rest; nothing is compared")
+        raise ValueError(f"{place}: expected names a single variant and there is no rest, so nothing is compared")
     return claim
 
 
@@ -179,9 +179,9 @@ def _check_words(place: str, claim: Claim, labels: Mapping[str, Collection[str]]
     checks.words(place, "label", [claim.axis, *claim.pool], labels)
     checks.choice(place, claim.where, labels)
     if claim.axis in claim.where or claim.axis in claim.pool:
-        raise ValueError(f"{place}: {claim.axis} is the axis, it cannot stand in where or pool too")
+        raise ValueError(f"{place}: {claim.axis} is the axis, so it cannot also be in where or pool")
     if twice := sorted(claim.where.keys() & set(claim.pool)):
-        raise ValueError(f"{place}: {twice[0]} stands both in where and in pool")
+        raise ValueError(f"{place}: {twice[0]} is in both where and pool")
     named = [
         *(variant for group in claim.expected for variant in group),
         *claim.rest,

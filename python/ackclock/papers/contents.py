@@ -1,4 +1,4 @@
-"""The contents of a `paper.toml` as frozen data classes; `schema` checks the file and reads it."""
+"""The contents of a `paper.toml` as frozen data classes; `schema` checks and reads the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ChartKind = Literal["lines", "bars", "map", "best", "time", "internals", "rounds
 
 @dataclass(frozen=True)
 class Experiment:
-    """An ``[[experiment]]``: a scenario file, whose variants are cells.
+    """An ``[[experiment]]``: a scenario file; its variants are cells.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class ModelExperiment:
     parameters : dict
         Parameters of all its points.
     sweep : dict
-        Axes by label: a list of values of the parameter with that name, or a table of values with their parameters.
+        Axes by label: a list of values for the parameter of that name, or a table of values with their parameters.
     columns : dict
-        Outputs by the names of additional columns.
+        Additional columns: outputs by column name.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Repeat:
     seeds_by : tuple of str
         Labels that give cells their own seeds.
     spans : dict
-        Spans of time in seconds, by the column of the bytes that arrive in them.
+        Spans of time in seconds, by the column of the bytes that arrived in them.
     cwnd : dict
         Spans of time in seconds, by the column of the mean cwnd in them.
     derived : tuple of str
@@ -114,13 +114,13 @@ class Figures:
     sheet, panel, overlay : tuple of str, str, str
         Labels of sheets, of the panels of a sheet, and of the curves of a panel.
     panel_title, overlay_title : str
-        Titles of panels and curves, with {} for the value.
+        Titles of panels and curves; {} stands for the value.
     shown : tuple of str
         Kinds of plot: ``cwnd``, ``throughput``.
     only : dict
         Selected values by label.
     bin, start : float or None
-        Bins of throughput, and end of the plots of the start, in seconds; None: no such plots.
+        Bin width of throughput, and end of the plots of the start, in seconds; None: no such plots.
     blocks : tuple of Block
         Blocks of figures; each has the figures of `order`.
     keys : tuple of str
@@ -144,7 +144,7 @@ class Figures:
 
     @property
     def kinds(self) -> list[str]:
-        """All kinds of plot: `shown`, and ``start`` if the start is drawn."""
+        """All kinds of plot: `shown`, then ``start`` if the start is drawn."""
         return [*self.shown, *(["start"] if self.start is not None else [])]
 
     @property
@@ -192,33 +192,33 @@ class Chart:
     axis : str or None
         Title of the axis of values.
     group : str
-        The group with which it is folded.
+        The group that the report folds.
     ratio : dict
-        A label with two values; their ratio is drawn.
+        A label and two of its values; the chart draws their ratio.
     over : str or None
-        The value of `series` with which the others are compared.
+        The value of `series` that is the reference of the others.
     printed : tuple of Printed
         Printed values of the paper.
     flow, to : str or None
-        The drawn flow, and the flow with which it is compared.
+        The drawn flow, and its reference.
     equals : float or None
-        The chart draws the share of runs with this value of the metric.
+        A value of the metric; the chart draws the share of runs that have it.
     bounds : tuple of float, or None
-        Framed values of a map.
+        Range of values that a map frames.
     mark : dict
         Labels of the marked cell of a map.
     sense : {"lowest", "highest"} or None
-        The best mean.
+        Whether the lowest or the highest mean is best.
     within : float
-        Relative distance from the best mean at which another value is as good.
+        Largest relative distance from the best mean at which a value counts as equally good.
     trace : {"cwnd", "throughput"} or None
         The curve over time.
     traces : tuple of str
-        Quantities over the rounds of a model.
+        Quantities that are drawn over the rounds of a model.
     bin : float or None
-        Bins of throughput, in seconds.
+        Bin width of throughput, in seconds.
     names : tuple of str
-        The internals of a control.
+        Internals of a congestion control.
     """
 
     kind: ChartKind
@@ -266,7 +266,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Answer:
-    """``[answer]``: three sentences and the causes, with braces for measured values, and the leading figure."""
+    """``[answer]``: three sentences, the causes, and the leading figure; braces stand for measured values."""
 
     sentences: Texts
     causes: Texts = ()

@@ -1,4 +1,4 @@
-"""Papers: folders with a `paper.toml`, found in known places without a registry."""
+"""Papers: folders with a `paper.toml` in known places; there is no registry."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Paper:
 
     @property
     def all_labels(self) -> list[str]:
-        """Its labels, and the label of flows if the paper compares the flows of a run."""
+        """Its labels, followed by the label of flows if the paper compares flows of a run."""
         return [*self.labels, *([self.contents.flows] if self.contents.flows is not None else [])]
 
     @cached_property
@@ -80,7 +80,7 @@ class Paper:
 
 
 def places() -> list[Path]:
-    """Return the folders that may hold papers: in the working directory, the source tree, the installed package."""
+    """Return the folders that can hold papers: in the working directory, the source tree, and the installed package."""
     package = Path(__file__).resolve().parents[1]
     source = package.parents[1]
     found = [Path.cwd() / "papers", package / "data" / "papers"]
@@ -95,7 +95,7 @@ def folders() -> list[Path]:
 
 
 def papers() -> list[Paper]:
-    """Return all papers by name; of two papers with one name, the first in the order of `places`.
+    """Return all papers by name; if two papers share a name, the first in the order of `places`.
 
     A paper with an error in its ``paper.toml`` is skipped with a warning.
     """
@@ -112,7 +112,7 @@ def _load_or_warn(name: str, folder: Path) -> Paper | None:
     try:
         return _load(folder)
     except (OSError, ValueError) as error:
-        warnings.warn(f"paper {name!r} is left out: {error}", stacklevel=3)
+        warnings.warn(f"paper {name!r} is skipped: {error}", stacklevel=3)
         return None
 
 

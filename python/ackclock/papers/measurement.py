@@ -18,16 +18,16 @@ TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd", "internals
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves that are measured for the figures.
+    """The curves that a run provides for the figures.
 
     Attributes
     ----------
     kinds : tuple of str
         Kinds of plot.
     bin, start : float or None
-        The bins of throughput, and the end of the start, in seconds.
+        Bin width of throughput, and end of the start, in seconds.
     flows : bool
-        Whether every flow has curves, named ``KIND/FLOW``; otherwise only the first flow.
+        Whether every flow has curves, named ``KIND/FLOW``. If not, only the first flow has curves.
 
     Curves of cwnd are sampled and curves of throughput are binned, so that `bands` can compute the median and a band
     over several runs. Internals of a control are only thinned.
@@ -82,7 +82,7 @@ class FlowTable(Measurement[Measured]):
     Attributes
     ----------
     measures : sequence of Measure
-        Measures besides the table of flows and ``queue_drops``, in this order.
+        Measures that add columns to the table of flows and ``queue_drops``, in this order.
     curves : Curves
         The measured curves; most runs have none.
     """
@@ -92,7 +92,7 @@ class FlowTable(Measurement[Measured]):
 
     @property
     def record(self) -> list[str]:
-        """The traces that measures and curves need."""
+        """Traces that the measures and curves need."""
         wanted = {trace for measure in self.measures for trace in measure.traces}
         return sorted(wanted | {TRACES[kind] for kind in self.curves.kinds})
 
@@ -103,7 +103,7 @@ class FlowTable(Measurement[Measured]):
 
     @property
     def sources(self) -> list[str]:
-        """The modules that measure: the own module, and those of the measures."""
+        """The modules that measure: this module, and those of the measures."""
         return [type(self).__module__, *dict.fromkeys(measure.source for measure in self.measures)]
 
     def take(self, result: Result) -> Measured:

@@ -1,4 +1,4 @@
-"""Experiments of a paper with analytic models: ``[[model]]`` of ``paper.toml``; their rows join those of runs.
+"""A paper's experiments with analytic models: ``[[model]]`` of ``paper.toml``; their rows join the rows of runs.
 
 A closed form has one row for each cell, with the sampling ``exact``; a simulated model has one row for each seed.
 """
@@ -25,7 +25,7 @@ from ackclock.texts.numbers import finite
 
 Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]
-TRACED = "rounds"  # the model that has a trace
+TRACED = "rounds"  # the only model with a trace
 SEED = "seed"
 
 
@@ -44,7 +44,7 @@ class Point:
     parameters : dict
         Parameters that differ from their defaults.
     columns : dict
-        Outputs by the names of additional columns, in which they compare with other rows.
+        Additional columns, for comparisons with the rows of runs: outputs by column name.
     """
 
     model: str
@@ -70,7 +70,7 @@ class PlannedModel:
     seeds : sequence of int or None
         The seed of each evaluation; None for a closed form.
     traces : sequence of str
-        Drawn columns of the trace of the first seed.
+        Columns of the first seed's trace that charts draw.
     """
 
     point: Point
@@ -130,7 +130,7 @@ def _points_of(entry: ModelExperiment, paper: Paper, place: str) -> list[Point]:
 
 
 def _axis(label: str, values: Any) -> list[tuple[str, str, Settings]]:  # noqa: ANN401 - a list or a table
-    """Return the values of an axis; a list sets the parameter with the name of the label, a table its own settings."""
+    """Return the values of an axis; a list sets the parameter named by the label, a table sets its own parameters."""
     if isinstance(values, Mapping):
         return [(label, value, settings) for value, settings in values.items()]
     return [(label, value, {label: value}) for value in values]

@@ -1,4 +1,4 @@
-"""The plan of a paper: its runs, its evaluations of models, its claims and its printed tables."""
+"""The plan of a paper: its runs, evaluations of models, claims and printed tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PlannedRun(Point[Measured]):
     repetition : Repetition
         The repetition of the cell.
     repeat : Repeat
-        The rule of the cell.
+        The ``[[repeat]]`` of the cell.
     """
 
     measurement: FlowTable
@@ -61,7 +61,7 @@ class PlannedRun(Point[Measured]):
 
     @property
     def said(self) -> list[Any]:
-        """Scenario and measures for the hash of the manifest, without curves and program."""
+        """Scenario and measures, for the manifest's hash; curves and program do not count."""
         return [self.scenario.hash, dict(self.repeat.spans), dict(self.repeat.cwnd), *self.repeat.derived]
 
 
@@ -126,7 +126,7 @@ def plan_paper(paper: Paper, *, quick: bool = False) -> Plan:
             runs += _repetitions(paper, labels, scenario, values, shorter.counts)
     models = [_repeated(paper, point, values, shorter.counts) for point in points if leaves(shorter.only, point.labels)]
     if not runs and not models:
-        raise ValueError(f"{paper.file}: quick.only leaves no runs")
+        raise ValueError(f"{paper.file}: quick.only selects no runs")
     return Plan(paper, quick, runs, claims, tables, models)
 
 
@@ -138,7 +138,7 @@ def _with_flows(
     if label is None:
         return dict(values)
     if label in values:
-        raise ValueError(f"{paper.file}: flows: {label} is a label of runs already")
+        raise ValueError(f"{paper.file}: flows: {label} is already a label of runs")
     names = [name for _, scenario in variants for name in scenario.flows] + [point.flow for point in points]
     return {**values, label: list(dict.fromkeys(names))}
 
@@ -148,7 +148,7 @@ def _variants(paper: Paper) -> Variants:
     for number, experiment in enumerate(paper.contents.experiments, start=1):
         place = f"{paper.file}: experiment {number} ({experiment.file})"
         if not (paper.folder / experiment.file).is_file():
-            raise ValueError(f"{place}: there is no such file beside it")
+            raise ValueError(f"{place}: the paper's folder has no such file")
         swept = load(paper.folder / experiment.file).variants()
         only = experiment.only
         for label, kept in only.items():
@@ -160,7 +160,7 @@ def _variants(paper: Paper) -> Variants:
             checks.words(place, "label", paper.labels, labels)
             if any(labels[label] not in kept for label, kept in only.items()):
                 continue
-            # A cell may be compared under another name, such as the share of one protocol if all use its recovery.
+            # A cell can be compared under other labels, such as the share of one protocol if all use its recovery.
             checks.words(f"{place}: relabel", "label", experiment.relabel, paper.labels)
             cell = {label: {**labels, **experiment.relabel}[label] for label in paper.labels}
             key = tuple(cell.values())
@@ -218,7 +218,7 @@ def _check_chart(place: str, chart: Chart, values: Values, paper: Paper) -> None
         if series is not None:
             checks.words(f"{place}: printed", series, _given(mark.series), values[series])
     if flows is None and not chart.series and not chart.traces:
-        raise ValueError(f"{place}: a chart compares the flows of a run; flows must name their label")
+        raise ValueError(f"{place}: the chart compares flows of a run, so flows must name their label")
     named = _given(chart.flow, chart.to)
     if named and flows is not None:
         checks.words(place, flows, named, values[flows])
@@ -230,7 +230,7 @@ def _given(*words: str | None) -> list[str]:
 
 
 def _metrics(paper: Paper) -> list[str]:
-    """Return the columns on which a claim can be judged."""
+    """Return the columns that a claim can use as metrics."""
     shortest = run_here(Scenario(duration="1 ms", flow=[{}]), [], _core.Cancel())
     columns = [name for name, kind in frame(shortest.flows).schema.items() if kind.is_numeric()]
     measured = [name for repeat in paper.contents.repeats for measure in measures(repeat) for name in measure.columns]
@@ -239,7 +239,7 @@ def _metrics(paper: Paper) -> list[str]:
 
 
 def measures(repeat: Repeat) -> list[Measure]:
-    """Return the measures of a rule: columns besides the table of flows."""
+    """Return the measures of a rule; they add columns to the table of flows."""
     return [
         *([spans.arrivals(repeat.spans)] if repeat.spans else []),
         *([spans.windows(repeat.cwnd)] if repeat.cwnd else []),
@@ -262,8 +262,8 @@ def _repetitions(
 def _drawn(repeated: Sequence[Repetition]) -> list[int]:
     """Return the positions of the runs of a cell whose curves are drawn.
 
-    Curves of two cells are comparable only with equal seeds. So runs with common seeds are preferred, then runs on the
-    exact path.
+    Curves of two cells are comparable only if their seeds are equal. So runs with common seeds come first, then runs on
+    the exact path.
     """
     common = [place for place, run in enumerate(repeated) if run.seeds == "common"]
     exact = [place for place, run in enumerate(repeated) if run.paths != "like"]
@@ -271,7 +271,7 @@ def _drawn(repeated: Sequence[Repetition]) -> list[int]:
 
 
 def _curves(curves: Curves, drawn: Sequence[int], place: int) -> Curves:
-    """Return the curves of one run of a cell; only the first drawn run has internals of a control."""
+    """Return the curves of one run of a cell; only the first drawn run has internals of the control."""
     if place not in drawn:
         return Curves()
     kept = tuple(kind for kind in curves.kinds if place == drawn[0] or kind != "internals")
@@ -279,7 +279,7 @@ def _curves(curves: Curves, drawn: Sequence[int], place: int) -> Curves:
 
 
 def _curves_of(paper: Paper, labels: Mapping[str, str]) -> Curves:
-    """Return the curves that the figures need of a cell."""
+    """Return the curves of a cell that the figures need."""
     figures = paper.contents.figures
     if figures is not None:
         shown = leaves(figures.only, labels)

@@ -1,8 +1,8 @@
-"""Printed tables of a paper as data: printed numbers, the runs that measure them again, and checks.
+"""Printed tables of a paper as data: the numbers, the runs that reproduce them, and checks.
 
 The tables are in ``tables.toml``. A table has one row for each value of a label; a column selects runs and a metric. A
-reading is one choice where the paper leaves a question open. A check computes a known quantity, such as the length of
-the run, from the printed numbers of a row. So it finds a table that contradicts itself.
+reading is one answer to a question that the paper leaves open. A check computes a known quantity, such as the length of
+the run, from the printed numbers of a row. So it detects a table that contradicts itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Column:
     name : str
         Its heading.
     where : dict
-        Labels of its runs, besides those of table and row. Without a label of flows, all flows of a run are averaged.
+        Labels of its runs, in addition to those of table and row. Without a label of flows, all flows of a run are
+        averaged.
     metric : str
         The column of the runs.
     scale : float
@@ -48,14 +49,14 @@ class Check:
     name : str
         The computed quantity with its unit.
     measure : {"ratio", "jain"}
-        ``ratio``: factor · Σof / Σto · row^power. The row's label begins with the number row; Σto is 1 without `to`.
+        ``ratio``: factor · Σof / Σto · row^power. The number `row` begins the row's label; Σto is 1 without `to`.
         ``jain``: Jain's index of `of`.
     of, to : tuple of str
         Columns.
     factor, power : float
-        As above.
+        Numbers in the formula of `measure`.
     low, high : float or None
-        Limits of a correct table; None: no limit.
+        Limits that a correct table satisfies; None for no limit.
     note : str
         A remark on the check.
     """
@@ -94,7 +95,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Remark:
-    """A remark on a cell; `printed` is the number in the paper, if it differs from the one in the table."""
+    """A remark on a cell; `printed` is the paper's number, if it differs from the number in the table."""
 
     row: str
     column: str
@@ -115,7 +116,7 @@ class Table:
     where : dict
         Labels of all its runs.
     rows : str
-        The label that the rows stand for.
+        The label of the rows.
     columns : tuple of Column
         Its columns.
     printed : dict
@@ -175,8 +176,8 @@ TABLE = {
     "metric": checks.TEXT,
     "scale": checks.POSITIVE,
     "columns": checks.tables("columns"),
-    "printed": checks.Kind('a table of lists of numbers, as "1 %" = [1527.8, 1448.6]', _are_rows),
-    "readings": checks.Kind('a table of tables of labels, as main = { recovery = "reno" }', _are_readings),
+    "printed": checks.Kind('a table of lists of numbers, such as "1 %" = [1527.8, 1448.6]', _are_rows),
+    "readings": checks.Kind('a table of tables of labels, such as main = { recovery = "reno" }', _are_readings),
     "remark": checks.tables("table.remark"),
     "check": checks.tables("table.check"),
 }

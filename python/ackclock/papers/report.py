@@ -1,7 +1,7 @@
 """The report on a paper: its answer, causes, verdicts, tables and figures, as Markdown and as one HTML file.
 
-The HTML file contains all its images. It opens with three sentences and one figure; the rest is folded. Each figure
-appears once; other places refer to it.
+The HTML file contains all its images. It opens with three sentences and one figure; the other sections are folded. Each
+figure appears once; other places link to it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ AXIS_LABELS = {"cwnd": "cwnd (segments)", "start": "cwnd (segments)", "throughpu
 KIND_TITLES = {"start": "cwnd at the start"}
 WAYS = {
     "no difference": "within the tolerance",
-    "apart": "apart where they should not be, or outside the bound",
+    "apart": "different beyond the tolerance, or outside the limits",
     "reversed": "reversed",
     "beaten": "beaten by another value",
-    None: "not above by the tolerance",
+    None: "not above by more than the tolerance",
 }
 VERDICTS = ("does not hold", "holds", "cannot tell", "not run")
 NUMBERED, FURTHER = "Figures of the paper", "Further figures"
@@ -67,7 +67,7 @@ class Sheet:
     kind : str
         ``cwnd`` or ``throughput``.
     panels : list of (int or None, str)
-        For each panel the figure number in the paper, and the value of the panel's label.
+        Figure number in the paper, and value of the panel's label, for each panel.
     """
 
     where: Mapping[str, str]
@@ -76,13 +76,13 @@ class Sheet:
 
     @property
     def name(self) -> str:
-        """Name of its file without ending."""
+        """Name of its file without extension."""
         words = [f"{label}{value}" for label, value in self.where.items()]
         return in_file("-".join(["sheet", *words, self.kind]).replace(" ", "").replace("%", ""))
 
     @property
     def group(self) -> str:
-        """Its group: sheets with equal labels are folded together."""
+        """Its group: the report folds sheets with equal labels together."""
         return ", ".join(f"{label} {value}" for label, value in self.where.items())
 
     @property
@@ -102,11 +102,11 @@ class Shown:
     path : Path
         Its file.
     group : str
-        The group with which it is folded.
+        The group that the report folds.
     columns, rows : sequence
         Its numbers as a table; empty for curves over time.
     same : str
-        The name of an earlier figure with the same picture, or "".
+        Name of an earlier figure with the same picture, or "".
     """
 
     name: str
@@ -124,7 +124,7 @@ class Shown:
 
     @property
     def image(self) -> str:
-        """Its picture as a data URL for HTML."""
+        """Its picture in base64, for a data URL in HTML."""
         return embedded(self.path)
 
 
@@ -164,8 +164,8 @@ def write(outcome: Outcome, directory: Path) -> Report:
     outcome
         The results of the runs.
     directory
-        The directory for ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``. A paper with
-        printed tables also has ``tables.parquet tables.csv checks.parquet checks.csv``.
+        Directory for ``runs.parquet verdicts.json report.md report.html figures/ manifest.json``. A paper with
+        printed tables adds ``tables.parquet tables.csv checks.parquet checks.csv``.
     """
     paper = outcome.plan.paper
     judgements = judge_all(outcome.plan.claims, outcome.rows, paper.all_labels)
@@ -253,7 +253,7 @@ def _context(
         "figures": figures,
         "drawn_runs": bands.RUNS,
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
-        # A paper with charts shows the numbers of its flows beside them.
+        # The charts of a paper without sheets show these numbers.
         "start": _slow_start(table, paper.labels) if paper.contents.figures is not None else [],
         "notes": paper.notes,
     }
@@ -262,7 +262,7 @@ def _context(
 def _figures(
     paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Picture]
 ) -> tuple[Shown | None, dict[str, list[Shown]]]:
-    """Return the leading figure, and all figures by group; an equal picture refers to the earlier figure."""
+    """Return the leading figure, and all figures by group; a duplicate refers to the earlier figure."""
     shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
     for it in charted:
         group = it.chart.group or (FURTHER if it.chart.figure is None else NUMBERED)
@@ -280,7 +280,7 @@ def _figures(
 
 
 def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dict[str, Any]:
-    """Count verdicts on one metric, and claims of an order whose means are in that order."""
+    """Count the verdicts on one metric, and the ordered claims whose means are in the claimed order."""
     counted = Counter(judgement.verdict for judgement in judgements)
     failed = Counter(judgement.why for judgement in judgements if judgement.verdict == "does not hold")
     ways = [(failed[why], WAYS[why]) for why in (*reversed(WHYS), None) if failed[why]]
@@ -295,7 +295,7 @@ def _summary(metric: str, judgements: Sequence[Judgement], *, ours: bool) -> dic
 
 
 def _claim_groups(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Return the claims by the verdict on their main reading; claims beyond the paper are separate."""
+    """Group the claims by the verdict on their main reading; claims beyond the paper are separate."""
     main = answers.mains(judgements)
     made = []
     for ours in (False, True):
@@ -344,7 +344,7 @@ def with_exact_path(judgements: Sequence[Judgement]) -> list[Judgement]:
 def _expected(claim: Claim) -> str:
     if claim.kind == "equal":
         return f"{claim.axis} does not matter"
-    where = {"any": "somewhere", "most": "mostly", "all": "everywhere"}[claim.quantifier]
+    where = {"any": "in at least one cell", "most": "in most cells", "all": "in all cells"}[claim.quantifier]
     if claim.kind == "best":
         return f"no {claim.axis} is better than {claim.of} ({claim.sense}), {where}"
     if claim.kind == "bound":
@@ -372,7 +372,7 @@ def _cells(judgement: Judgement) -> str:
         return ""
     means = [mean.mean for _, ranks in judgement.measured for _, mean in ranks]
     span = f"{number(min(means))} to {number(max(means))} {units.unit(judgement.metric)}".rstrip()
-    return f"means from {span} in {len(judgement.measured)} cells, each in verdicts.json"
+    return f"means range from {span} in {len(judgement.measured)} cells; verdicts.json lists them"
 
 
 def _slow_start(table: polars.DataFrame, labels: Sequence[str]) -> list[list[str]]:

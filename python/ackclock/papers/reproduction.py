@@ -1,4 +1,4 @@
-"""Reproduction of a paper: the runs of its plan are executed, except those that an earlier attempt finished."""
+"""Reproduction of a paper: executes the runs of its plan that no earlier attempt has stored."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Outcome:
     plan : Plan
         The plan.
     rows : list of dict
-        One row per run and flow, or per evaluation of a model: labels, sampling, unit, hash, and the columns of the
-        flow table, or the outputs of the model.
+        One row per run and flow, or per evaluation of a model. A row has labels, sampling, unit and hash. It also has
+        the columns of the flow table, or the outputs of the model.
     lines : dict
-        For each cell the combined curves of its first runs (see `bands`), by kind of plot, or by ``KIND/FLOW`` if all
-        flows are drawn; for a model by ``rounds/NAME``.
+        Combined curves of the first runs of each cell (see `bands`), by kind of plot. If all flows are drawn, the name
+        is ``KIND/FLOW``. Curves of a model are named ``rounds/NAME``.
     reused : int
         Number of runs that an earlier attempt had stored.
     """
@@ -49,12 +49,12 @@ class Outcome:
 
 
 def check_out(plan: Plan, directory: Path) -> None:
-    """Refuse a directory with other contents.
+    """Refuse a directory that holds other results.
 
     Raises
     ------
     FileExistsError
-        If `directory` holds other results: of another kind, of another paper, or quick instead of full runs.
+        If the results are of another kind, of another paper, or of quick instead of full runs.
     """
     storage.check_free(directory, "paper")
     if not (directory / storage.MANIFEST).exists():
@@ -70,8 +70,8 @@ def check_out(plan: Plan, directory: Path) -> None:
 def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: Progress | None = None) -> Outcome:
     """Execute the runs that are not stored yet.
 
-    Every finished run is stored at once in ``parts``: in a file per cell, its curves in one per drawn run. The next
-    attempt uses it again if everything that determines a measurement is unchanged. An earlier report is removed.
+    Every finished run is stored at once in ``parts``: rows in a file per cell, curves in a file per drawn run. The next
+    attempt reuses a run if everything that determines its measurement is unchanged. An earlier report is removed.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     Raises
     ------
     FileExistsError
-        If `directory` has other contents.
+        If `directory` holds other results.
     Interrupted
         After Ctrl-C; finished runs are stored.
     """

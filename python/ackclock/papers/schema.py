@@ -1,4 +1,4 @@
-"""The schema of `paper.toml`: checks its keys, and reads it once into the data classes of `contents`."""
+"""The schema of `paper.toml`: checks the keys and reads the file into the data classes of `contents`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _is_ratio(value: object) -> bool:
     return len(pairs) == 1 and checks.is_texts(pairs[0]) and len(pairs[0]) == 2
 
 
-TITLE = checks.Kind('a text with {} for the value, as "IFQ {}"', _is_title)
+TITLE = checks.Kind('a text with {} for the value, such as "IFQ {}"', _is_title)
 PAPER = {
     "title": checks.TEXT,
     "reference": checks.TEXT,
@@ -138,13 +138,13 @@ PAPER = {
     "chart": checks.tables("chart"),
     "answer": checks.TABLE,
 }
-ONLY = checks.Kind('a table of lists of texts, as { queue = ["5"] }', _is_only)
-SETTINGS = checks.Kind('a table of values, as { loss = "1 %" }', _are_settings)
+ONLY = checks.Kind('a table of lists of texts, such as { queue = ["5"] }', _is_only)
+SETTINGS = checks.Kind('a table of values, such as { loss = "1 %" }', _are_settings)
 SWEEP = checks.Kind(
-    'a table of axes, as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }',
+    'a table of axes, such as { loss = ["1 %", "2 %"], response = { RBT = { response = "threshold" } } }',
     lambda value: isinstance(value, Mapping) and all(map(_is_axis, value.values())),
 )
-RATIO = checks.Kind('a label with two of its values, as { response = ["RBT", "standard"] }', _is_ratio)
+RATIO = checks.Kind('a label with two of its values, such as { response = ["RBT", "standard"] }', _is_ratio)
 MODEL = {
     "name": checks.TEXT,
     "labels": checks.TEXT_TABLE,
@@ -153,8 +153,8 @@ MODEL = {
     "columns": checks.TEXT_TABLE,
 }
 EXPERIMENT = {"file": checks.TEXT, "labels": checks.TEXT_TABLE, "only": ONLY, "relabel": checks.TEXT_TABLE}
-TIME = checks.Kind('a time with its unit, as "60 ms"', _is_spread)
-JITTER = {"rate": checks.Kind('a percentage below 100 %, as "2 %"', _is_jitter_of_rate), "delay": TIME}
+TIME = checks.Kind('a time with its unit, such as "60 ms"', _is_spread)
+JITTER = {"rate": checks.Kind('a percentage below 100 %, such as "2 %"', _is_jitter_of_rate), "delay": TIME}
 REPEAT = {
     "where": checks.TEXT_TABLE,
     "sampling": checks.one_of("seed", "path", "offset"),
@@ -280,7 +280,7 @@ ORDER = {
 def _check(document: Mapping[str, Any], place: str) -> None:
     checks.keys(place, document, PAPER, PAPER.keys() - NOT_NEEDED)
     if len(set(document["labels"])) < len(document["labels"]):
-        raise ValueError(f"{place}: labels names one twice")
+        raise ValueError(f"{place}: labels has a duplicate")
     if not (document.get("experiment") or document.get("model")):
         raise ValueError(f"{place}: there is neither an [[experiment]] nor a [[model]]")
     for number, experiment in enumerate(document.get("experiment", []), start=1):
@@ -311,7 +311,7 @@ def _check_charts(document: Mapping[str, Any], place: str) -> None:
 def _check_answer(answer: Mapping[str, Any], charts: Sequence[Mapping[str, Any]], place: str) -> None:
     checks.keys(place, answer, ANSWER, ["sentences"])
     if ("figure" in answer) == ("chart" in answer):
-        raise ValueError(f"{place}: the leading figure is named by its number, figure, or by its title, chart")
+        raise ValueError(f"{place}: the leading figure is named either by figure, its number, or by chart, its title")
     if "figure" in answer:
         numbers = [str(chart["figure"]) for chart in charts if "figure" in chart]
         checks.words(place, "figure", [str(answer["figure"])], numbers)
@@ -324,7 +324,7 @@ SAMPLINGS = {
     **dict.fromkeys(("jitter", "exact"), ("seed", "path")),
     "spread": ("path", "offset"),
 }
-"""The kinds of sampling that have a key of a repetition."""
+"""The kinds of sampling that allow a key of ``[[repeat]]``."""
 
 
 def _check_repeat(rule: Mapping[str, Any], place: str) -> None:
@@ -333,7 +333,7 @@ def _check_repeat(rule: Mapping[str, Any], place: str) -> None:
             raise ValueError(f"{place}: {key} belongs to sampling = {' or '.join(map(repr, samplings))}")
     checks.keys(f"{place}: jitter", rule.get("jitter", {}), JITTER)
     if rule["sampling"] == "seed" and "exact" in rule and "jitter" not in rule:
-        raise ValueError(f"{place}: exact belongs to drawn paths; jitter is missing")
+        raise ValueError(f"{place}: exact needs drawn paths, but jitter is missing")
     if "jitter" in rule and "common" in rule:
         raise ValueError(f"{place}: common seeds are for random losses, jitter for drawn paths; choose one")
 
@@ -356,6 +356,6 @@ def _check_chart(chart: Mapping[str, Any], place: str) -> None:
         if key in chart and chart["kind"] not in kinds:
             raise ValueError(f"{place}: {key} belongs to charts of the kind {' or '.join(kinds)}, not {chart['kind']}")
     if "ratio" in chart and "over" in chart:
-        raise ValueError(f"{place}: ratio and over both say what is divided; a chart takes one of them")
+        raise ValueError(f"{place}: ratio and over both select a divisor; choose one")
     for number, mark in enumerate(chart.get("printed", []), start=1):
         checks.keys(f"{place}: printed {number}", mark, PRINTED, ["x", "value"])

@@ -22,8 +22,8 @@ from ackclock.papers.plan import PlannedRun
 class Parts:
     """The measurements of runs in files of a folder; an unreadable measurement counts as missing.
 
-    Every finished run is appended as a line, and its curves are written to a separate file. So a killed process loses
-    only the runs in progress.
+    Every finished run is appended as a line; its curves have a separate file. So a killed process loses only the runs
+    in progress.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Parts:
         return not run.curves.kinds or _read_lines(self._drawing(run)) is not None
 
     def put(self, run: PlannedRun, measured: Measured) -> None:
-        """Store a run, the curves before the rows, because a run with rows counts as stored."""
+        """Store the curves of a run, then its rows: a run with rows counts as stored."""
         if run.curves.kinds:
             storage.write_bytes(self._drawing(run), _pack(measured.lines))
         self._rows(run)[run.key] = measured.rows

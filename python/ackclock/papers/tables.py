@@ -1,7 +1,7 @@
-"""Comparison of printed tables with measurements: each number with its intervals, and checks of both.
+"""Comparison of printed tables with measurements: intervals of each number, and checks of both.
 
 A printed number is one run of the paper; a measured number is the mean of many runs. So there are two intervals: one
-for the mean, and a wider one for a single further run.
+for the mean, and a wider one for one further run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST = 0.01
 
 @dataclass(frozen=True)
 class Cell:
-    """A printed number beside the measured one.
+    """A printed number and its measured counterpart.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Cell:
     printed : float
         The printed number.
     mean : Interval or None
-        The measured mean with its interval; None if these runs do not exist.
+        Measured mean with its interval; None without runs.
     run : Interval or None
-        The mean with the interval of one further run.
+        Measured mean with the interval of one further run; None without runs.
     remark : Remark or None
         A remark on the cell.
     """
@@ -61,14 +61,14 @@ class Cell:
     def place(self) -> Place:
         """Place of the printed number: in the interval of the mean, in the interval of one run, or outside.
 
-        A mean without spread is rounded to the printed digits.
+        A mean without spread is rounded to the printed number of digits.
         """
         if self.mean is None or self.run is None:
             return "not run"
         if not self.mean.known:
             return "cannot tell"
         if self.mean.low == self.mean.high:
-            # A formula has no spread; the paper rounds.
+            # A formula has no spread, but the paper rounds its value.
             return "inside" if round(self.mean.mean, _decimals(self.printed)) == self.printed else "outside"
         if self.mean.low <= self.printed <= self.mean.high:
             return "inside"
@@ -127,8 +127,8 @@ class Compared:
     def tests(self) -> dict[str, Joint]:
         """Joint tests of the printed numbers of each row, of each kind of runs, and of the whole table.
 
-        The numbers of one run are tested with their covariance. Runs of different rows and kinds count as independent,
-        as they are in a paper.
+        The numbers of one run are tested with their covariance. Runs of different rows and kinds are independent, as in
+        the paper.
         """
         rows: dict[str, Joint] = {}
         kinds: dict[str, Joint] = {}
@@ -194,7 +194,7 @@ def _bounds(column: Column) -> tuple[float, float] | None:
 
 
 def _joint(table: Table, row: str, samples: Mapping[str, Units], rows: Sequence[Row]) -> Iterator[tuple[str, Joint]]:
-    """Test the numbers of the same runs jointly; the labels that their columns share name the test."""
+    """Test the numbers of the same runs jointly; each test is named by the labels that its columns share."""
     kinds: dict[frozenset[str], list[Column]] = {}
     for column in table.columns:
         kinds.setdefault(frozenset(row["hash"] for row in rows if _shows(column, row)), []).append(column)
@@ -242,7 +242,7 @@ def _checked(
 
 
 def shown(compared: Compared) -> dict[str, Any]:
-    """Return a compared table as texts for a report."""
+    """Format a compared table for a report."""
     counts = compared.counts
     checked: dict[str, list[Checked]] = {}
     for item in compared.checked:
@@ -262,7 +262,7 @@ def shown(compared: Compared) -> dict[str, Any]:
 def _shown_test(name: str, test: Joint) -> str:
     """Format a joint test with its conclusion."""
     tail = test.probability
-    said = "does not come out as printed" if tail < LEAST else "may be a run like those measured"
+    said = "contradicts the measured runs" if tail < LEAST else "consistent with the measured runs"
     chance = f"p = {tail:.2g}" if tail >= 1e-4 else "p below 0.0001"
     return f"{name}: χ² = {number(test.statistic, 3)} on {test.freedom} degrees of freedom, {chance}: {said}"
 

@@ -1,13 +1,13 @@
-"""Verdicts: judgements of claims by measured samples.
+"""Verdicts: claims judged by measured samples.
 
-A claim compares variants that differ in one label (`axis`), in the runs that its `where` selects. Comparisons are
-paired by the number of the seed, the drawn path or the start time. The ratio of the means compares two variants; the
-second one is the reference: A is above B by A/B − 1. The interval of the ratio is Fieller's over seeds. Over drawn
-paths and start times it is the range of the pairs (see `statistics.ratios`). Several comparisons of one claim share its
-probability of error (Bonferroni); a range has no such probability. With the tolerance τ:
+A claim selects runs by `where`, and compares variants that differ in one label (`axis`). Runs are paired by the number
+of their seed, drawn path or start time. The ratio of the means compares two variants; the second one is the reference:
+A is above B by A/B − 1. Over seeds, the interval of the ratio is Fieller's. Over drawn paths and start times, it is the
+range of the pairs (see `statistics.ratios`). Several comparisons of one claim share its probability of error
+(Bonferroni); a range has no such probability. With the tolerance τ:
 
 =====================  ===============================  ==================================  =======================
-the claim says         holds                            does not hold                       cannot tell
+claim                  holds                            does not hold                       cannot tell
 =====================  ===============================  ==================================  =======================
 A above B              A/B − 1 above τ                  A/B − 1 below τ                     otherwise
 A and B overlap        A/B and B/A below 1 + τ          A/B or B/A above 1 + τ              otherwise
@@ -16,17 +16,17 @@ value in [low, high]   interval of A within             interval apart from it  
 A is the best          all intervals below τ            one interval above τ                otherwise
 =====================  ===============================  ==================================  =======================
 
-For "A is the best", an interval shows how much better another variant is. A failed "A above B" is *reversed* if B/A − 1
-is above τ. It has *no difference* if A and B overlap, and otherwise A is only not above B.
+For "A is the best", each interval is the advantage of another variant. A failed "A above B" is *reversed* if B/A − 1 is
+above τ. It has *no difference* if A and B overlap. Otherwise, A is only not above B.
 
-A claim holds if all its comparisons hold. It does not hold if one comparison does not, and otherwise it cannot be told.
-A cell is a combination of values of the labels that the claim leaves open. With ``quantifier = "any"`` a claim holds if
-it holds in one cell, and does not hold if it fails in all cells. With ``"most"`` it holds if it holds in more than half
-of the cells, and does not hold if it cannot reach that number. A claim without runs was not run.
+A claim holds if all its comparisons hold, and does not hold if one of them does not. Otherwise, the runs cannot tell. A
+cell is a combination of values of the labels that the claim leaves open. With ``quantifier = "any"``, a claim holds if
+it holds in one cell, and does not hold if it fails in all cells. With ``"most"``, it holds if it holds in more than
+half of the cells, and does not hold if it cannot reach that number. A claim without runs was not run.
 
-Runs cannot tell if they do not show how much other runs differ: a single run, seeds that change nothing, two equal
-runs, or nothing to count in either variant. If a claim has rows on drawn paths and on the exact path, the drawn paths
-give its verdict. The judgement on the exact path is attached to it.
+Runs cannot tell if they do not show the spread of other runs. Examples are a single run, seeds without effect, two
+equal runs, and two variants that are both 0. If a claim has runs on drawn paths and on the exact path, the drawn paths
+decide its verdict. The judgement on the exact path is attached to it.
 """
 
 from __future__ import annotations
@@ -59,18 +59,17 @@ class Comparison:
     where : dict
         Values of the labels that the claim leaves open.
     left, right : str
-        The two variants; for a value the right one is empty.
+        The two variants; `right` is empty for a value.
     relation : {"above", "overlaps", "ratio", "value", "best"}
         The claimed relation.
     difference : Interval or None
-        The difference relative to the right variant, the ratio, the value, or the advantage of the right variant; None
-        without runs.
+        Difference relative to the right variant, ratio, value, or advantage of the right variant; None without runs.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reason : str
         The reason in words.
     why : {"reversed", "no difference", "apart", "beaten"} or None
-        If the comparison fails: how.
+        Kind of failure. None if the comparison does not fail, or if the left variant is only not above.
     """
 
     where: Mapping[str, str]
@@ -92,21 +91,21 @@ class Judgement:
     claim : Claim
         The claim.
     metric : str
-        The column on which it was judged.
+        The column that is judged.
     verdict : str
         Holds, does not hold, cannot tell, or not run.
     reasons : list of str
-        The reasons in words: the decisive comparisons, the most extreme one first.
+        Reasons in words: the decisive comparisons, the most extreme one first.
     measured : list
-        For each cell the variants with mean and interval, best first.
+        Variants of each cell with mean and interval, best first.
     comparisons : list of Comparison
         Its comparisons.
     sampling : {"seed", "path", "offset", "exact", "mixed"}
         The sampling of the intervals; exact if only formulas are compared, mixed if cells differ.
     order_matches : bool or None
-        For ``order`` of several groups: whether the means are in the claimed order, at any distance.
+        For ``order`` with several groups: whether the means are in the claimed order, whatever their distances.
     why : {"reversed", "no difference", "apart", "beaten"} or None
-        If the claim fails: how; the first of these if there are several.
+        Kind of failure: the first of `WHYS` that a comparison has; None without such a failure.
     beside : Judgement or None
         The judgement on the exact path, if this one is on drawn paths.
     """
@@ -174,9 +173,9 @@ def judge_all(
     claims
         The claims.
     rows
-        One row per run: its labels, ``sampling``, ``unit`` (the number of the seed, drawn path or start time), and the
-        metrics. Claims of the kind ``equal`` skip rows with ``seeds = own``; other claims skip rows with ``common``. A
-        run has ``paths = exact`` on the exact path, and ``like`` on a drawn path.
+        One row per run: its labels, ``sampling``, ``unit``, and the metrics. ``unit`` is the number of the seed, drawn
+        path or start time. Claims of the kind ``equal`` skip rows with ``seeds = own``; other claims skip rows with
+        ``common``. ``paths`` is ``exact`` for the exact path, and ``like`` for a drawn path.
     labels
         The columns that are labels.
     confidence
@@ -196,7 +195,7 @@ def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str],
 
 
 def _belongs(row: Row, claim: Claim, metric: str) -> bool:
-    # Only common seeds pair the cells of one axis; an average over cells needs the own seeds of each cell.
+    # Only common seeds pair the cells of one axis; an average over cells needs each cell's own seeds.
     other = "own" if claim.kind == "equal" else "common"
     return (
         row.get(metric) is not None
@@ -242,10 +241,10 @@ def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[st
     units = {unit for cell in gathered.values() for own in cell.values() for unit in own} or {0}
     for key, found in exact.items():
         gathered[key] |= {variant: dict.fromkeys(units, values) for variant, values in found.items()}
-    # A label with one value in all cells is left out of their names.
-    told = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
+    # A label with one value in all cells is omitted from their names.
+    varied = {label for label in free if len({dict(key)[label] for key in gathered}) > 1}
     return {
-        tuple(pair for pair in key if pair[0] in told): _Cell(
+        tuple(pair for pair in key if pair[0] in varied): _Cell(
             {
                 variant: {unit: math.fsum(values) / len(values) for unit, values in units.items()}
                 for variant, units in variants.items()
@@ -303,7 +302,7 @@ def _judge_above(left: str, right: str, over: Interval, tolerance: float) -> tup
     if over.low > least:
         return "holds", f"{left} is above {right}: {found}", None
     if over.high >= least:
-        return "cannot tell", f"{left} over {right} is {found}, neither above nor below {margin}", None
+        return "cannot tell", f"{left} over {right} is {found}; the interval includes {margin}", None
     if over.high < 1 / least:
         return "does not hold", f"{left} is below {right}: {found}", "reversed"
     if over.within(1 / least, least):
@@ -317,7 +316,7 @@ def _judge_overlap(left: str, right: str, over: Interval, tolerance: float) -> t
         return "holds", f"{left} and {right} overlap: {found}", None
     if over.apart(1 / most, most):
         return "does not hold", f"{left} and {right} differ: {found}", "apart"
-    return "cannot tell", f"{left} over {right} is {found}, neither within nor apart from {margin}", None
+    return "cannot tell", f"{left} over {right} is {found}; the interval is partly within {margin}", None
 
 
 def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
@@ -326,7 +325,7 @@ def _judge_best(left: str, right: str, better: Interval, tolerance: float) -> tu
         return "holds", f"{right} is not better than {left}: {found}", None
     if better.low > 1 + tolerance:
         return "does not hold", f"{right} is better than {left}: {found}", "beaten"
-    return "cannot tell", f"{right} is better than {left} by {found}, neither above nor below {margin}", None
+    return "cannot tell", f"{right} is better than {left} by {found}; the interval includes {margin}", None
 
 
 RULES = {"above": _judge_above, "overlaps": _judge_overlap, "best": _judge_best}
@@ -352,7 +351,7 @@ def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comp
     named = f"{claim.of}/{claim.to}" if claim.to else claim.of
     said = f"{claim.axis} {named} is {found.mean:.4g} [{found.low:.4g}, {found.high:.4g}]"
     place = "within" if within else "outside" if apart else "partly within"
-    reason, relation = f"{said}, {place} {bounds(claim)}", "ratio" if claim.to else "value"
+    reason, relation = f"{said}, {place} the limits ({bounds(claim)})", "ratio" if claim.to else "value"
     return Comparison(where, claim.of, claim.to, relation, found, verdict, reason, "apart" if apart else None)  # type: ignore[arg-type]
 
 
@@ -366,7 +365,7 @@ def _ranking(cell: _Cell, metric: str, confidence: float) -> list[tuple[str, Int
 
 def _conclude(claim: Claim, comparisons: Sequence[Comparison]) -> tuple[Verdict, list[str], Why | None]:
     if all(comparison.verdict == "not run" for comparison in comparisons):
-        return "not run", ["these cells were not run"], None
+        return "not run", ["the cells of this claim have no runs"], None
     cells = _by_cell(comparisons)
     if claim.quantifier == "most" or (claim.quantifier == "any" and len(cells) < len(comparisons)):
         return _conclude_cells(claim, cells)
@@ -388,7 +387,7 @@ def _by_cell(comparisons: Sequence[Comparison]) -> dict[str, list[Verdict]]:
 
 
 def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[Verdict, list[str], Why | None]:
-    """Combine the verdicts of single cells: the claim must hold in one of them, or in more than half."""
+    """Combine the verdicts of cells: the claim must hold in one of them, or in more than half."""
     found: dict[Verdict, list[str]] = {"holds": [], "does not hold": [], "cannot tell": []}
     for place, verdicts in cells.items():
         bad = "does not hold" in verdicts
@@ -403,7 +402,7 @@ def _conclude_cells(claim: Claim, cells: Mapping[str, list[Verdict]]) -> tuple[V
 
 
 def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[Comparison]) -> list[str]:
-    """Return the decisive comparisons in words, the most extreme one first."""
+    """Describe the decisive comparisons, the most extreme one first."""
 
     def extent(comparison: Comparison) -> tuple[int, float]:
         if comparison.difference is None:
@@ -427,7 +426,7 @@ def _reasons(claim: Claim, chosen: Sequence[Comparison], comparisons: Sequence[C
     ]
     if len(measured) > 1:
         largest = max(measured, key=lambda item: item.difference.mean if item.difference else 0.0)
-        # The intervals cover all cells jointly, so this one is valid although its cell was chosen as the largest.
+        # The intervals cover all cells jointly, so the interval of the largest ratio is valid, too.
         ends = f"[{largest.difference.low:.4g}, {largest.difference.high:.4g}]"  # type: ignore[union-attr]
         said = f"the largest {largest.relation} is {largest.difference.mean:.4g} {ends}, {_place(largest)}"  # type: ignore[union-attr]
         shown.append(said.rstrip(": "))

@@ -1,1 +1,1 @@
-"""The shared parts of all reports: templates, rendering, units."""
+"""Shared parts of all reports: templates, rendering, units."""

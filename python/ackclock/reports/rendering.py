@@ -1,4 +1,4 @@
-"""Rendering of reports: templates filled with escaped texts, and images embedded in the page."""
+"""Rendering of reports: fills templates with escaped text, and embeds images in the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ackclock.texts.names import shown_text
 
 
 def embedded(image: Path) -> str:
-    """Return an image as text for an HTML file."""
+    """Return an image in base64, for a data URL in HTML."""
     return base64.b64encode(image.read_bytes()).decode()
 
 
@@ -32,12 +32,12 @@ def render(name: str, context: Mapping[str, Any]) -> str:
 
 
 def _harmless_html(value: object) -> object:
-    """Show invisible characters. The template escapes markup, so that a report contains only its own links."""
+    """Make invisible characters visible. The template escapes markup, so a report contains only its own links."""
     return shown_text(value) if type(value) is str else value
 
 
 def _harmless_markdown(value: object) -> object:
-    """Show invisible characters, and escape text that a viewer could take for HTML or for a link."""
+    """Make invisible characters visible, and escape text that a viewer could interpret as HTML or as a link."""
     if type(value) is not str:
         return value
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", shown_text(value)).replace("](", "]\\(")

@@ -62,7 +62,7 @@ def unit(metric: str) -> str:
 
 
 def quantity(value: float, metric: str) -> str:
-    """Format a value of a metric with its unit; bits and bytes with k, M or G.
+    """Format a value of a metric with its unit; bits and bytes have the prefix k, M or G.
 
     >>> quantity(8_160_000.0, "goodput_bps"), quantity(0.25, "load_mean"), quantity(1.25, "gain")
     ('8.16 Mbit/s', '0.25 s', '1.25')

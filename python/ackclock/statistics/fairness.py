@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def jain_index(shares: Sequence[float]) -> float | None:
     """Jain's index of fairness, (Σx)² / (n·Σx²).
 
-    The index is 1 if all n shares are equal, and 1/n if one flow has everything; None if all shares are 0.
+    The index is 1 if all n shares are equal, 1/n if one flow has everything, and None if all shares are 0.
 
     References
     ----------

@@ -23,7 +23,7 @@ class Interval:
     mean : float
         Mean of the sample.
     low, high : float
-        Ends of the interval; infinite if the sample does not show how much runs vary.
+        Ends of the interval; infinite if the sample does not show the spread of runs.
     count : int
         Size of the sample.
     note : str
@@ -46,7 +46,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether the sample shows how much runs vary."""
+        """Whether the sample shows the spread of runs."""
         return not self.note
 
 
@@ -72,7 +72,7 @@ def interval(
     Returns
     -------
     Interval
-        Infinite, with a note, for one random run and for equal random runs: a sample variance of zero does not show
+        Infinite, with a note, for one random run and for equal random runs: a sample variance of zero proves no
         certainty.
 
     Raises
@@ -93,8 +93,8 @@ def one_run(
 ) -> Interval:
     """Mean of a sample, and the interval in which one further run lies; parameters and errors are those of `interval`.
 
-    For ``"seed"`` Student's prediction interval, which assumes normally distributed runs; for deterministic runs the
-    range.
+    For ``"seed"``, the interval is Student's prediction interval, which assumes normally distributed runs. For
+    deterministic runs, it is the range.
 
     References
     ----------
@@ -104,7 +104,7 @@ def one_run(
 
 
 def coverage_of_range(count: int) -> float:
-    """Probability that one further value lies between the smallest and the largest of `count` independent ones.
+    """Probability that one further value lies between the smallest and the largest of `count` independent values.
 
     It is (n − 1)/(n + 1) for every continuous distribution: 90 % with 20 values, 94 % with 30.
 
@@ -128,7 +128,7 @@ def unseen(count: int, confidence: float = 0.95) -> float:
 def _around_mean(
     sample: Sequence[float], sampling: Sampling, confidence: float, variances: float, bounds: Bounds | None
 ) -> Interval:
-    """Return the mean and its interval; the uncertain quantity has `variances` times the variance of one run."""
+    """Return the mean and the interval of a quantity that has `variances` times the variance of one run."""
     if not sample:
         raise ValueError("an empty sample has no mean")
     count, mean = len(sample), math.fsum(sample) / len(sample)
@@ -150,11 +150,12 @@ def _around_mean(
 
 
 def degenerate(sample: Sequence[float]) -> str:
-    """Return the reason why a random sample does not show its variance; empty if it does."""
+    """Return the reason why a random sample does not show the spread of runs; empty if it does."""
     if len(sample) == 1:
-        return "one run says nothing of others"
+        return "a single run does not show the spread of other runs"
     if max(sample) == min(sample):
-        return f"all {len(sample)} runs gave the same, {number(sample[0], 4)}, so that the seeds tell nothing of others"
+        same = f"all {len(sample)} runs have the value {number(sample[0], 4)}"
+        return f"{same}, which does not show the spread of other runs"
     return ""
 
 

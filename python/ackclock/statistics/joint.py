@@ -1,4 +1,4 @@
-"""Joint tests: whether many printed numbers can belong to runs like the measured ones."""
+"""Joint tests: many printed numbers at once against the measured runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Joint:
 
     @property
     def probability(self) -> float:
-        """Probability of a χ² at least this large if the printed numbers are runs like the measured ones."""
+        """Probability of a χ² at least this large if the printed numbers come from runs like the measured ones."""
         from scipy.special import chdtrc
 
         return float(chdtrc(self.freedom, self.statistic))
@@ -37,7 +37,7 @@ class Joint:
 
 
 def one_further(runs: Sequence[Sequence[float]], printed: Sequence[float]) -> Joint | None:
-    """Test whether the printed numbers of one run can be those of a further run.
+    """Test whether the printed numbers can come from one further run.
 
     The test is Hotelling's T² of the distance between the printed numbers and the means, with the covariance of the
     runs. For normally distributed runs, T² (n − p)/(p (n − 1)) n/(n + 1) has the distribution F(p, n − p). The result

@@ -1,7 +1,7 @@
 """Comparison of two variants: the ratio of their means, with its interval.
 
 Verdicts, charts and the matrix use this estimator. It is the ratio of the two numbers in the tables, and it needs no
-logarithm of runs in which nothing arrived. A mean of single ratios would be too large if runs vary.
+logarithm, which fails for runs without arrivals. A mean of single ratios would be biased upwards if runs vary.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def ratio(
     Returns
     -------
     Interval
-        Infinite, with a note, if the runs show nothing: both variants are 0, neither varies over seeds, fewer than five
-        runs are all equal, or neither mean differs significantly from 0. If only the second mean does not, the upper
-        end alone is infinite, without a note.
+        Infinite, with a note, if the runs decide nothing: both variants are 0, neither varies over seeds, fewer than
+        five pairs are all equal, or neither mean differs significantly from 0. If only the second mean does not differ
+        significantly from 0, only the upper end is infinite, and there is no note.
 
     Raises
     ------
@@ -50,10 +50,10 @@ def ratio(
     E. Fieller, *Some problems in interval estimation*, Journal of the Royal Statistical Society B 16 (1954).
     """
     if not of or len(of) != len(to):
-        raise ValueError(f"a ratio needs pairs; there are {len(of)} and {len(to)} values")
+        raise ValueError(f"a ratio needs pairs, but there are {len(of)} and {len(to)} values")
     count, above, below = len(of), math.fsum(of) / len(of), math.fsum(to) / len(to)
     if above == below == 0:
-        return Interval(1.0, -math.inf, math.inf, count, "there is none of it in either, so that nothing is compared")
+        return Interval(1.0, -math.inf, math.inf, count, "both variants are 0 in every run")
     estimate = above / below if below else math.inf
     if sampling == "exact":
         return Interval(estimate, estimate, estimate, count)
@@ -66,11 +66,13 @@ def ratio(
 
 
 def _unsure(of: Sequence[float], to: Sequence[float], sampling: Sampling) -> str:
-    """Return the reason why these runs show nothing about other runs; empty if they do."""
+    """Return the reason why these runs do not show the spread of other runs; empty if they do."""
     if sampling == "seed" and degenerate(of) and (said := degenerate(to)):
-        return said if list(of) == list(to) or len(of) == 1 else f"all {len(of)} runs of each gave the same"
+        return (
+            said if list(of) == list(to) or len(of) == 1 else f"all {len(of)} runs of each variant have the same value"
+        )
     if list(of) == list(to) and unseen(len(of)) > MOST_UNSEEN:
-        return f"{len(of)} equal runs are too few: up to {100 * unseen(len(of)):.0f} % of others could differ"
+        return f"{len(of)} equal runs are too few: up to {100 * unseen(len(of)):.0f} % of other runs could differ"
     return ""
 
 
@@ -83,7 +85,7 @@ def _fieller(of: Sequence[float], to: Sequence[float], confidence: float) -> Int
     count = len(of)
     a, b = math.fsum(of) / count, math.fsum(to) / count
     factor = student_t((1 + confidence) / 2, count - 1) ** 2 / (count * (count - 1))
-    # Scaled by the means, so that no square overflows and equal samples have the ratio 1.
+    # Scaling by the means prevents an overflow of squares; equal samples have the ratio 1.
     scale = a or b
     x, y = [value / scale for value in of], [value / b for value in to]
     mean = a / scale
@@ -93,9 +95,9 @@ def _fieller(of: Sequence[float], to: Sequence[float], confidence: float) -> Int
     lead, middle, last = 1 - var_y, mean - both, mean * mean - var_x
     root = math.sqrt(max(middle * middle - lead * last, 0.0))
     if lead <= 0 and last <= 0:
-        return Interval(a / b, -math.inf, math.inf, count, "neither can be told from 0")
+        return Interval(a / b, -math.inf, math.inf, count, "neither mean differs significantly from 0")
     if lead <= 0:
-        # The reference may be 0 and the other mean is not: all ratios from the larger root on. `lead` may be 0.
+        # The reference can be 0, but the other mean cannot: the ratios begin at the larger root. `lead` can be 0.
         return Interval(a / b, min(last / (middle + root) * scale / b, a / b), math.inf, count)
     low, high = ((middle + sign * root) / lead * scale / b for sign in (-1, 1))
     return Interval(a / b, min(max(low, 0.0), a / b), max(high, a / b), count)
@@ -106,11 +108,13 @@ def _of_nothing(of: Sequence[float], confidence: float) -> Interval:
     own = interval(of, "seed", confidence)
     if own.low > 0 or (min(of) == max(of) > 0 and len(of) > 1):
         return Interval(math.inf, math.inf, math.inf, len(of))
-    return Interval(math.inf, -math.inf, math.inf, len(of), "the reference is 0 in every run, and the other may be")
+    return Interval(
+        math.inf, -math.inf, math.inf, len(of), "the reference is 0 in every run, and the other mean can be 0, too"
+    )
 
 
 def words(found: Interval) -> str:
-    """Format a ratio: as a difference in percent, or as a multiple if it is 3 or more."""
+    """Format a ratio as a difference in percent, or as a multiple if it is 3 or more."""
     ends = (found.mean, found.low, found.high)
     if math.isfinite(found.mean) and found.mean < 3:
         texts = [f"{100 * (end - 1):+.2f}" if math.isfinite(end) else "∞" if end > 0 else "−∞" for end in ends]

@@ -1,4 +1,4 @@
-"""Correction for selection: the smallest of several noisy means is biased, because it was chosen for being small."""
+"""Correction for selection: noise affects the choice, so the smallest of several means is biased downwards."""
 
 from __future__ import annotations
 
