@@ -13,7 +13,7 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock import _core
+from ackclock import CongestionControl, _core
 from ackclock.deriving import MEASURES
 from ackclock.experiments import execute as engine
 from ackclock.experiments import sources, spans
@@ -111,6 +111,48 @@ def test_a_key_covers_scenario_measures_and_curves() -> None:
     ]
     assert len({each.key for each in (point, *others)}) == 1 + len(others)
     assert Point(FLOWS, point.measurement).key == point.key
+
+
+@dataclass(frozen=True)
+class Captured(Score):
+    """A measurement of captured packets."""
+
+    places: tuple[str, ...] = ()
+
+    @property
+    def capture(self) -> tuple[str, ...]:
+        return self.places
+
+
+def test_a_key_covers_captures() -> None:
+    keys = {Point(FLOWS, Captured(frozenset(), places)).key for places in ((), ("client",), ("server",))}
+    assert len(keys) == 3
+
+
+def test_a_control_in_python_has_no_key() -> None:
+    class Mine(CongestionControl):
+        pass
+
+    own = Scenario(duration="1 s", flow=[{"congestion_control": Mine}])
+    with pytest.raises(ValueError, match="has a control in Python, which the key of a stored run cannot cover"):
+        _ = Point(own, Score(frozenset())).key
+
+
+def test_a_key_covers_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sources.program.__wrapped__(RUNNER)
+    monkeypatch.setattr(sources, "versions", lambda: {"numpy": "another"})
+    assert sources.program.__wrapped__(RUNNER) != before
+    assert set(sources.LIBRARIES) == {"numpy", "polars"}
+
+
+def test_a_relative_import_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "ackclock"
+    package.mkdir()
+    (package / "one.py").write_text("from . import other\n")
+    (package / "other.py").write_text("")
+    monkeypatch.setattr(sources, "PACKAGE", package)
+    with pytest.raises(ValueError, match=r"one.py, line 1: a cache key cannot follow a relative import"):
+        sources.reached(["ackclock.one"])
 
 
 # Execution

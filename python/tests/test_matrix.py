@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 import ackclock
 from ackclock.drawing.rendering import encode
+from ackclock.experiments import sources
 from ackclock.matrices import crossing, effects, metrics, paths
 from ackclock.matrices import parts as composing
 from ackclock.matrices import report as crossreport
@@ -409,8 +411,11 @@ def test_stored_measurements_are_reused(small: Matrix, tmp_path: Path, monkeypat
     again = crossing.execute(small.plan, known=known)
     assert again.reused == len(small.measured) == 8
     assert Matrix(again).table.equals(small.table)
-    monkeypatch.setattr(crossing, "program", lambda: "another")
-    assert crossreport.begin(tmp_path / "o", small.plan) == {}
+    monkeypatch.setattr(sources, "program", lambda *_: "another")
+    anew = replace(small.plan, runs=[replace(run) for run in small.plan.runs])
+    crossreport.begin(tmp_path / "o", anew)
+    known = crossreport.begin(tmp_path / "o", anew)
+    assert crossing.execute(anew, known=known).reused == 0, "nor after an attempt that was killed"
 
 
 # The command

@@ -359,7 +359,7 @@ def test_a_papers_name_computes_its_models(cli: Cli, tmp_path: Path) -> None:
     assert len(alone["rows"]) == 2
     assert icw[1]["rows"][0]["mean_window"] == 4
     shown = cli("model", "icw", "--output", "stable").stdout
-    assert "population: which initial windows" in shown
+    assert "population: initial windows that survive" in shown
     assert "initial_window:" not in shown, "it has no such output"
     # A paper in the working directory: the models that its paper.toml evaluates. Names of models have precedence.
     folder = tmp_path / "papers" / "mine"

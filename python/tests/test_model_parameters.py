@@ -75,7 +75,9 @@ def test_parameters_from_a_scenario(tmp_path: Path) -> None:
     assert bdp["packet_size"] == 540.0, "on the wire"
     assert (bdp["rate"], bdp["flows"]) == (10e6, 2.0)
     assert values(directory, "rounds")["rwnd"] == 20 * 500.0, "in bytes"
-    assert values(directory, "population")["buffer"] == 50.0
+    population = values(directory, "population")
+    assert population["packet_size"] == 540.0, "on the wire"
+    assert population["buffer"] == 50.0
     assert values(directory, "pftk", {"rtt": 0.3})["rtt"] == 0.3
 
 

@@ -19,6 +19,8 @@ pub enum Kind {
     Duration { min: f64, max: f64 },
     /// An amount of data; the part receives bytes.
     Size { min: f64, max: f64 },
+    /// The size of a packet on the wire, headers included; the part receives bytes.
+    WireSize { min: f64, max: f64 },
     /// A data rate; the part receives bits per second.
     Rate { min: f64, max: f64 },
     /// A probability; written in percent, the part receives 0 to 1.
@@ -43,6 +45,7 @@ impl Kind {
             | Self::Integer { min, max }
             | Self::Duration { min, max }
             | Self::Size { min, max }
+            | Self::WireSize { min, max }
             | Self::Rate { min, max }
             | Self::Probability { min, max }
             | Self::Numbers { min, max }

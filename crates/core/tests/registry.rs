@@ -118,7 +118,12 @@ fn every_default_is_of_its_kind_and_within_bounds() {
                 (Kind::Integer { .. }, Default::Number(number)) => within(number) && number.fract() == 0.0,
                 (Kind::Probability { min, max }, Default::Number(number)) => within(number) && min >= 0.0 && max <= 1.0,
                 (
-                    Kind::Segments { .. } | Kind::Number { .. } | Kind::Duration { .. } | Kind::Size { .. } | Kind::Rate { .. },
+                    Kind::Segments { .. }
+                    | Kind::Number { .. }
+                    | Kind::Duration { .. }
+                    | Kind::Size { .. }
+                    | Kind::WireSize { .. }
+                    | Kind::Rate { .. },
                     Default::Number(number),
                 ) => within(number),
                 _ => false,

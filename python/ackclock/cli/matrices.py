@@ -94,7 +94,7 @@ def _plan(
 
 def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Outcome, Stopped | None]:
     """Run the plan; after Ctrl-C, return the finished part."""
-    total = len({run.hash for run in plan.runs})
+    total = len(plan.distinct)
     started = time.monotonic()
     with output.progress("runs", total) as progress:
         try:

@@ -32,7 +32,18 @@ class Point(Generic[M]):
 
     @cached_property
     def key(self) -> str:
-        """Key of the measurement in a store; it covers scenario, traces, measures, and program."""
+        """Key of the measurement in a store; it covers scenario, traces, captures, measures, and program.
+
+        Raises
+        ------
+        ValueError
+            If the scenario has controls in Python, which its hash does not cover.
+        """
+        if self.scenario.controls:
+            raise ValueError(
+                f"{self.scenario.name}: has a control in Python, which the key of a stored run cannot cover"
+            )
         measurement = self.measurement
         program = sources.program(RUNNER, *measurement.sources)
-        return sources.digest(self.scenario.hash, measurement.record, measurement.said, program)
+        said = (measurement.record, list(measurement.capture), measurement.said)
+        return sources.digest(self.scenario.hash, *said, program)

@@ -1,7 +1,8 @@
-"""The program in a cache key: the contents of all modules that a measurement uses.
+"""The program in a cache key: the contents of all modules that a measurement uses, and the libraries.
 
 A measurement names its modules. The key covers them, every module of the package that they import directly or
-indirectly, and the compiled core. So a new import needs no entry in a list.
+indirectly, the compiled core, and the versions of Python and its numerical libraries. So a new import needs no entry in
+a list.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import platform
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from ackclock import _core
 
 PACKAGE = Path(__file__).resolve().parents[1]
+LIBRARIES = ("numpy", "polars")
+"""The libraries that compute measurements."""
 
 
 def digest(*values: object, length: int = 40) -> str:
@@ -30,10 +35,16 @@ def build() -> str:
 
 
 @cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the numerical libraries."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in LIBRARIES}}
+
+
+@cache
 def program(*modules: str) -> str:
-    """Return a hash of the compiled core, of these modules, and of every module that they import."""
-    files = reached(modules)
-    return digest(build(), {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()})
+    """Return a hash of the compiled core, the libraries, these modules, and every module that they import."""
+    files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in reached(modules).items()}
+    return digest(build(), versions(), files)
 
 
 def reached(modules: Sequence[str]) -> dict[str, Path]:
@@ -59,10 +70,18 @@ def _file(module: str) -> Path | None:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Return every name that a file imports, even inside functions; some names are modules, others are not."""
+    """Return every name that a file imports, even inside functions; some names are modules, others are not.
+
+    Raises
+    ------
+    ValueError
+        If an import is relative.
+    """
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or node.module is None:
+                raise ValueError(f"{path}, line {node.lineno}: a cache key cannot follow a relative import")
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

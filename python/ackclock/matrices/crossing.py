@@ -11,9 +11,9 @@ from ackclock import _core
 from ackclock.experiments import budget, sources
 from ackclock.experiments import execute as engine
 from ackclock.experiments.execute import Interrupted, Progress
-from ackclock.experiments.plan import RUNNER, Point
-from ackclock.matrices import metrics, paths
+from ackclock.experiments.plan import Point
 from ackclock.matrices import parts as composing
+from ackclock.matrices import paths
 from ackclock.matrices.metrics import Row, Score
 from ackclock.matrices.parts import Composition, PartSpec
 from ackclock.matrices.paths import NetworkPath
@@ -44,7 +44,7 @@ class PlannedRun(Point[Row]):
 
     @cached_property
     def hash(self) -> str:
-        """The hash of the scenario: of runs with equal hashes, one runs."""
+        """The hash of the scenario."""
         return self.scenario.hash
 
 
@@ -80,6 +80,11 @@ class Plan:
         """A hash of all runs."""
         return sources.digest(*(run.hash for run in self.runs))
 
+    @cached_property
+    def distinct(self) -> Mapping[str, PlannedRun]:
+        """The runs by their keys: of runs with equal keys, one runs."""
+        return {run.key: run for run in self.runs}
+
 
 @dataclass
 class Outcome:
@@ -90,9 +95,9 @@ class Outcome:
     plan : Plan
         The planned runs.
     measured : dict
-        The measurements of each scenario, by its hash.
+        The measurements of each run, by its key.
     reused : int
-        Number of scenarios that an earlier attempt measured.
+        Number of runs that an earlier attempt measured.
     """
 
     plan: Plan
@@ -100,12 +105,12 @@ class Outcome:
     reused: int = 0
 
     def has(self, run: PlannedRun) -> bool:
-        """Whether the scenario of a run is measured."""
-        return run.hash in self.measured
+        """Whether a run is measured."""
+        return run.key in self.measured
 
     def put(self, run: PlannedRun, row: Row) -> None:
         """Store the measurements of a run."""
-        self.measured[run.hash] = row
+        self.measured[run.key] = row
 
 
 def plan(
@@ -175,14 +180,14 @@ def execute(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the scenarios that have no measurements yet.
+    """Execute the runs that have no measurements yet.
 
     Parameters
     ----------
     plan
         The plan.
     known
-        Earlier measurements by the hash of their scenario.
+        Earlier measurements by the keys of their runs; those of other runs are ignored.
     jobs
         Number of parallel runs.
     progress
@@ -193,7 +198,7 @@ def execute(
     Stopped
         After Ctrl-C; its ``outcome`` holds the finished runs.
     """
-    wanted = {run.hash: run for run in plan.runs}
+    wanted = plan.distinct
     outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
     outcome.reused = len(outcome.measured)
     try:
@@ -217,8 +222,3 @@ class Stopped(Interrupted):
         super().__init__([*done, *([None] * (planned - len(done)))], advice=advice)
         self.outcome = outcome
         self.planned = planned
-
-
-def program() -> str:
-    """Return a hash of the program that simulates and measures; measurements of another program are not reused."""
-    return sources.program(RUNNER, metrics.__name__)

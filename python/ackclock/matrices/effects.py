@@ -32,7 +32,7 @@ class Crossed:
     plan : Plan
         The planned runs.
     measured : dict
-        The measurements of each scenario, by its hash.
+        The measurements of each run, by its key.
     """
 
     def __init__(self, outcome: Outcome) -> None:
@@ -44,8 +44,8 @@ class Crossed:
         """The measurements by path and composition, in the order of the seeds."""
         found: dict[Cell, list[Row]] = {}
         for run in self.plan.runs:
-            if run.hash in self.measured:
-                row = {"seed": run.seed, **self.measured[run.hash], "hash": run.hash}
+            if run.key in self.measured:
+                row = {"seed": run.seed, **self.measured[run.key], "hash": run.hash}
                 found.setdefault((run.path.name, run.composition), []).append(row)
         for path in self.plan.paths:
             alike = found.get((path.name, path.rival), []) if path.rival else []

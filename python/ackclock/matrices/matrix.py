@@ -56,6 +56,6 @@ class Matrix(Crossed):
         return report.write(self, Path(directory))
 
     def __repr__(self) -> str:
-        done = sum(run.hash in self.measured for run in self.plan.runs)
+        done = sum(run.key in self.measured for run in self.plan.runs)
         count = len(self.plan.compositions)
         return f"<Matrix: {count} compositions on {len(self.plan.paths)} paths, {done} of {len(self.plan.runs)} runs>"

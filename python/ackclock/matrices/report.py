@@ -8,8 +8,8 @@ from pathlib import Path
 import polars
 
 from ackclock import _core, plot
+from ackclock.experiments import sources
 from ackclock.files import leftovers, storage
-from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, overview
@@ -22,7 +22,7 @@ WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix
 
 
 def begin(directory: Path, plan: Plan) -> Measured:
-    """Prepare a directory, and return measurements stored there by an earlier run of the same program.
+    """Prepare a directory, and return the measurements stored there by the keys of their runs.
 
     An earlier report is removed, since it may describe other runs.
 
@@ -45,12 +45,10 @@ def begin(directory: Path, plan: Plan) -> Measured:
 
 
 def _measured(directory: Path) -> Measured:
-    """Read stored measurements; ignore those of another program and files that cannot be read."""
+    """Read stored measurements; ignore a file that cannot be read."""
     try:
-        if storage.read_manifest(directory, "matrix").get("measured_by") != crossing.program():
-            return {}
         kept = polars.read_parquet(directory / MEASURED_FILE)
-        return {row.pop("hash"): row for row in kept.select("hash", *MEASURED).iter_rows(named=True)}
+        return {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
     except (OSError, polars.exceptions.PolarsError):
         return {}
 
@@ -58,8 +56,8 @@ def _measured(directory: Path) -> Measured:
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
     """Write the measurements and their tables."""
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
-    rows = [{"hash": key, **row} for key, row in sorted(matrix.measured.items())]
-    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"hash": polars.String, **kinds}))
+    rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
+    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
     storage.write_parquet(directory / "runs.parquet", matrix.runs)
     storage.write_parquet(directory / "matrix.parquet", matrix.table)
     storage.write_text(directory / "matrix.csv", matrix.table.write_csv())
@@ -69,9 +67,9 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
 def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
     entries = {
         "state": state,
-        "runs": len({run.hash for run in plan.runs}),
+        "runs": len(plan.distinct),
         "hash": plan.hash,
-        "measured_by": crossing.program(),
+        "build": sources.build(),
         "baseline": plan.baseline.name,
     }
     storage.write_manifest(directory, "matrix", entries)
@@ -103,10 +101,10 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     context = {
         "title": "The matrix: " + " × ".join(str(len(set(labels))) for labels in _labels(plan)) + " parts",
         "about": f"{len(plan.compositions):,} compositions of slow start, avoidance, loss response and recovery on "
-        f"{len(plan.paths)} paths, {len({run.hash for run in plan.runs}):,} runs",
+        f"{len(plan.paths)} paths, {len(plan.distinct):,} runs",
         "version": _core.__version__,
         "hash": plan.hash,
-        "program": crossing.program(),
+        "program": sources.build(),
         "baseline": plan.baseline.name,
         "seeds": plan.seeds,
         "paths": plan.paths,

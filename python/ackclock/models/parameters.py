@@ -80,7 +80,7 @@ def _rate(run: _Run, _model: Model, _parameter: Parameter) -> float | None:
 
 def _packet(run: _Run, model: Model, parameter: Parameter) -> float | None:
     size, header = (run.quantity(key, model.name, parameter.name) for key in ("packet_size", "header"))
-    if "on the wire" not in parameter.doc:
+    if not parameter.headers:
         return size
     return None if size is None or header is None else size + header
 

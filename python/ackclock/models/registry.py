@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -38,6 +38,8 @@ class Parameter:
         Smallest and largest value, in the unit shown.
     doc : str
         Its meaning.
+    headers : bool
+        Whether it is the size of a packet on the wire, headers included.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Parameter:
     default: Any
     bounds: list[float] | None
     doc: str
+    headers: bool
 
     @property
     def unit(self) -> str:
@@ -143,8 +146,7 @@ def _model(entry: dict[str, Any]) -> Model:
         summary=entry["summary"],
         reference=entry["reference"],
         parameters=tuple(
-            Parameter(found["name"], found["kind"], found["words"], found["default"], found["bounds"], found["doc"])
-            for found in entry["params"]
+            Parameter(**{field.name: found[field.name] for field in fields(Parameter)}) for found in entry["params"]
         ),
         outputs=tuple(Output(found["name"], found["unit"], found["doc"]) for found in entry["outputs"]),
         axis=entry["axis"],

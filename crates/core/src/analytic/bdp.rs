@@ -31,7 +31,7 @@ pub static ENTRY: Model = Model {
         },
         Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1e7), doc: "rate of the bottleneck" },
         Param { doc: "round-trip time without queueing", ..params::RTT },
-        Param { default: Default::Number(1040.0), doc: "packet size, headers included", ..params::PACKET_SIZE },
+        params::WIRE_SIZE,
         params::whole("flows", 1.0, (1.0, 1e9), "number of desynchronised flows that share the buffer"),
         params::plain("beta", 0.5, (0.0, 0.999_999), "share of the window that remains after a loss"),
     ],

@@ -26,6 +26,14 @@ pub(crate) const PACKET_SIZE: Param = Param {
     doc: "payload of a packet; the scenario's default",
 };
 
+/// Size of a packet on the wire. The default is the scenario's default with its headers.
+pub(crate) const WIRE_SIZE: Param = Param {
+    name: "packet_size",
+    kind: Kind::WireSize { min: 1.0, max: 1e9 },
+    default: Default::Number(1040.0),
+    doc: "packet size, headers included",
+};
+
 /// Packets that one ACK acknowledges.
 pub(crate) const B: Param = Param {
     name: "b",

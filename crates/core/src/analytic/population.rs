@@ -77,7 +77,7 @@ const PARAMS: &[Param] = &[
     params::whole("theta", 100.0, (1.0, 1e4), "size of the largest flow in segments, θ"),
     params::RTT,
     Param { name: "rate", kind: Kind::Rate { min: 1.0, max: 1e15 }, default: Default::Number(1.5e6), doc: "rate of the bottleneck" },
-    params::size("packet_size", 1500.0, "segment size, headers included"),
+    Param { default: Default::Number(1500.0), ..params::WIRE_SIZE },
     Param {
         name: "buffer",
         kind: Kind::Segments { min: 0.0, max: 1e12 },

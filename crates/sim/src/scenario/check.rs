@@ -484,7 +484,7 @@ pub(crate) fn in_bounds(param: &Param, number: f64) -> Result<(), String> {
     let unit = match param.kind {
         params::Kind::Duration { .. } => " s",
         params::Kind::Limit { .. } | params::Kind::ByteLimit { .. } => "",
-        params::Kind::Size { .. } => " B",
+        params::Kind::Size { .. } | params::Kind::WireSize { .. } => " B",
         params::Kind::Rate { .. } => " bit/s",
         _ => part::unit(param).unwrap_or_default(),
     };

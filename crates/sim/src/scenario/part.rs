@@ -166,7 +166,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
         Kind::Segments { .. } => Some(&unit::SEGMENTS),
         Kind::Duration { .. } => Some(&unit::TIME),
         Kind::Probability { .. } => Some(&unit::PROBABILITY),
-        Kind::Size { .. } => Some(&unit::SIZE),
+        Kind::Size { .. } | Kind::WireSize { .. } => Some(&unit::SIZE),
         Kind::Rate { .. } => Some(&unit::RATE),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => Some(&unit::LIMIT),
         Kind::Number { .. } | Kind::Integer { .. } | Kind::Numbers { .. } | Kind::Bool | Kind::Word(_) => None,
@@ -177,7 +177,7 @@ pub(crate) fn dimension(kind: Kind) -> Option<&'static Dimension> {
 pub(crate) fn value(kind: Kind, quantity: Quantity) -> Option<Value> {
     match (kind, quantity) {
         (Kind::Duration { .. }, Quantity::Whole(_, nanos)) => Some(Value::Number(Duration::from_nanos(nanos).as_secs_f64())),
-        (Kind::Size { .. }, Quantity::Whole(_, bytes)) => Some(Value::Number(bytes as f64)),
+        (Kind::Size { .. } | Kind::WireSize { .. }, Quantity::Whole(_, bytes)) => Some(Value::Number(bytes as f64)),
         (Kind::Limit { .. } | Kind::ByteLimit { .. }, Quantity::Whole(unit::Measure::Bytes, bytes)) => {
             Some(Value::Limit(Limit::Bytes(bytes)))
         }
@@ -196,7 +196,7 @@ fn write(value: &Value, kind: Kind) -> Json {
         (Value::Number(seconds), Kind::Duration { .. }) => json!(unit::write_time(Duration::from_secs_f64(*seconds))),
         (Value::Number(number), Kind::Probability { .. }) => json!(unit::write_probability(*number)),
         (Value::Number(number), Kind::Integer { .. }) => json!(*number as i64),
-        (Value::Number(bytes), Kind::Size { .. }) => json!(format!("{bytes} B")),
+        (Value::Number(bytes), Kind::Size { .. } | Kind::WireSize { .. }) => json!(format!("{bytes} B")),
         (Value::Number(rate), Kind::Rate { .. }) => {
             json!(Rate::from_bits_per_sec(*rate as u64).map_or_else(|| "0 bit/s".to_owned(), unit::write_rate))
         }
@@ -275,13 +275,14 @@ fn describe_param(param: &Param) -> Json {
         Kind::Word(words) => ("word", Some(words)),
         Kind::Limit { .. } | Kind::ByteLimit { .. } => ("limit", None),
         Kind::Bool => ("bool", None),
-        Kind::Size { .. } => ("size", None),
+        Kind::Size { .. } | Kind::WireSize { .. } => ("size", None),
         Kind::Rate { .. } => ("rate", None),
     };
     json!({
         "name": param.name,
         "kind": kind,
         "words": words,
+        "headers": matches!(param.kind, Kind::WireSize { .. }),
         "unit": unit(param),
         "default": default(param),
         "bounds": bounds(param).map(|(low, high)| [low, high]),
