@@ -736,7 +736,7 @@ def population(
     rate
         Rate of the bottleneck; in bit/s, or a text.
     packet_size
-        Segment size, headers included; in bytes, or a text.
+        Packet size, headers included; in bytes, or a text.
     buffer
         Buffer of the bottleneck in packets; in packets, or a text.
     timeout
@@ -824,7 +824,7 @@ def population_trace(
     rate
         Rate of the bottleneck; in bit/s, or a text.
     packet_size
-        Segment size, headers included; in bytes, or a text.
+        Packet size, headers included; in bytes, or a text.
     buffer
         Buffer of the bottleneck in packets; in packets, or a text.
     timeout
