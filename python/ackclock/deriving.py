@@ -273,8 +273,11 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
 
 
 def _payloads(result: Result) -> dict[str, int]:
-    """Return the bytes of data in a full packet of each flow, without headers."""
-    return {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in Frozen(result.scenario).flows}
+    """Return the bytes of data in a full packet, without headers, of each flow and of each connection."""
+    named = {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in Frozen(result.scenario).flows}
+    # A file has one flow for all connections of an application, such as `page` for `page.0`.
+    connections = {flow: flow.rpartition(".")[0] for flow in result.scenario.flows if flow not in named}
+    return named | {flow: named[application] for flow, application in connections.items()}
 
 
 MEASURES: dict[str, Measure] = {

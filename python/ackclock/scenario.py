@@ -30,7 +30,7 @@ def setting(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items()) + " }"
     return _toml(value)
 
 
@@ -91,7 +91,8 @@ def _toml(value: object) -> str:
         return setting(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return json.dumps(value)
+    # TOML knows no surrogates and no bare delete character; otherwise its texts are those of JSON.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 class Scenario:

@@ -155,6 +155,20 @@ def test_a_relative_import_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         sources.reached(["ackclock.one"])
 
 
+def test_measures_know_the_connections_of_an_application() -> None:
+    web = {**WEB, "connections": 2, "objects": 4, "object": "20 kB"}
+    flow = {"name": "page", "profile": "modern", "packet_size": "700 B", "loss_response": "westwood"}
+    scenario = Scenario(duration="4 s", topology=PATH, flow=[{**flow, "application": web}])
+    names = ("eq7", "estimate")
+    point = Point(scenario, FlowTable([MEASURES[name] for name in names]))
+    measured = run_point(point, _core.Cancel()).rows
+    assert [row["flow"] for row in measured] == ["page.0", "page.1"]
+    ratios = [row["bwe_ratio"] * row["goodput_bps"] / row["bwe_mean"] for row in measured if row["bwe_ratio"]]
+    assert ratios == [pytest.approx(8 * 700)] * len(ratios)
+    assert any(row["eq7_bps"] for row in measured)
+    assert ratios
+
+
 # Execution
 
 

@@ -404,6 +404,17 @@ def test_writing(small: Matrix, tmp_path: Path) -> None:
         assert (tmp_path / "o" / name).read_bytes() == (tmp_path / "p" / name).read_bytes(), name
 
 
+def test_a_users_file_beside_the_figures_stays(small: Matrix, tmp_path: Path) -> None:
+    small.write(tmp_path / "o")
+    figures = tmp_path / "o" / "figures"
+    (figures / "notes.txt").write_text("mine")
+    crossreport.begin(tmp_path / "o", small.plan)
+    assert [path.name for path in figures.iterdir()] == ["notes.txt"]
+    (figures / "notes.txt").unlink()
+    crossreport.begin(tmp_path / "o", small.plan)
+    assert not figures.exists()
+
+
 def test_stored_measurements_are_reused(small: Matrix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small.write(tmp_path / "o")
     known = crossreport.begin(tmp_path / "o", small.plan)

@@ -103,6 +103,15 @@ def test_cells_run_on_the_exact_path_and_on_drawn_paths(rule: Rule, expected: li
     assert sum(it.paths == "like" for it in fewer) == 1
 
 
+@pytest.mark.parametrize("rule", [Rule("offset", 2, "60 ms"), Rule("path", 1, "60 ms", exact=2)])
+def test_flows_keep_the_distance_of_their_starts(rule: Rule) -> None:
+    given = Scenario(duration="3 s", flow=[{}, {"start": "1 s"}])
+    made = repetitions(rule, given, 1, {})
+    starts = [[draws.nanoseconds(flow["start"]) for flow in Frozen(it.scenario).flows] for it in made]
+    assert [later - first for first, later in starts] == [NANO] * len(made)
+    assert [first for first, _ in starts[:2]] == [0, 30_000_000]
+
+
 def test_all_papers_draw_paths_for_their_deterministic_runs() -> None:
     """Without random losses, marks or applications, only such paths show how far one run generalises."""
     chance = re.compile(

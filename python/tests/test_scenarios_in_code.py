@@ -65,6 +65,12 @@ def test_wrong_calls_name_the_right_one(call: Callable[[], object], kind: type[E
     assert type(caught.value) is kind
 
 
+def test_settings_hold_all_characters() -> None:
+    name = '😀 \x7f \t " \\ é'
+    changed = Scenario(duration="1 s", flow=[{}]).set({"flow": [{"name": name}]})
+    assert changed.flows == [name]
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     assert made(seed=np.int64(3)).seed == 3
     assert made().set({"seed": np.int64(4)}).seed == 4

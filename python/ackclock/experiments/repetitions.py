@@ -104,10 +104,21 @@ def _started(
     """Repeat at the first `count` of `steps` start times, evenly spaced over `spread`."""
     amount, word = spread.split()
     starts = [f"{float(amount) * index / steps:.12g} {word}" for index in range(count)]
+    given = Frozen(scenario)
     return [
-        Repetition("offset", index, scenario.set({"flow.start": start}), paths=paths)
+        Repetition("offset", index, freeze.replaced(scenario, _later(given, start)), paths=paths)
         for index, start in enumerate(starts)
     ]
+
+
+def _later(given: Frozen, offset: str) -> dict[str, str]:
+    """Return the start times of all flows, each later by the offset."""
+    own = [draws.nanoseconds(flow["start"]) for flow in given.flows]
+    # The sum is rounded to nanoseconds; the offset alone is left to the core's reader.
+    return {
+        f"flow.{index}.start": f"{start + draws.nanoseconds(offset)} ns" if start else offset
+        for index, start in enumerate(own)
+    }
 
 
 def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
@@ -116,8 +127,8 @@ def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, i
     made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
     given = Frozen(scenario)
     for draw in range(1, count + 1):
-        started = scenario.set({"flow.start": draws.start(draw, spread)})
-        drawn = freeze.replaced(started, draws.like(given, draw, rule.jitter or Jitter()))
+        later = _later(given, draws.start(draw, spread))
+        drawn = freeze.replaced(scenario, {**later, **draws.like(given, draw, rule.jitter or Jitter())})
         made.append(Repetition("path", draw, drawn, paths="like"))
     return made
 

@@ -6,6 +6,7 @@ directly. An input of the command is never replaced; a file of another program i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -104,6 +105,19 @@ def is_own(path: Path) -> bool:
         head = file.read(EDGE)
         file.seek(max(0, path.stat().st_size - EDGE))
         return head.startswith(FORMATS) and (MARK in head or MARK in file.read(EDGE))
+
+
+def remove_written(directory: Path, names: Iterable[str]) -> None:
+    """Remove files of an earlier result, and figures of ackclock from its folders; files of the user stay."""
+    for path in (directory / name for name in names):
+        if not path.is_dir():
+            path.unlink(missing_ok=True)
+            continue
+        for entry in path.iterdir():
+            if entry.is_file() and is_own(entry):
+                entry.unlink()
+        with contextlib.suppress(OSError):  # not empty
+            path.rmdir()
 
 
 def _same(path: Path, found: os.stat_result) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import polars
 
 from ackclock import _core, plot
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage
+from ackclock.files import leftovers, storage, targets
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, overview
@@ -38,9 +37,7 @@ def begin(directory: Path, plan: Plan) -> Measured:
     directory.mkdir(parents=True, exist_ok=True)
     known = _measured(directory)
     _write_manifest(directory, plan, "running")
-    for name in WRITTEN:
-        path = directory / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    targets.remove_written(directory, WRITTEN)
     return known
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.measures import Rows
-from ackclock.files import leftovers, storage
+from ackclock.files import leftovers, storage, targets
 from ackclock.papers import modelruns
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import Plan, PlannedRun
@@ -97,9 +96,7 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     check_out(plan, directory)
     parts.mkdir(parents=True, exist_ok=True)
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
-    for name in (*WRITTEN, *TABLES):
-        path = directory / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    targets.remove_written(directory, (*WRITTEN, *TABLES))
     store = Parts(parts)
     outcome = Outcome(plan, reused=engine.execute(plan.runs, store, jobs=jobs, progress=progress))
     flows = plan.paper.contents.flows
