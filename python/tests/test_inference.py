@@ -93,7 +93,7 @@ def test_holm_and_benjamini_hochberg() -> None:
         values = (rng.random(count) ** 2).tolist()
         assert benjamini_hochberg(values) == pytest.approx(stats.false_discovery_control(values).tolist())
         assert all(a >= b for a, b in zip(holm(values), benjamini_hochberg(values), strict=True))
-    with pytest.raises(ValueError, match="1.5 is no probability"):
+    with pytest.raises(ValueError, match=r"1\.5 is no probability"):
         holm([0.5, 1.5])
 
 

@@ -177,7 +177,7 @@ def _small_sample(freedom: int) -> float:
 
 
 def runs_for(sample: Sequence[float], half_width: float, confidence: float = 0.95) -> int:
-    """Number of runs after which Student's interval should be so narrow, judged by the scatter of a first sample.
+    """Estimate the number of runs after which Student's interval is so narrow, from the scatter of a first sample.
 
     Parameters
     ----------

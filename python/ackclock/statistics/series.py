@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class WarmUp:
 
 
 def warm_up(series: Sequence[float]) -> WarmUp:
-    """Number of first values whose removal makes the mean of the rest most certain: MSER-5.
+    """Find how many first values to drop so that the mean of the rest is most certain: MSER-5.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def _correlated(means: Sequence[float]) -> bool:
     """Von Neumann's test: whether neighbours are more alike than independent values, at 5 %."""
     count, mean = len(means), math.fsum(means) / len(means)
     squares = math.fsum((value - mean) ** 2 for value in means)
-    steps = math.fsum((b - a) ** 2 for a, b in zip(means, means[1:], strict=False))
+    steps = math.fsum((b - a) ** 2 for a, b in pairwise(means))
     correlation = 1 - steps / (2 * squares)
     # Normal for independent values with this variance (Fishman §6.6).
     deviation = math.sqrt((count - 2) / (count * count - 1))
