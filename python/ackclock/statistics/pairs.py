@@ -1,0 +1,206 @@
+"""Paired comparison of two variants: their difference, its size, and whether it is small enough not to matter.
+
+Runs of two variants with the same seed see the same start times, losses and competing flows (common random numbers).
+The difference of such a pair scatters less than the runs do, so that fewer runs tell the variants apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ackclock.statistics.intervals import Interval, degenerate, interval, student_t
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired comparison over random runs.
+
+    Attributes
+    ----------
+    difference : Interval
+        Mean of the differences, first minus second, with Student's interval.
+    p_value : float or None
+        Probability of a mean at least as far from 0 if the variants do not differ (paired t test, two-sided); None if
+        the differences do not scatter.
+    effect : float or None
+        Hedges' g of the differences: their mean in units of their standard deviation, corrected for small samples.
+        None if they do not scatter.
+    superiority : float
+        Share of pairs in which the first value is larger; a tie counts half.
+    reduction : float or None
+        Variance of the differences relative to that of independent runs, 1 − ρ for equal variances: what common
+        random numbers save. None if neither variant scatters.
+    """
+
+    difference: Interval
+    p_value: float | None
+    effect: float | None
+    superiority: float
+    reduction: float | None
+
+
+def compare(of: Sequence[float], to: Sequence[float], confidence: float = 0.95) -> Comparison:
+    """Compare two variants, run in pairs with the same seeds.
+
+    Parameters
+    ----------
+    of, to
+        Measured values of the two variants; those at the same place are a pair.
+    confidence
+        Probability that the interval covers the difference.
+
+    Raises
+    ------
+    ValueError
+        If a sample is empty, or they differ in length.
+
+    References
+    ----------
+    A. Law, *Simulation modeling and analysis*, 5th ed. (2015), §10.2 and §11.2 (paired t, common random numbers);
+    L. Hedges, *Distribution theory for Glass's estimator of effect size*, Journal of Educational Statistics 6 (1981);
+    A. Vargha and H. Delaney, *A critique and improvement of the CL common language effect size statistics*, Journal of
+    Educational and Behavioral Statistics 25 (2000).
+    """
+    differences = _differences(of, to)
+    count = len(differences)
+    found = interval(differences, "seed", confidence)
+    larger = sum(a > b for a, b in zip(of, to, strict=True)) + 0.5 * sum(a == b for a, b in zip(of, to, strict=True))
+    if degenerate(differences):
+        return Comparison(found, None, None, larger / count, _reduction(of, to, differences))
+    spread = math.sqrt(_variance(differences))
+    statistic = found.mean / (spread / math.sqrt(count))
+    return Comparison(
+        difference=found,
+        p_value=2 * _tail(abs(statistic), count - 1),
+        effect=found.mean / spread * _small_sample(count - 1),
+        superiority=larger / count,
+        reduction=_reduction(of, to, differences),
+    )
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Two one-sided tests.
+
+    Attributes
+    ----------
+    difference : Interval
+        Mean of the differences with the interval of confidence 1 − 2α, which lies within the margins exactly if the
+        tests reject.
+    low, high : float
+        The margins.
+    p_value : float or None
+        The larger of the two tests' p-values; None if the differences do not scatter.
+    """
+
+    difference: Interval
+    low: float
+    high: float
+    p_value: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is shown to lie within the margins."""
+        return self.difference.known and self.low < self.difference.low and self.difference.high < self.high
+
+
+def equivalent(
+    of: Sequence[float], to: Sequence[float], low: float, high: float, significance: float = 0.05
+) -> Equivalence:
+    """Test whether two variants differ by so little that it makes no difference.
+
+    A test that does not reject "they are equal" shows nothing: the runs may be too few. This one rejects "they differ
+    by the margin or more" on both sides.
+
+    Parameters
+    ----------
+    of, to
+        Measured values, in pairs with the same seeds.
+    low, high
+        Differences, first minus second, between which it makes no difference.
+    significance
+        Probability α of wrongly saying so if the difference lies on a margin.
+
+    Raises
+    ------
+    ValueError
+        If a sample is empty, they differ in length, or the margins are not in order.
+
+    References
+    ----------
+    D. Schuirmann, *A comparison of the two one-sided tests procedure and the power approach for assessing the
+    equivalence of average bioavailability*, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
+    """
+    if not low < high:
+        raise ValueError(f"margins must be in ascending order; they are {low} and {high}")
+    differences = _differences(of, to)
+    count = len(differences)
+    found = interval(differences, "seed", 1 - 2 * significance)
+    if degenerate(differences):
+        return Equivalence(found, low, high, None)
+    error = math.sqrt(_variance(differences) / count)
+    sides = ((found.mean - low) / error, (high - found.mean) / error)
+    return Equivalence(found, low, high, max(_tail(side, count - 1) for side in sides))
+
+
+def _differences(of: Sequence[float], to: Sequence[float]) -> list[float]:
+    if not of or len(of) != len(to):
+        raise ValueError(f"a comparison needs pairs; there are {len(of)} and {len(to)} values")
+    return [a - b for a, b in zip(of, to, strict=True)]
+
+
+def _variance(sample: Sequence[float]) -> float:
+    mean = math.fsum(sample) / len(sample)
+    return math.fsum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
+
+
+def _reduction(of: Sequence[float], to: Sequence[float], differences: Sequence[float]) -> float | None:
+    if len(of) < 2 or not (apart := _variance(of) + _variance(to)):
+        return None
+    return _variance(differences) / apart
+
+
+def _tail(statistic: float, freedom: int) -> float:
+    """Probability that Student's t exceeds a value."""
+    from scipy.special import stdtr
+
+    return float(stdtr(freedom, -statistic))
+
+
+def _small_sample(freedom: int) -> float:
+    """Hedges' correction, exact: Γ(m/2) / (√(m/2) Γ((m−1)/2)); with one degree of freedom there is none."""
+    if freedom < 2:
+        return 0.0
+    return math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom - 1) / 2)) / math.sqrt(freedom / 2)
+
+
+def runs_for(sample: Sequence[float], half_width: float, confidence: float = 0.95) -> int:
+    """Estimate the number of runs after which Student's interval is so narrow, from the scatter of a first sample.
+
+    Parameters
+    ----------
+    sample
+        Values of at least two runs.
+    half_width
+        Wanted distance from the mean to an end of the interval.
+    confidence
+        Confidence of the interval.
+
+    Raises
+    ------
+    ValueError
+        If the sample has fewer than two values, or the width is not positive.
+
+    References
+    ----------
+    A. Law, *Simulation modeling and analysis*, 5th ed. (2015), §9.4.1.
+    """
+    if len(sample) < 2 or half_width <= 0:
+        raise ValueError("the number of runs follows from two values or more and a width above 0")
+    variance, count = _variance(sample), len(sample)
+    while student_t((1 + confidence) / 2, count - 1) * math.sqrt(variance / count) > half_width:
+        # The square root's law overshoots least near the end.
+        count += max(1, int(count * 0.01))
+    return count
