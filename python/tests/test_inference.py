@@ -128,8 +128,8 @@ def test_the_bootstrap_of_a_mean_is_near_students_interval() -> None:
     found, student = bootstrap(sample), interval(sample, "seed")
     assert (found.mean, found.low, found.high) == pytest.approx((student.mean, student.low, student.high), rel=0.01)
     assert bootstrap(sample) == found, "the same seed gives the same interval"
-    assert bootstrap([3.0, 3.0]).note.startswith("all 2 runs gave the same")
-    assert bootstrap([3.0]).note == "one run says nothing of others"
+    assert bootstrap([3.0, 3.0]).note.startswith("all 2 runs have the value 3")
+    assert bootstrap([3.0]).note == "a single run does not show the spread of other runs"
     with pytest.raises(ValueError, match="empty"):
         bootstrap([])
 
