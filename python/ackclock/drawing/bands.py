@@ -13,23 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ackclock.drawing.curves import Floats, Line
+from ackclock.experiments.curves import Floats, Line
 
 RUNS = 20
 """Runs of a cell that are drawn."""
-SAMPLES = 500
-"""Samples of one run's curve."""
 PER_BIN = 10
 PER_BIN_OF_START = 4  # finer, since it shows a few seconds
 BAND = (10.0, 90.0)  # percentiles
-
-
-def sampled(line: Line, end: float) -> Line:
-    """Sample a step curve at equal distances from 0 to `end` seconds; NaN before its first point."""
-    times = (np.arange(SAMPLES) + 0.5) * (end / SAMPLES)
-    place = np.searchsorted(line.x, times, side="right") - 1
-    values = np.where(place >= 0, line.y[place], np.nan) if len(line.y) else np.full(len(times), np.nan)
-    return Line(line.label, times.astype(np.float32), values.astype(np.float32), None, step=False)
 
 
 def together(runs: Sequence[Mapping[str, Line]]) -> dict[str, Line]:

@@ -7,55 +7,23 @@ them clearly. Line styles differ as well.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from ackclock.drawing.panels import style_axes
-from ackclock.result import AnyResult
+from ackclock.experiments.curves import Line, Results, labelled, thin_out
 from ackclock.texts.names import in_figure, in_legend
-
-Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
-Floats = NDArray[np.float64]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#4411CC", "#880022")
 STYLES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-BINS = 1200  # of a long curve, in each of which only its extremes are drawn
 BAND_ALPHA = 0.16
 SIZE = (8.0, 4.2)
 DENSE = 60  # a line is thin if its rises and falls add up to more than this many times its height
-
-
-@dataclass(frozen=True)
-class Line:
-    """One curve.
-
-    Attributes
-    ----------
-    label : str
-        Name in the legend.
-    x, y : ndarray of shape (n,)
-        Times in seconds, and values.
-    thin : ndarray of shape (n,) or None
-        A second quantity at the same times, drawn as a thin line: ssthresh, or a percentile.
-    step : bool
-        Whether a value holds until the next one.
-    band : (ndarray, ndarray) or None
-        Lower and upper ends of a band around the curve, at the same times.
-    """
-
-    label: str
-    x: Floats
-    y: Floats
-    thin: Floats | None = None
-    step: bool = True
-    band: tuple[Floats, Floats] | None = None
 
 
 def draw(axes: Axes, lines: Sequence[Line]) -> None:
@@ -79,22 +47,6 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
 def _dense(line: Line) -> bool:
     values = line.y[np.isfinite(line.y)]
     return len(values) > 1 and bool(np.abs(np.diff(values)).sum() > DENSE * np.ptp(values) > 0)
-
-
-def thin_out(line: Line, bins: int = BINS) -> Line:
-    """Reduce a long curve to the first, smallest, largest and last value of each bin, which looks the same."""
-    if len(line.x) <= 4 * bins:
-        return line
-    span = (line.x[-1] - line.x[0]) or 1.0
-    group = np.minimum(((line.x - line.x[0]) / span * bins).astype(np.int64), bins - 1)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    ends = np.append(starts[1:], len(line.x))
-    # Sorted by group, then by value: the first and the last of a group are its extremes.
-    order = np.lexsort((line.y, group))
-    keep = np.unique(np.concatenate([starts, ends - 1, order[starts], order[ends - 1]]))
-    thin = None if line.thin is None else line.thin[keep]
-    band = None if line.band is None else (line.band[0][keep], line.band[1][keep])
-    return replace(line, x=line.x[keep], y=line.y[keep], thin=thin, band=band)
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
@@ -163,22 +115,3 @@ def lacking(results: Results, kind: str, traces: Sequence[str]) -> str | None:
     wanted = ", ".join(f'"{trace}"' for trace in traces)
     noun, verb = ("trace", "was") if len(missing) == 1 else ("traces", "were")
     return f"{kind} needs the {noun} {names}, which {verb} not recorded; run again with record = [{wanted}]"
-
-
-def bin_edges(duration: float, bin: float | None = None) -> Floats:  # noqa: A002
-    """Return the edges of bins of `bin` seconds, at most the run; by default a hundredth of the run."""
-    if bin is not None and bin <= 0:
-        raise ValueError("bin must be above 0")
-    return np.arange(0.0, duration + 1e-9, duration / 100 if bin is None else min(bin, duration))
-
-
-def labelled(results: Results) -> dict[str, AnyResult]:
-    """Return results by their labels: the names of their scenarios, numbered if they are not unique."""
-    if isinstance(results, Mapping):
-        return dict(results)
-    if not isinstance(results, Sequence):
-        return {results.name: results}
-    names = [result.name for result in results]
-    unique = len(set(names)) == len(names)
-    labels = names if unique else [f"{name} ({index + 1})" for index, name in enumerate(names)]
-    return dict(zip(labels, results, strict=True))

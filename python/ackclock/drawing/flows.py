@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import polars
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ackclock.drawing.curves import COLOURS, Line, Results, axes_of, bin_edges, draw, finish, labelled
-from ackclock.result import frame
+from ackclock.drawing.curves import COLOURS, axes_of, draw, finish
+from ackclock.experiments.curves import Line, Results, cwnd_lines, per_flow, throughput_lines
 from ackclock.texts.names import in_legend
 
 GREY = "#777777"
@@ -90,7 +87,7 @@ def sequence(results: Results, *, axes: Axes | None = None, title: str = "") -> 
     Parameters and errors are those of `cwnd`.
     """
     figure, axes = axes_of(axes)
-    flows = _per_flow(results, "sequence")
+    flows = per_flow(results, "sequence")
     many = len(flows) > 1
     for index, flow in enumerate(flows):
         colour, prefix = COLOURS[index % len(COLOURS)], f"{in_legend(flow.label)}: " if many else ""
@@ -108,73 +105,12 @@ def sequence(results: Results, *, axes: Axes | None = None, title: str = "") -> 
     return figure
 
 
-def cwnd_lines(results: Results) -> list[Line]:
-    """Return the curves that `cwnd` draws."""
-    lines = []
-    for flow in _per_flow(results, "cwnd"):
-        table = flow.columns
-        threshold = table["ssthresh"].astype(float)
-        # Before the first loss ssthresh may be infinite or the receiver's window, which would flatten the curves.
-        threshold[~(threshold <= 1.3 * np.nanmax(table["cwnd"], initial=1.0))] = np.nan
-        lines.append(Line(flow.label, table["time"], table["cwnd"].astype(float), threshold))
-    return lines
-
-
-def throughput_lines(results: Results, bin: float | None = None) -> list[Line]:  # noqa: A002
-    """Return the curves that `throughput` draws, in Mbit/s."""
-    durations = {name: result.duration for name, result in labelled(results).items()}
-    lines = []
-    for flow in _per_flow(results, "delivered"):
-        edges = bin_edges(durations[flow.run], bin)
-        # `bytes` is cumulative: at an edge it has the value of the last arrival before it.
-        place = np.searchsorted(flow.columns["time"], edges, side="right")
-        total = np.concatenate([[0.0], flow.columns["bytes"].astype(float)])[place]
-        rate = np.diff(total) * 8 / edges[1] / 1e6
-        if len(rate):
-            lines.append(Line(flow.label, edges, np.append(rate, rate[-1])))
-    return lines
-
-
 def rtt_lines(results: Results) -> list[Line]:
     """Return the curves that `rtt` draws, in milliseconds."""
     return [
         Line(flow.label, flow.columns["time"], flow.columns["rtt"] * 1e3, flow.columns["srtt"].astype(float) * 1e3)
-        for flow in _per_flow(results, "rtt")
+        for flow in per_flow(results, "rtt")
     ]
-
-
-@dataclass(frozen=True)
-class Flow:
-    """The rows of one flow in a trace.
-
-    Attributes
-    ----------
-    label : str
-        Name in the legend: the run if there are several runs, and the flow if there are several flows.
-    run : str
-        The label of its run.
-    columns : dict
-        The columns of the trace by name.
-    """
-
-    label: str
-    run: str
-    columns: dict[str, NDArray[Any]]
-
-
-def _per_flow(results: Results, trace: str) -> list[Flow]:
-    """Split a trace by flow."""
-    runs = labelled(results)
-    found = []
-    for run, result in runs.items():
-        table = frame(result.trace(trace)).with_columns(polars.col("flow").cast(polars.String))
-        parts = table.partition_by("flow", maintain_order=True)
-        for part in parts:
-            flow = str(part["flow"][0])
-            label = run if len(parts) == 1 and len(runs) > 1 else flow if len(runs) == 1 else f"{run}, {flow}"
-            columns = part.drop("flow").with_columns(polars.col(polars.Categorical).cast(polars.String))
-            found.append(Flow(label, run, {name: columns[name].to_numpy().copy() for name in columns.columns}))
-    return found
 
 
 def _kind(table: Mapping[str, NDArray[Any]], kind: str) -> tuple[NDArray[Any], NDArray[Any]]:

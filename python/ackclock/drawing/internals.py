@@ -10,9 +10,8 @@ from functools import cache
 from matplotlib.figure import Figure
 
 from ackclock import _core
-from ackclock.drawing.curves import SIZE, Line, Results, draw, finish, labelled, new_figure, share_legend
-from ackclock.files import checks
-from ackclock.result import frame
+from ackclock.drawing.curves import SIZE, draw, finish, new_figure, share_legend
+from ackclock.experiments.curves import Line, Results, internal_lines
 
 MOST_COLUMNS = 3
 PANEL_HEIGHT = 2.7
@@ -55,30 +54,6 @@ def internal_panels(lines: Mapping[str, Sequence[Line]], title: str = "") -> Fig
         axes.label_outer()
     share_legend(figure, columns=MOST_COLUMNS)
     return figure
-
-
-def internal_lines(results: Results, names: Sequence[str] | None = None) -> dict[str, list[Line]]:
-    """Return the curves that `internals` draws, by quantity; parameters and errors are the same."""
-    import polars
-
-    found: dict[str, list[Line]] = {}
-    runs = labelled(results)
-    for run, result in runs.items():
-        table = frame(result.trace("internals")).with_columns(polars.col("flow", "name").cast(polars.String))
-        for part in table.partition_by("flow", "name", maintain_order=True):
-            flow, name = part["flow"][0], part["name"][0]
-            prefix = [run] if len(runs) > 1 else []
-            prefix += [flow] if len(frame(result.flows)) > 1 else []
-            line = Line(
-                ": ".join([", ".join(prefix), name] if prefix else [name]),
-                part["time"].to_numpy().copy(),
-                part["value"].to_numpy().copy(),
-            )
-            found.setdefault(name, []).append(line)
-    if not found:
-        raise ValueError("no flow has internal quantities; the parts of Westwood, for example, have some")
-    checks.words("internals", "quantity", names or (), found)
-    return {name: found[name] for name in (names or found)}
 
 
 def _panels(names: Sequence[str]) -> Mapping[str, list[str]]:

@@ -13,22 +13,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ackclock.drawing.curves import (
-    BINS,
     COLOURS,
     SIZE,
-    Floats,
-    Line,
-    Results,
     axes_of,
-    bin_edges,
     draw,
     finish,
-    labelled,
     lacking,
     new_figure,
     share_legend,
-    thin_out,
 )
+from ackclock.experiments.curves import BINS, Floats, Line, Results, bin_edges, labelled, thin_out
 from ackclock.result import AnyResult, frame
 
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock import plot
-from ackclock.drawing import bands
+from ackclock.experiments import curves
 from ackclock.experiments.measures import Measure, Measurement, Rows
 from ackclock.result import Result, rows
 
-Lines = Mapping[str, plot.Line]
+Lines = Mapping[str, curves.Line]
 TRACES = {"cwnd": "cwnd", "throughput": "delivered", "start": "cwnd", "internals": "internals"}
 """The trace of each kind of curve."""
 
@@ -23,7 +22,7 @@ class Curves:
     Attributes
     ----------
     kinds : tuple of str
-        Kinds of plot.
+        Kinds of curves.
     bin, start : float or None
         Bin width of throughput, and end of the start, in seconds.
     flows : bool
@@ -43,28 +42,28 @@ class Curves:
         """Everything that determines the curves, except the program."""
         return [self.kinds, self.bin, self.start, self.flows]
 
-    def take(self, result: Result) -> dict[str, plot.Line]:
+    def take(self, result: Result) -> dict[str, curves.Line]:
         """Return the curves of a run by name."""
-        lines: dict[str, plot.Line] = {}
-        cwnd = plot.cwnd_lines(result) if "cwnd" in result.traces else []
+        lines: dict[str, curves.Line] = {}
+        cwnd = curves.cwnd_lines(result) if "cwnd" in result.traces else []
         for kind in self.kinds:
             drawn = _drawn(result, kind, self.bin) if kind in ("throughput", "internals") else cwnd
             for line in drawn if self.flows else drawn[:1]:
                 name = f"{kind}/{line.label}" if self.flows else kind
                 if kind == "internals":
-                    lines[name] = plot.thin_out(line)
+                    lines[name] = curves.thin_out(line)
                 elif kind == "throughput":
                     lines[name] = line
                 else:
                     end = self.start if kind == "start" else None
-                    lines[name] = bands.sampled(line, end or result.duration)
+                    lines[name] = curves.sampled(line, end or result.duration)
         return lines
 
 
-def _drawn(result: Result, kind: str, width: float | None) -> list[plot.Line]:
+def _drawn(result: Result, kind: str, width: float | None) -> list[curves.Line]:
     if kind == "throughput":
-        return plot.throughput_lines(result, width)
-    return [line for lines in plot.internal_lines(result).values() for line in lines]
+        return curves.throughput_lines(result, width)
+    return [line for lines in curves.internal_lines(result).values() for line in lines]
 
 
 @dataclass(frozen=True)

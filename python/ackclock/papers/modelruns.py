@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock import plot
+from ackclock.experiments.curves import Line
 from ackclock.files import checks
 from ackclock.models import evaluate as modelling
 from ackclock.models import registry
@@ -160,7 +160,7 @@ def trace_names() -> list[str]:
     return [column for column in registry.find("rounds").trace if column not in ("round", "time")]
 
 
-def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, plot.Line]]:
+def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, Line]]:
     """Evaluate a cell: rows for all seeds, and the curves of the first seed over rounds.
 
     Parameters
@@ -192,12 +192,11 @@ def evaluate(planned: PlannedModel, flows: str | None) -> tuple[Rows, dict[str, 
     return made, _curves(planned)
 
 
-def _curves(planned: PlannedModel) -> dict[str, plot.Line]:
+def _curves(planned: PlannedModel) -> dict[str, Line]:
     if not planned.traces or planned.seeds is None:
         return {}
     table = modelling.trace("rounds", {**planned.point.parameters, SEED: planned.seeds[0]})
     rounds = table["round"].to_numpy().astype(np.float64)
     return {
-        f"{TRACED}/{name}": plot.Line(name, rounds, table[name].to_numpy().astype(np.float64))
-        for name in planned.traces
+        f"{TRACED}/{name}": Line(name, rounds, table[name].to_numpy().astype(np.float64)) for name in planned.traces
     }

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ackclock import plot
+from ackclock.experiments.curves import Line
 from ackclock.experiments.measures import Rows
 from ackclock.experiments.sources import digest
 from ackclock.files import storage
@@ -113,7 +113,7 @@ def _read_lines(path: Path) -> Lines | None:
     try:
         with np.load(path) as arrays:
             return {
-                str(name): plot.Line("", arrays[f"{name}.x"], arrays[f"{name}.y"], step=bool(arrays[f"{name}.step"]))
+                str(name): Line("", arrays[f"{name}.x"], arrays[f"{name}.y"], step=bool(arrays[f"{name}.step"]))
                 for name in arrays["names"]
             }
     except (OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
