@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
+
+from ackclock.texts.labels import suggestion
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,7 @@ def some_of(*words: str) -> Kind:
 def near(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known word, and list all known words."""
     names = [str(name) for name in known]
-    close = difflib.get_close_matches(word, names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"; {hint}(known: {', '.join(names) or 'none'})"
+    return f"{suggestion(word, names) or ';'} (known: {', '.join(names) or 'none'})"
 
 
 def keys(place: str, value: object, known: Mapping[str, Kind], required: Collection[str] = ()) -> None:

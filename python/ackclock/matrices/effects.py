@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal, TypeGuard
@@ -176,5 +175,5 @@ def _columns(name: str, found: Interval | Literal[False] | None) -> Row:
     """Return mean and ends of an interval; no ends if the interval is infinite."""
     if not found:
         return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    ends = (found.low, found.high) if math.isfinite(found.high) else (None, None)
+    ends = (found.low, found.high) if found.finite else (None, None)
     return dict(zip((name, f"{name}_low", f"{name}_high"), (found.mean, *ends), strict=True))

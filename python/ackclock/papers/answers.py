@@ -30,7 +30,6 @@ from ackclock.papers.claims import Claim
 from ackclock.papers.library import Paper
 from ackclock.papers.verdicts import Comparison, Judgement, Verdict
 from ackclock.reports import units
-from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import number
 
 BRACES = re.compile(r"\{([^{}]*)\}")
@@ -172,14 +171,10 @@ def _value(judgement: Judgement) -> str:
 def _interval(judgement: Judgement) -> str:
     found, relation = _means(judgement)
     difference = found[0][1].difference if len(found) == 1 else None
-    if difference is None or not _is_finite(difference):
+    if difference is None or not difference.finite:
         return _value(judgement)
     low, high = (_written(end, judgement, relation) for end in (difference.low, difference.high))
     return f"{_value(judgement)} [{low}, {high}]"
-
-
-def _is_finite(found: Interval) -> bool:
-    return math.isfinite(found.low) and math.isfinite(found.high)
 
 
 def _held(judgement: Judgement) -> str:

@@ -49,6 +49,11 @@ class Interval:
         """Whether the sample shows the spread of runs."""
         return not self.note
 
+    @property
+    def finite(self) -> bool:
+        """Whether both ends are finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
 
 def interval(
     sample: Sequence[float], sampling: Sampling, confidence: float = 0.95, bounds: Bounds | None = None

@@ -15,6 +15,16 @@ def last_part(label: str) -> str:
     return label.rsplit(".", 1)[-1]
 
 
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """Suggest the name nearest to a word; empty if none is near.
+
+    >>> suggestion("avoidence", ["avoidance", "recovery"])
+    "; did you mean 'avoidance'?"
+    """
+    close = difflib.get_close_matches(word, list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def find(place: str, noun: str, word: str, names: Iterable[str]) -> str:
     """Find a name by all of it, or by its last part if only one name ends so.
 
@@ -42,6 +52,5 @@ def find(place: str, noun: str, word: str, names: Iterable[str]) -> str:
         return matching[0]
     if matching:
         raise ValueError(f"{place}: more than one {noun} ends in {word!r}: {', '.join(matching)}")
-    near = difflib.get_close_matches(word, [*known, *map(last_part, known)], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = suggestion(word, [*known, *map(last_part, known)])
     raise ValueError(f"{place}: there is no {noun} {word!r}{hint} (known: {', '.join(known) or 'none'})")
