@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock.result import StoredResult
 from ackclock.texts.labels import find
@@ -160,7 +160,7 @@ def _of_link(tables: Sequence[polars.DataFrame | None], column: str, link: str |
 
 def _sample(result: StoredResult, table: polars.DataFrame | None, column: str) -> Sample:
     values = [] if table is None else table[column].cast(float).to_list()
-    return Sample(result.manifest["labels"], [None if value != value else value for value in values])
+    return Sample(result.labels, [None if value != value else value for value in values])
 
 
 def grouped(found: Sequence[Sample], keys: Sequence[str]) -> dict[tuple[str, ...], list[Sample]]:
@@ -186,6 +186,6 @@ def rows_of(sample: Sample) -> tuple[list[float], int]:
 
 def varied(results: Sequence[StoredResult]) -> list[str]:
     """Return the labels, except the seed, that differ between runs."""
-    labels: dict[str, Any] = results[0].manifest["labels"]
-    several = [label for label in labels if len({result.manifest["labels"][label] for result in results}) > 1]
+    labels = results[0].labels
+    several = [label for label in labels if len({result.labels[label] for result in results}) > 1]
     return [label for label in several if label != SEED]
