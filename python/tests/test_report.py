@@ -16,6 +16,7 @@ from PIL import Image
 
 from ackclock.drawing import bands, curves, rendering
 from ackclock.drawing import charts as chartdrawing
+from ackclock.experiments import curves as measured_curves
 from ackclock.experiments.repetitions import Repetition
 from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
 from ackclock.papers.claims import parse_claims
@@ -254,7 +255,7 @@ def test_maps_of_ratios_have_a_bar_and_a_logarithmic_scale() -> None:
 def test_curves_of_several_runs_are_a_median_and_a_band() -> None:
     times = np.arange(0.0, 100.0, 0.5)
     runs = [
-        {"cwnd": bands.sampled(curves.Line("a", times, np.full(len(times), float(level))), 100.0)}
+        {"cwnd": measured_curves.sampled(curves.Line("a", times, np.full(len(times), float(level))), 100.0)}
         for level in range(1, 12)
     ]
     line = bands.together(runs)["cwnd"]
@@ -262,23 +263,23 @@ def test_curves_of_several_runs_are_a_median_and_a_band() -> None:
     assert np.unique(line.y).tolist() == [6.0]
     assert np.unique(line.band[0]).tolist() == [2.0]
     assert np.unique(line.band[1]).tolist() == [10.0]
-    assert len(line.x) == bands.SAMPLES // bands.PER_BIN
+    assert len(line.x) == measured_curves.SAMPLES // bands.PER_BIN
     assert line.x[-1] < 100
 
 
 def test_a_saw_tooth_faster_than_a_bin_is_a_band() -> None:
     times = np.arange(0.0, 100.0, 0.05)
     tooth = curves.Line("a", times, 10.0 + 10.0 * (times % 1.0))
-    line = bands.together([{"cwnd": bands.sampled(tooth, 100.0)}])["cwnd"]
+    line = bands.together([{"cwnd": measured_curves.sampled(tooth, 100.0)}])["cwnd"]
     assert line.band is not None
     assert np.ptp(line.y) < 4
     assert np.all(line.band[1] - line.band[0] > 5)
 
 
 def test_before_a_flow_starts_there_is_no_window() -> None:
-    line = bands.sampled(curves.Line("a", np.array([50.0]), np.array([2.0])), 100.0)
-    assert np.isnan(line.y[: bands.SAMPLES // 2]).all()
-    assert np.all(line.y[bands.SAMPLES // 2 :] == 2.0)
+    line = measured_curves.sampled(curves.Line("a", np.array([50.0]), np.array([2.0])), 100.0)
+    assert np.isnan(line.y[: measured_curves.SAMPLES // 2]).all()
+    assert np.all(line.y[measured_curves.SAMPLES // 2 :] == 2.0)
 
 
 def test_internals_are_those_of_the_first_run() -> None:
