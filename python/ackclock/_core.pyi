@@ -21,6 +21,7 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Snapshot",
+    "SweepPoints",
     "Table",
     "Totals",
     "Window",
