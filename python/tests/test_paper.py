@@ -318,10 +318,14 @@ def test_quick_and_full_runs_are_not_mixed(tiny: Path, cli: Cli) -> None:
 def test_an_old_report_does_not_outlive_its_runs(tiny: Path) -> None:
     plan = plan_paper(library._load(tiny / "papers" / "tiny"))
     report.write(reproduction.execute(plan, tiny / "o"), tiny / "o")
-    stale = tiny / "o" / "figures" / "stale.png"
-    stale.write_bytes(b"")
+    figures = tiny / "o" / "figures"
+    written, mine = next(figures.glob("*.png")), figures / "mine.png"
+    stale = figures / "stale.png"
+    stale.write_bytes(written.read_bytes())
+    mine.write_bytes(b"")
     reproduction.execute(plan, tiny / "o")
-    assert not stale.exists()
+    assert not stale.exists() and not written.exists()
+    assert mine.exists(), "a file of the user stays"
     assert not (tiny / "o" / "report.html").exists()
 
 
