@@ -1,4 +1,4 @@
-"""The engine of experiments: what is run, what is measured, and what a cache key covers."""
+"""The engine of experiments: points, measures, and the content of cache keys."""
 
 from __future__ import annotations
 
