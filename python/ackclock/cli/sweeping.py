@@ -60,8 +60,9 @@ def sweep_command(
     folder = out or Path("out") / file.stem
     points = len(scenario.sweep_points())
     output.note(f"{scenario.name}: {counted(points, 'point')}{_seeds(seeds, rule)}")
+    total = points * (seeds or (rule.rule.at_least if rule else 1))
     began = time.monotonic()
-    with contextlib.closing(_engine(engine, address, jobs)) as chosen, output.progress("runs", 2) as progress:
+    with contextlib.closing(_engine(engine, address, jobs)) as chosen, output.progress("runs", total) as progress:
         outcome = sweep(
             scenario, folder, text=toml.read_text(file), seeds=seeds, until=rule, limits=limits, retry=retry,
             engine=chosen, progress=progress,
@@ -132,9 +133,19 @@ def _show(dataset: Dataset, *, json_output: bool) -> None:
         points = dataset.runs.select(polars.struct(dataset.labels).n_unique()).collect().item() if dataset.labels else 1
         if points > len(found):
             output.note(f"only the first {len(found)} of {points:,} points are shown")
-    errors = dataset.runs.filter(polars.col("error").is_not_null())
-    failed = errors.select(polars.len()).collect().item()
-    for row in errors.group_by("error").len().sort("len", "error", descending=[True, False]).head(MOST_ERRORS).collect().to_dicts():
+    _warn(dataset)
+
+
+def _warn(dataset: Dataset) -> None:
+    """Print errors, alike ones once, and the names of the runs' warnings."""
+    import polars
+
+    errors = dataset.runs.filter(polars.col("error").is_not_null()).select(
+        polars.col("error"), polars.col("error").str.replace_all(r"\d[\d.,]*", "0").alias("kind")
+    )
+    kinds = errors.group_by("kind", maintain_order=True).agg(polars.len(), polars.col("error").first()).collect()
+    failed = int(kinds["len"].sum())
+    for row in kinds.sort("len", descending=True, maintain_order=True).head(MOST_ERRORS).to_dicts():
         output.warning(f"{row['len']:,} of {failed:,} failed runs: {row['error']}")
     warned = dataset.runs.select(polars.col("warnings").drop_nulls().str.split(", ").explode().value_counts(sort=True))
     total = dataset.runs.select(polars.len()).collect().item()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 32_000_000
 """Size of the buffered rows at which a batch is written."""
-LEAST_SECONDS = 5.0
+LEAST_SECONDS = 1.0
 SHARE = 0.02
 """A batch is written after this share of the time so far, so that long sweeps do not get many small files."""
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
@@ -238,6 +238,11 @@ class Writer:
                     storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
         self._writing = None
         self._next += 1
+
+    def describe(self, **entries: Any) -> None:  # noqa: ANN401 - any JSON
+        """Change entries of the manifest."""
+        self._manifest.update(entries)
+        self._state(RUNNING)
 
     def finish(self, state: str = COMPLETE) -> None:
         """Write the buffered runs, and the manifest with a state: ``complete`` or ``interrupted``."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from ackclock.datasets.dataset import Dataset
@@ -51,8 +50,9 @@ def averages(dataset: Dataset, measures: Sequence[str], most: int | None = None)
     groups = dataset.runs.group_by(dataset.labels or [polars.lit("").alias("")], maintain_order=False).agg(
         polars.col("point").min(), polars.col("error").count().alias("failed"), polars.len().alias("all"), *values
     )
-    rows = groups.sort("point").head(most if most is not None else 2**62).collect()
-    return [_average(row, dataset.labels, measures) for row in islice(rows.iter_rows(named=True), most)]
+    ordered = groups.sort("point")
+    rows = (ordered if most is None else ordered.head(most)).collect()
+    return [_average(row, dataset.labels, measures) for row in rows.iter_rows(named=True)]
 
 
 def _average(row: dict[str, Any], labels: Sequence[str], measures: Sequence[str]) -> Average:

@@ -1,6 +1,6 @@
 """Sweeps: the points of a scenario's ``[sweep]`` and their seeds, run by an engine, stored as a dataset.
 
-A *task* is a point with a seed. Tasks travel to the engine in *chunks*, which the workers run without the GIL. Each task
+A *task* is a point with a seed. Tasks travel to the engine in *chunks*, which workers run without the GIL. Each task
 has a row in the dataset. Tasks whose scenarios are equal run once; the rows of the others are copies.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.datasets.layout import RUNS, TABLES, read_manifest
 from ackclock.datasets.dataset import Dataset
+from ackclock.datasets.layout import RUNS, TABLES, read_manifest
 from ackclock.datasets.writer import COMPLETE, INTERRUPTED, Writer
 from ackclock.experiments import sources
 from ackclock.experiments.budget import check_runs
@@ -236,6 +236,15 @@ class _Plan:
             for point in range(len(self.points)):
                 yield point, seed
 
+    def everything(self) -> Iterator[tuple[int, int | None]]:
+        """Point and seed of each task, also of those that a stopping rule may add."""
+        if self.until is None:
+            yield from self
+            return
+        for point in range(len(self.points)):
+            for seed in range(1, self.until.rule.at_most + 1):
+                yield point, seed
+
     def task(self, point: int, seed: int | None) -> tuple[Task, _core.Scenario | str]:
         """Return a task with its scenario, or with the message if its scenario is wrong."""
         labels, made = self._made(point, seed)
@@ -316,7 +325,7 @@ class _Running:
         """Return the whole plan as a table."""
         import polars
 
-        tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan]
+        tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan.everything()]
         return polars.DataFrame(_columns(tasks, writer.label_columns), schema_overrides={"hash": polars.String})
 
     def _read(self, writer: Writer) -> None:
@@ -449,10 +458,11 @@ class _Running:
             for count in range(step, until.rule.at_most + step, step):
                 most = min(count, until.rule.at_most)
                 values = rows.filter(polars.col("seed") <= most)
+                sample = values[until.measure].drop_nulls().to_list()
                 if values.height < most:
                     further += [(point, seed) for seed in range(values.height + 1, most + 1)]
                     break
-                if until.rule.is_over(values[until.measure].drop_nulls().to_list()):
+                if not sample or until.rule.is_over(sample):
                     break
         return further
 
@@ -472,7 +482,7 @@ def _columns(tasks: Sequence[Task], labels: Sequence[str]) -> dict[str, list[obj
     }
 
 
-def _manifest(folder: Path) -> dict[str, object]:
+def _manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of an earlier sweep; empty without one."""
     try:
         return read_manifest(folder)

@@ -52,7 +52,9 @@ def sweep(
     ] = None,
     max_memory: Annotated[
         Optional[str],
-        typer.Option(metavar="SIZE", help="Most memory of a run, such as '500 MB'; a run with more is a row with an error."),
+        typer.Option(
+            metavar="SIZE", help="Most memory of a run, such as '500 MB'; a run with more is a row with an error."
+        ),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run tasks again that ended with an error.")] = False,
 ) -> None:
