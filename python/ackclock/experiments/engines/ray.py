@@ -13,7 +13,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -49,7 +49,7 @@ class Ray:
     Raises
     ------
     ValueError
-        If Ray is missing, if `address` or `jobs` is invalid, or if nodes have other versions of Ackclock or its libraries.
+        If Ray is missing, if `address` or `jobs` is invalid, or if nodes have another Ackclock or other libraries.
     ConnectionError
         If there is no cluster at the address, or if it has another version of Ray or Python.
     """
@@ -89,8 +89,6 @@ class Ray:
     @property
     def workers(self) -> int:
         """The number of CPUs of the cluster, at most `jobs`."""
-        if time.monotonic() > self._looked + REFRESH:
-            self._look()
         return self._workers
 
     def _look(self) -> None:
@@ -142,7 +140,8 @@ class Ray:
         waiting: dict[Any, int] = {}
         try:
             while True:
-                workers = self.workers
+                if time.monotonic() > self._looked + REFRESH:
+                    self._look()
                 for index, item in islice(left, max(self._most - len(waiting), 0)):
                     waiting[self._run.remote(self._expected, function, pickle.dumps(item))] = index
                 if not waiting:
@@ -152,9 +151,7 @@ class Ray:
             cancel.set()
             if isinstance(error, KeyboardInterrupt):
                 self._collect(waiting, collect, timeout=0)
-            for task in waiting:
-                # The engine sees no signal during a simulation, so that the process must end.
-                self._ray.cancel(task, force=True)
+            self._cancel(waiting)
             raise
 
     def _collect(self, waiting: dict[Any, int], collect: Collect[Any], *, timeout: float) -> None:
@@ -169,6 +166,14 @@ class Ray:
                 raise ValueError(nodes.explain({f"the node of batch {index + 1}": program}, 1))
             collect(index, result)
             del waiting[task]
+
+    def _cancel(self, tasks: Collection[Any]) -> None:
+        """End tasks with their processes: a simulation sees no signal."""
+        for task in tasks:
+            self._ray.cancel(task, force=True)
+        # Ray forgets a task, and its cancellation, as soon as nobody refers to it.
+        if tasks:
+            self._ray.wait(list(tasks), num_returns=len(tasks), timeout=REFRESH)
 
     def _result(self, task: Any, index: int) -> Any:  # noqa: ANN401 - Ray's reference, and the result of any work
         errors = self._ray.exceptions
