@@ -6,6 +6,7 @@ has a row in the dataset. Tasks whose scenarios are equal run once; the rows of 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -269,7 +270,7 @@ class _Plan:
 
 
 def _key(scenario: str) -> str:
-    return sources.digest(scenario, sources.build(), length=20)
+    return hashlib.sha256(f"{scenario} {sources.build()}".encode()).hexdigest()[:20]
 
 
 class _Running:
@@ -396,17 +397,19 @@ class _Running:
         import polars
 
         tasks = self._out[index]
-        runs = tables[RUNS]
-        done = [tasks[place] for place in runs["task"]]  # a stopped chunk has fewer rows than tasks
-        said = polars.DataFrame(_columns(done, writer.label_columns))
-        keys = polars.Series("run", [task.run for task in tasks])
-        others = {
-            name: tables[name].with_columns(run=keys.gather(tables[name]["task"])).drop("task") for name in TABLES
-        }
-        writer.add(said.hstack(runs.drop("task")), others)
+        # Whole columns are put together: each operation on a table costs as much as several short runs.
+        place, *measures = tables[RUNS].get_columns()
+        done = [tasks[index] for index in place]  # a stopped chunk has fewer rows than tasks
+        said = polars.DataFrame(_columns(done, writer.label_columns)).get_columns()
+        others = {}
+        for name in TABLES:
+            place, *values = tables[name].get_columns()
+            keys = polars.Series("run", [tasks[index].run for index in place], dtype=polars.String)
+            others[name] = polars.DataFrame([keys, *values])
+        writer.add(polars.DataFrame([*said, *measures]), others)
         del self._out[index]
         self._finished += len(done)
-        self._seconds += float(runs["wall_s"].sum())
+        self._seconds += float(tables[RUNS]["wall_s"].sum())
         self._done += len(done)
         self._tell()
 
