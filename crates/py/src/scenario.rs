@@ -81,6 +81,11 @@ impl PyScenario {
         &self.document
     }
 
+    /// The scenario, with registered parts instead of those made in Python.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// The scenario with controls and slow starts made in Python.
     pub(crate) fn with(&self, makers: &PythonMakers) -> PyResult<Scenario> {
         if makers.made.is_empty() {
