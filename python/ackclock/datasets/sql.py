@@ -90,12 +90,12 @@ def _macro() -> str:
     """Return the macro `si`: the number of a text such as '5 ms' in SI units; NULL without a known unit."""
     number, unit = (f"regexp_extract(CAST(value AS VARCHAR), {_quoted(NUMBER)}, {group})" for group in (1, 2))
     # 35 / 1000 is 0.035, and 35 * 0.001 is not.
-    scales = " ".join(
-        f"WHEN {_quoted(word)} THEN " + (f"n * {factor!r}" if factor >= 1 else f"n / {round(1 / factor)}")
-        for word, factor in FACTORS.items()
+    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(factor, 1.0)!r}::DOUBLE" for word, factor in FACTORS.items())
+    divisors = " ".join(
+        f"WHEN {_quoted(word)} THEN {round(1 / factor)}" for word, factor in FACTORS.items() if factor < 1
     )
     value = f"TRY_CAST(replace({number}, '_', '') AS DOUBLE)"
-    return f"CREATE MACRO si(value) AS (SELECT CASE {unit} {scales} END FROM (SELECT {value} AS n))"
+    return f"CREATE MACRO si(value) AS {value} * CASE {unit} {factors} END / CASE {unit} {divisors} ELSE 1 END"
 
 
 def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:

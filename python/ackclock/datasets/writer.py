@@ -102,14 +102,9 @@ class Writer:
         self._written = 0.0
 
     def stored(self) -> polars.DataFrame:
-        """Return point, seed, run and error of every row of `runs`, also of buffered rows."""
-        import polars
-
-        names = ["point", "seed", "run", "error"]
-        waiting = [
-            part.select(names) for batch in (self._writing, self._buffer) if batch for part in batch.parts(layout.RUNS)
-        ]
-        return polars.concat([self._keys().select(names), *waiting])
+        """Return point, seed, run and error of every row of `runs`; buffered rows are written first."""
+        self.flush()
+        return self._keys().select("point", "seed", "run", "error")
 
     def _keys(self) -> polars.DataFrame:
         return relabelling.keys(self.folder / layout.RUNS, self.label_columns)
