@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.datasets.dataset import Dataset
-from ackclock.datasets.layout import RUNS, TABLES, read_manifest
+from ackclock.datasets.layout import RUNS, TABLES, read_manifest, schema
 from ackclock.datasets.writer import COMPLETE, INTERRUPTED, Writer
 from ackclock.experiments import sources
 from ackclock.experiments.budget import check_runs
@@ -307,7 +307,7 @@ class _Running:
         ) as writer:
             digest = self._plan.digest
             if before and (retry or before.get("plan") != digest):
-                writer.relabel(self._table(writer), retry=retry)
+                writer.relabel(self._everything(writer), retry=retry)
             # Only now: a killed change of the plan is repeated.
             writer.describe(plan=digest)
             self._read(writer)
@@ -322,12 +322,10 @@ class _Running:
             writer.finish(COMPLETE)
         return Outcome(self._planned, stored, len(self._copies))
 
-    def _table(self, writer: Writer) -> polars.DataFrame:
+    def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""
-        import polars
-
         tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan.everything()]
-        return polars.DataFrame(_columns(tasks, writer.label_columns), schema_overrides={"hash": polars.String})
+        return _table(tasks, writer.label_columns)
 
     def _read(self, writer: Writer) -> None:
         """Learn what is stored."""
@@ -400,7 +398,7 @@ class _Running:
         # Whole columns are put together: each operation on a table costs as much as several short runs.
         place, *measures = tables[RUNS].get_columns()
         done = [tasks[index] for index in place]  # a stopped chunk has fewer rows than tasks
-        said = polars.DataFrame(_columns(done, writer.label_columns)).get_columns()
+        said = _table(done, writer.label_columns).get_columns()
         others = {}
         for name in TABLES:
             place, *values = tables[name].get_columns()
@@ -421,26 +419,21 @@ class _Running:
             return
         tasks = [task for task, _ in self._wrong]
         empty = polars.DataFrame(_core.run_batch([]).runs).drop("task", "error").clear(len(tasks))
-        said = polars.DataFrame(
-            {**_columns(tasks, writer.label_columns), "error": [error for _, error in self._wrong]},
-            schema_overrides={"hash": polars.String},
-        )
-        writer.add(said.hstack(empty), {})
+        errors = polars.Series("error", [error for _, error in self._wrong])
+        writer.add(polars.DataFrame([*_table(tasks, writer.label_columns), errors, *empty]), {})
         self._done += len(tasks)
         self._wrong = []
         self._tell()
 
     def _copy(self, writer: Writer) -> None:
         """Store rows for the tasks whose scenarios equal those of others."""
-        import polars
-
         if not self._copies:
             return
         writer.flush()
-        names = ["point", *writer.label_columns, "seed", "hash"]
-        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(names)
-        tasks = polars.DataFrame(_columns(self._copies, writer.label_columns)).lazy()
-        writer.add(tasks.join(rows, on="run", how="inner").collect(), {})
+        tasks = _table(self._copies, writer.label_columns)
+        known = [name for name in tasks.columns if name != "run"]
+        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(known)
+        writer.add(tasks.lazy().join(rows, on="run", how="inner").collect(), {})
         self._done += len(self._copies)
         self._tell()
 
@@ -474,15 +467,19 @@ class _Running:
             self._progress(self._done, self._planned)
 
 
-def _columns(tasks: Sequence[Task], labels: Sequence[str]) -> dict[str, list[object]]:
+def _table(tasks: Sequence[Task], labels: Sequence[str]) -> polars.DataFrame:
     """Return the first columns of the table of runs."""
-    return {
+    import polars
+
+    values = {
         "point": [task.point for task in tasks],
         **{name: [task.labels[place] for task in tasks] for place, name in enumerate(labels)},
         "seed": [task.seed for task in tasks],
         "hash": [task.hash for task in tasks],
         "run": [task.run for task in tasks],
+        "version": [_core.__version__] * len(tasks),
     }
+    return polars.DataFrame(values, schema={name: kind for name, kind in schema(labels).items() if name in values})
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
