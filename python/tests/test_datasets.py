@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -15,17 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas
 import polars
 import pytest
 
 import ackclock
-from ackclock.datasets import Dataset, LockedError, Writer, layout
+from ackclock.datasets import Dataset, layout
 from ackclock.files import storage
 
 from . import synthetic
-from .synthetic import LABEL, plan, rows, runs, sweep, tables
+from .synthetic import LABEL, rows, runs, sweep, tables
 
 
 def start(folder: Path, first: int, last: int, pause: float = 0.0) -> subprocess.Popen[str]:
@@ -113,7 +110,7 @@ def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path)
         if (disturbed / storage.MANIFEST).exists():
             seen.append(Dataset(disturbed).runs.collect().height)
     assert seen == sorted(seen), "a kill lost finished runs"
-    assert 0 < seen[-1]
+    assert seen[-1] > 0
     # The sweep is still to be finished, so that the kills were kills of a working process.
     process = start(disturbed, 0, 300)
     process.communicate()

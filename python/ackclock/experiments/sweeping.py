@@ -146,6 +146,8 @@ class Outcome:
 
     Attributes
     ----------
+    dataset : Dataset
+        Its rows.
     planned : int
         Number of tasks.
     stored : int
@@ -154,6 +156,7 @@ class Outcome:
         Tasks whose scenario equals that of another task, which ran.
     """
 
+    dataset: Dataset
     planned: int
     stored: int
     copied: int
@@ -161,7 +164,7 @@ class Outcome:
 
 def sweep(
     scenario: Scenario,
-    folder: Path,
+    folder: str | Path,
     *,
     text: str | None = None,
     seeds: int | None = None,
@@ -208,7 +211,7 @@ def sweep(
         After Ctrl-C; every finished run is in the dataset.
     """
     plan = _Plan(scenario, seeds if until is None else until.rule.at_least, until)
-    running = _Running(plan, folder, limits or Limits(), engine or Local(), progress)
+    running = _Running(plan, Path(folder), limits or Limits(), engine or Local(), progress)
     return running.run(text if text is not None else scenario.to_toml(), retry=retry)
 
 
@@ -320,7 +323,7 @@ class _Running:
                 raise Interrupted(done, advice="run the same command to continue") from None
             writer.describe(planned=self._planned)
             writer.finish(COMPLETE)
-        return Outcome(self._planned, stored, len(self._copies))
+        return Outcome(Dataset(self._folder), self._planned, stored, len(self._copies))
 
     def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""
