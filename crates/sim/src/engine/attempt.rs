@@ -34,6 +34,10 @@ impl Attempt {
             Ok(prepared) => prepared,
             Err(error) => return Self { outcome: Err(error), events: 0 },
         };
+        // A run without events is never asked.
+        if interrupted() {
+            return Self { outcome: Err(RunError::Interrupted), events: 0 };
+        }
         prepared.limit(max_events);
         let advanced = caught(|| prepared.advance(Instant::MAX, interrupted));
         let events = prepared.events();
