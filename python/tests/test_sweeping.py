@@ -243,7 +243,7 @@ def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path)
     file.write_text(EQUAL.replace('"2 s"', '"300 s"'))
     kills = 0
     while kills < 6:
-        process = start(file, tmp_path / "o", seeds=60)
+        process = start(file, tmp_path / "o", seeds=30)
         try:
             process.wait(timeout=drawn.uniform(0.4, 2.2))
             break
@@ -251,8 +251,8 @@ def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path)
             process.kill()
             process.communicate()
             kills += 1
-    sweep(ackclock.load(file), tmp_path / "o", seeds=60)
-    sweep(ackclock.load(file), tmp_path / "whole", seeds=60)
+    sweep(ackclock.load(file), tmp_path / "o", seeds=30)
+    sweep(ackclock.load(file), tmp_path / "whole", seeds=30)
     assert kills
     for table in ("runs", "flows", "links"):
         assert rows(tmp_path / "o", table).equals(rows(tmp_path / "whole", table))

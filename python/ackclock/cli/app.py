@@ -16,6 +16,7 @@ from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
 from ackclock.cli.commands.paper import paper
 from ackclock.cli.commands.plot import plot
+from ackclock.cli.commands.query import query
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.sweep import sweep
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paper": paper,
     "matrix": matrix,
     "plot": plot,
+    "query": query,
     "model": model,
     "list": list_,
     "check": check,

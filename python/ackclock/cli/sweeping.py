@@ -67,8 +67,7 @@ def sweep_command(
             scenario, folder, text=toml.read_text(file), seeds=seeds, until=rule, limits=limits, retry=retry,
             engine=chosen, progress=progress,
         )  # fmt: skip
-    dataset = Dataset(folder)
-    _show(dataset, json_output=json_output)
+    _show(outcome.dataset, json_output=json_output)
     new = outcome.planned - outcome.stored - outcome.copied
     parts = [f"{counted(new, 'run')} in {time.monotonic() - began:.1f} s"]
     parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
-from ackclock.datasets import layout
+from ackclock.datasets import layout, sql
 from ackclock.scenario import Scenario, load
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Dataset:
 
         if found := self._files(layout.RUNS):
             return _scan(found).sort("point", "seed")
-        return polars.LazyFrame(schema=layout.schema(self.labels))
+        return polars.LazyFrame(schema=layout.declared(layout.RUNS, self.labels))
 
     @property
     def flows(self) -> polars.LazyFrame:
@@ -105,13 +105,54 @@ class Dataset:
         """A row for each page or exchange, after the point, labels and seed of the run."""
         return self._table("pages")
 
+    def sql(self, query: str) -> polars.DataFrame:
+        """Run an SQL query by DuckDB.
+
+        The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
+        macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
+        NULL for a text without a number or with another unit, such as ``1 BDP``.
+
+        Parameters
+        ----------
+        query
+            The query. Columns whose names have dots need double quotes.
+
+        Raises
+        ------
+        ValueError
+            If DuckDB refuses the query; the message has the nearest name.
+
+        Examples
+        --------
+        >>> import ackclock
+        >>> data = ackclock.open("out")                                    # doctest: +SKIP
+        >>> data.sql("SELECT point, avg(goodput_bps) FROM runs GROUP BY point")  # doctest: +SKIP
+        """
+        labels = self.labels
+        files = {name: self._files(name) for name in (layout.RUNS, *layout.TABLES)}
+        return sql.query(query, files, labels, {name: layout.declared(name, labels) for name in files})
+
+    def describe(self) -> polars.DataFrame:
+        """Return the columns of the views: ``view``, ``column``, ``type``, ``unit``, ``meaning``."""
+        import polars
+
+        rows = []
+        for view in (layout.RUNS, *layout.TABLES):
+            known = {column.name: column for column in columns.of(view)}
+            for name, kind in getattr(self, view).collect_schema().items():
+                meaning = layout.MEANINGS.get(name, "label of the sweep" if name in self.labels else "")
+                unit, meaning = (known[name].unit, known[name].meaning) if name in known else ("", meaning)
+                rows.append((view, name, str(kind), unit, meaning))
+        names = ("view", "column", "type", "unit", "meaning")
+        return polars.DataFrame(rows, schema=dict.fromkeys(names, polars.String), orient="row")
+
     def _table(self, name: str) -> polars.LazyFrame:
         import polars
 
         # Files of runs are listed first: a run that is listed has its rows in a file that is there already.
         runs = self.runs.select("point", *self.labels, "seed", "run")
         found = self._files(name)
-        table = _scan(found) if found else polars.LazyFrame(schema=declared(name))
+        table = _scan(found) if found else polars.LazyFrame(schema=layout.declared(name))
         return runs.join(table, on="run", how="inner")
 
     def _files(self, name: str) -> list[Path]:
@@ -120,14 +161,6 @@ class Dataset:
                 break
             time.sleep(PAUSE)  # a change of the plan replaces the folder
         return list(layout.batches(self.folder / name).values())
-
-
-def declared(name: str) -> polars.Schema:
-    """Return the columns of a table other than `runs` as the engine declares them."""
-    import polars
-
-    kinds = {"texts": polars.String(), "whole numbers": polars.UInt64(), "numbers": polars.Float64()}
-    return polars.Schema({"run": polars.String(), **{column.name: kinds[column.kind] for column in columns.of(name)}})
 
 
 def _scan(paths: list[Path]) -> polars.LazyFrame:

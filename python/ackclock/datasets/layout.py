@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock import columns
+from ackclock import _core, columns
 from ackclock.files import storage
 
 if TYPE_CHECKING:
@@ -38,6 +38,15 @@ BATCH = re.compile(r"(\d{6,})\.parquet")
 FIRST = ("point",)
 LAST = ("seed", "hash", "run", "version", "error")
 """Columns of `runs` before and after the labels; the measures follow."""
+TASK = "task"
+"""Column of the engine that a dataset does not store."""
+MEANINGS = {
+    "point": "number of the point in the sweep, from 0",
+    "seed": "seed of the run",
+    "hash": "hash of the scenario",
+    "run": "key of the run: of the scenario and of the program",
+    "version": "version of ackclock that ran it",
+}
 
 
 def schema(labels: Iterable[str] = ()) -> polars.Schema:
@@ -48,6 +57,16 @@ def schema(labels: Iterable[str] = ()) -> polars.Schema:
     texts = dict.fromkeys([*labels], text)
     rest = dict.fromkeys(LAST[1:], text)
     return polars.Schema({"point": whole, **texts, "seed": whole, **rest})
+
+
+def declared(table: str, labels: Iterable[str] = ()) -> polars.Schema:
+    """Return the columns of a table as the engine declares them, with the columns that a dataset adds."""
+    import polars
+
+    kinds = {"texts": polars.String(), "whole numbers": polars.UInt64(), "numbers": polars.Float64()}
+    first = schema(labels) if table == RUNS else {"run": polars.String()}
+    rest = {column.name: kinds[column.kind] for column in columns.of(table) if column.name != TASK}
+    return polars.Schema({**first, **rest})
 
 
 def label_columns(labels: Iterable[str]) -> list[str]:
@@ -110,12 +129,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(storage.manifest_text(folder))
     kind = found.get("kind")
     if kind != KIND:
-        raise FileNotFoundError(
-            f"{folder}: holds a {kind}, not a dataset of `ackclock sweep`; read it with ackclock.read({str(folder)!r})"
-        )
+        reader = f"; read it with ackclock.read({str(folder)!r})" if kind in ("run", "sweep") else ""
+        command = "run" if kind == "sweep" else kind
+        raise FileNotFoundError(f"{folder}: holds results of `ackclock {command}`, and no dataset{reader}")
     if found.get("format") != FORMAT:
         raise ValueError(
-            f"{folder}: the dataset has format {found.get('format')}, and this version of ackclock reads format "
-            f"{FORMAT}; use version {found.get('version')} or later"
+            f"{folder}: version {found.get('version')} of ackclock wrote this dataset in format {found.get('format')}; "
+            f"this version, {_core.__version__}, reads format {FORMAT}"
         )
     return found

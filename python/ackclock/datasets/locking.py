@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 try:
@@ -46,7 +47,7 @@ class Lock:
                 raise FileExistsError(f"{path} exists and was not written by ackclock; choose another directory")
             self._lock(path, found.removeprefix(MARK).strip())
             os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, f"{MARK}process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
+            os.pwrite(self._handle, f"{MARK}process {os.getpid()} on {platform.node()}\n".encode(), 0)
         except BaseException:
             os.close(self._handle)
             raise

@@ -89,14 +89,24 @@ def relabel(folder: Path, plan: polars.DataFrame, labels: Sequence[str], *, retr
         The columns of labels in the plan.
     retry
         Whether failed runs count as unknown.
+
+    Raises
+    ------
+    ValueError
+        If the plan has a point and seed twice.
+    OSError
+        If a stored file is damaged.
     """
     import polars
+
+    if plan.select("point", "seed").is_duplicated().any():
+        raise ValueError("the plan has a point and seed twice")
 
     current = keys(folder / layout.RUNS, labels)
     stored = current.filter(polars.col("error").is_null()) if retry else current
     known = _known(folder, current, retry=retry)
     wanted = plan.join(known, on="run", how="inner")
-    kept = wanted.join(stored, on=plan.columns, how="semi", nulls_equal=True)
+    kept = wanted.join(stored, on=plan.columns, how="semi")
     changes = Changes(kept.height, wanted.height - kept.height, current.join(wanted, on="run", how="anti").height)
     if not kept.height == wanted.height == current.height or _labels(folder) not in (None, list(labels)):
         _build(folder, wanted, labels)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 32_000_000
 """Size of the buffered rows at which a batch is written."""
-LEAST_SECONDS = 1.0
-SHARE = 0.02
+SHARE, LEAST_SECONDS, MOST_SECONDS = 0.02, 1.0, 60.0
 """A batch is written after this share of the time so far, so that long sweeps do not get many small files."""
+JOINED = 200  # tables; a small table needs far more memory than its rows
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
 
 
@@ -75,10 +75,11 @@ class Writer:
         self._lock = Lock(self.folder / layout.LOCK)
         try:
             recovery.check_free(self.folder)  # another process may have written before the lock
-            recovery.recover(self.folder)
+            # The manifest is first: it marks the folder as a dataset.
+            self._state(RUNNING)
             if scenario is not None:
                 storage.write_text(self.folder / layout.SCENARIO, scenario)
-            self._state(RUNNING)
+            recovery.recover(self.folder)
             self._read()
         except BaseException:
             self._lock.release()
@@ -101,12 +102,9 @@ class Writer:
         self._written = 0.0
 
     def stored(self) -> polars.DataFrame:
-        """Return point, seed, run and error of every row of `runs`, also of buffered rows."""
-        import polars
-
-        names = ["point", "seed", "run", "error"]
-        waiting = [part.select(names) for batch in (self._writing, self._buffer) if batch for part in batch.runs]
-        return polars.concat([self._keys().select(names), *waiting])
+        """Return point, seed, run and error of every row of `runs`; buffered rows are written first."""
+        self.flush()
+        return self._keys().select("point", "seed", "run", "error")
 
     def _keys(self) -> polars.DataFrame:
         return relabelling.keys(self.folder / layout.RUNS, self.label_columns)
@@ -164,11 +162,14 @@ class Writer:
         for key in zip(runs["point"], runs["seed"], strict=True):
             fresh.append(key not in self._points)
             self._points.add(key)
-        runs = runs.filter(polars.Series(fresh, dtype=polars.Boolean))
-        new = set(runs.filter(runs["error"].is_null())["run"]) - self._runs
-        known = {name: self._aligned(name, table, first="run") for name, table in tables.items()}
-        for name, table in known.items():
-            rows = table.filter(table["run"].is_in(list(new)))
+        # Each operation on a table costs as much as a short run, so that the usual call has none.
+        if not all(fresh):
+            runs = runs.filter(polars.Series(fresh, dtype=polars.Boolean))
+        new = {run for run, error in zip(runs["run"], runs["error"], strict=True) if error is None} - self._runs
+        for name, table in tables.items():
+            rows = self._aligned(name, table, first="run")
+            if not new.issuperset(rows["run"]):
+                rows = rows.filter(rows["run"].is_in(list(new)))
             if rows.height:
                 self._buffer.add(name, rows)
         self._runs |= new
@@ -177,7 +178,8 @@ class Writer:
         now = time.monotonic()
         if self._began is None:
             self._began = self._written = now
-        due = now - self._written >= max(LEAST_SECONDS, SHARE * (now - self._began))
+        wait = min(max(SHARE * (now - self._began), LEAST_SECONDS), MOST_SECONDS)
+        due = now - self._written >= wait
         if self._buffer.size >= MOST_BYTES or due:
             self.flush()
 
@@ -185,6 +187,8 @@ class Writer:
         """Return a table of runs with its columns in the order of the files."""
         import polars
 
+        if runs.schema == self._schemas[layout.RUNS]:
+            return runs
         if "version" not in runs.columns:
             runs = runs.with_columns(polars.lit(_core.__version__).alias("version"))
         types = layout.schema(self.label_columns)
@@ -202,6 +206,8 @@ class Writer:
         if first not in table.columns:
             raise ValueError(f"{name}: the column {first!r} is missing")
         schema = self._schemas[name]
+        if table.schema == schema:
+            return table
         if schema is None:
             table = table.select(first, polars.exclude(first))
             if untyped := [column for column, kind in table.schema.items() if kind == polars.Null]:
@@ -233,7 +239,7 @@ class Writer:
         if not committed.exists():
             # The file in `runs` makes the batch count, so it is the last.
             for table in (*layout.TABLES, layout.RUNS):
-                if parts := self._writing.parts.get(table):
+                if parts := self._writing.parts(table):
                     (self.folder / table).mkdir(exist_ok=True)
                     storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
         self._writing = None
@@ -269,19 +275,32 @@ class _Batch:
     """Tables of finished runs that are not written yet."""
 
     def __init__(self) -> None:
-        self.parts: dict[str, list[polars.DataFrame]] = {}
+        self._parts: dict[str, list[polars.DataFrame]] = {}
+        self._fresh: dict[str, list[polars.DataFrame]] = {}
         self.size = 0
 
-    def add(self, name: str, table: polars.DataFrame) -> None:
-        self.parts.setdefault(name, []).append(table)
-        self.size += int(table.estimated_size())
-
     def __bool__(self) -> bool:
-        return bool(self.parts)
+        return bool(self._fresh)
 
-    @property
-    def runs(self) -> list[polars.DataFrame]:
-        return self.parts.get(layout.RUNS, [])
+    def add(self, name: str, table: polars.DataFrame) -> None:
+        """Add rows to a table."""
+        fresh = self._fresh.setdefault(name, [])
+        fresh.append(table)
+        self.size += int(table.estimated_size())
+        if len(fresh) >= JOINED:
+            self._join(name)
+
+    def parts(self, name: str) -> list[polars.DataFrame]:
+        """Return the rows of a table; empty without rows."""
+        if self._fresh.get(name):
+            self._join(name)
+        return self._parts.get(name, [])
+
+    def _join(self, name: str) -> None:
+        import polars
+
+        self._parts.setdefault(name, []).append(polars.concat(self._fresh[name], rechunk=True))
+        self._fresh[name] = []
 
 
 def _schema(folder: Path) -> polars.Schema | None:

@@ -6,6 +6,7 @@ has a row in the dataset. Tasks whose scenarios are equal run once; the rows of 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.datasets.dataset import Dataset
-from ackclock.datasets.layout import RUNS, TABLES, read_manifest
+from ackclock.datasets.layout import RUNS, TABLES, read_manifest, schema
 from ackclock.datasets.writer import COMPLETE, INTERRUPTED, Writer
 from ackclock.experiments import sources
 from ackclock.experiments.budget import check_runs
@@ -145,6 +146,8 @@ class Outcome:
 
     Attributes
     ----------
+    dataset : Dataset
+        Its rows.
     planned : int
         Number of tasks.
     stored : int
@@ -153,6 +156,7 @@ class Outcome:
         Tasks whose scenario equals that of another task, which ran.
     """
 
+    dataset: Dataset
     planned: int
     stored: int
     copied: int
@@ -160,7 +164,7 @@ class Outcome:
 
 def sweep(
     scenario: Scenario,
-    folder: Path,
+    folder: str | Path,
     *,
     text: str | None = None,
     seeds: int | None = None,
@@ -207,7 +211,7 @@ def sweep(
         After Ctrl-C; every finished run is in the dataset.
     """
     plan = _Plan(scenario, seeds if until is None else until.rule.at_least, until)
-    running = _Running(plan, folder, limits or Limits(), engine or Local(), progress)
+    running = _Running(plan, Path(folder), limits or Limits(), engine or Local(), progress)
     return running.run(text if text is not None else scenario.to_toml(), retry=retry)
 
 
@@ -269,7 +273,7 @@ class _Plan:
 
 
 def _key(scenario: str) -> str:
-    return sources.digest(scenario, sources.build(), length=20)
+    return hashlib.sha256(f"{scenario} {sources.build()}".encode()).hexdigest()[:20]
 
 
 class _Running:
@@ -306,7 +310,7 @@ class _Running:
         ) as writer:
             digest = self._plan.digest
             if before and (retry or before.get("plan") != digest):
-                writer.relabel(self._table(writer), retry=retry)
+                writer.relabel(self._everything(writer), retry=retry)
             # Only now: a killed change of the plan is repeated.
             writer.describe(plan=digest)
             self._read(writer)
@@ -319,14 +323,12 @@ class _Running:
                 raise Interrupted(done, advice="run the same command to continue") from None
             writer.describe(planned=self._planned)
             writer.finish(COMPLETE)
-        return Outcome(self._planned, stored, len(self._copies))
+        return Outcome(Dataset(self._folder), self._planned, stored, len(self._copies))
 
-    def _table(self, writer: Writer) -> polars.DataFrame:
+    def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""
-        import polars
-
         tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan.everything()]
-        return polars.DataFrame(_columns(tasks, writer.label_columns), schema_overrides={"hash": polars.String})
+        return _table(tasks, writer.label_columns)
 
     def _read(self, writer: Writer) -> None:
         """Learn what is stored."""
@@ -396,17 +398,19 @@ class _Running:
         import polars
 
         tasks = self._out[index]
-        runs = tables[RUNS]
-        done = [tasks[place] for place in runs["task"]]  # a stopped chunk has fewer rows than tasks
-        said = polars.DataFrame(_columns(done, writer.label_columns))
-        keys = polars.Series("run", [task.run for task in tasks])
-        others = {
-            name: tables[name].with_columns(run=keys.gather(tables[name]["task"])).drop("task") for name in TABLES
-        }
-        writer.add(said.hstack(runs.drop("task")), others)
+        # Whole columns are put together: each operation on a table costs as much as several short runs.
+        place, *measures = tables[RUNS].get_columns()
+        done = [tasks[index] for index in place]  # a stopped chunk has fewer rows than tasks
+        said = _table(done, writer.label_columns).get_columns()
+        others = {}
+        for name in TABLES:
+            place, *values = tables[name].get_columns()
+            keys = polars.Series("run", [tasks[index].run for index in place], dtype=polars.String)
+            others[name] = polars.DataFrame([keys, *values])
+        writer.add(polars.DataFrame([*said, *measures]), others)
         del self._out[index]
         self._finished += len(done)
-        self._seconds += float(runs["wall_s"].sum())
+        self._seconds += float(tables[RUNS]["wall_s"].sum())
         self._done += len(done)
         self._tell()
 
@@ -418,26 +422,21 @@ class _Running:
             return
         tasks = [task for task, _ in self._wrong]
         empty = polars.DataFrame(_core.run_batch([]).runs).drop("task", "error").clear(len(tasks))
-        said = polars.DataFrame(
-            {**_columns(tasks, writer.label_columns), "error": [error for _, error in self._wrong]},
-            schema_overrides={"hash": polars.String},
-        )
-        writer.add(said.hstack(empty), {})
+        errors = polars.Series("error", [error for _, error in self._wrong])
+        writer.add(polars.DataFrame([*_table(tasks, writer.label_columns), errors, *empty]), {})
         self._done += len(tasks)
         self._wrong = []
         self._tell()
 
     def _copy(self, writer: Writer) -> None:
         """Store rows for the tasks whose scenarios equal those of others."""
-        import polars
-
         if not self._copies:
             return
         writer.flush()
-        names = ["point", *writer.label_columns, "seed", "hash"]
-        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(names)
-        tasks = polars.DataFrame(_columns(self._copies, writer.label_columns)).lazy()
-        writer.add(tasks.join(rows, on="run", how="inner").collect(), {})
+        tasks = _table(self._copies, writer.label_columns)
+        known = [name for name in tasks.columns if name != "run"]
+        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(known)
+        writer.add(tasks.lazy().join(rows, on="run", how="inner").collect(), {})
         self._done += len(self._copies)
         self._tell()
 
@@ -471,15 +470,19 @@ class _Running:
             self._progress(self._done, self._planned)
 
 
-def _columns(tasks: Sequence[Task], labels: Sequence[str]) -> dict[str, list[object]]:
+def _table(tasks: Sequence[Task], labels: Sequence[str]) -> polars.DataFrame:
     """Return the first columns of the table of runs."""
-    return {
+    import polars
+
+    values = {
         "point": [task.point for task in tasks],
         **{name: [task.labels[place] for task in tasks] for place, name in enumerate(labels)},
         "seed": [task.seed for task in tasks],
         "hash": [task.hash for task in tasks],
         "run": [task.run for task in tasks],
+        "version": [_core.__version__] * len(tasks),
     }
+    return polars.DataFrame(values, schema={name: kind for name, kind in schema(labels).items() if name in values})
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

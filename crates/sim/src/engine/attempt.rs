@@ -26,10 +26,18 @@ impl Attempt {
     ///
     /// `interrupted` is called once after set-up and then from time to time; if it returns true, the run stops.
     pub fn new(scenario: &Scenario, max_events: u64, interrupted: &mut dyn FnMut() -> bool) -> Self {
+        if scenario.placeholder {
+            let reason = "a congestion control or slow start is a Python object, which a batch cannot run; use run or run_many".to_owned();
+            return Self { outcome: Err(RunError::Part(reason)), events: 0 };
+        }
         let mut prepared = match caught(|| Prepared::untraced(scenario)) {
             Ok(prepared) => prepared,
             Err(error) => return Self { outcome: Err(error), events: 0 },
         };
+        // A run without events is never asked.
+        if interrupted() {
+            return Self { outcome: Err(RunError::Interrupted), events: 0 };
+        }
         prepared.limit(max_events);
         let advanced = caught(|| prepared.advance(Instant::MAX, interrupted));
         let events = prepared.events();
