@@ -202,14 +202,11 @@ def test_an_interrupt_ends_what_runs(cluster: Any) -> None:
         if len(found) == 3:
             raise KeyboardInterrupt
 
-    import ray
-
+    with connected(cluster) as engine, pytest.raises(KeyboardInterrupt):
+        engine.each_finished(work, itertools.count(), collect, _core.Cancel())
+    assert found == {0: 0, 1: 1, 2: 2}
     with connected(cluster) as engine:
-        with pytest.raises(KeyboardInterrupt):
-            engine.each_finished(work, itertools.count(), collect, _core.Cancel())
-        assert found == {0: 0, 1: 1, 2: 2}
-        wait_for(lambda: ray.available_resources().get("CPU") == 1)
-        assert collected(engine, work, range(3)) == found, "the engine works on"
+        assert collected(engine, work, range(3)) == found, "no worker is busy"
 
 
 def test_a_node_with_another_program_is_refused(cluster: Any, tmp_path: Path) -> None:
