@@ -168,7 +168,7 @@ class Ray:
             del waiting[task]
 
     def _cancel(self, tasks: Collection[Any]) -> None:
-        """End tasks with their processes: a simulation sees no signal. A task that is just starting may end with `close`."""
+        """End tasks with their processes: a simulation sees no signal. A task just starting may go on until `close`."""
         for task in tasks:
             self._ray.cancel(task, force=True)
         # Ray forgets a task, and its cancellation, as soon as nobody refers to it.
