@@ -50,7 +50,9 @@ def tables(table: polars.DataFrame) -> dict[str, polars.DataFrame]:
     even = [run for run in found if int(run[1:]) % 2 == 0]
     return {
         "flows": polars.DataFrame(flows),
-        "links": polars.DataFrame({"run": found, "name": "n1>n2"}, schema={"run": polars.String, "name": polars.String}),
+        "links": polars.DataFrame(
+            {"run": found, "name": "n1>n2"}, schema={"run": polars.String, "name": polars.String}
+        ),
         "pages": polars.DataFrame({"run": even, "bytes": [1000] * len(even)}),
     }
 
@@ -76,7 +78,12 @@ def sweep(
 
 
 def continued(
-    open_writer: Writer, points: Sequence[int], label: str = LABEL, program: str = "p", shift: int = 0, pause: float = 0.0
+    open_writer: Writer,
+    points: Sequence[int],
+    label: str = LABEL,
+    program: str = "p",
+    shift: int = 0,
+    pause: float = 0.0,
 ) -> tuple[Changes, int]:
     """Add the missing runs."""
     changes = open_writer.relabel(plan(points, label, program, shift))
