@@ -24,6 +24,7 @@ from ackclock.events import (
     Totals,
     Window,
 )
+from ackclock.experiments.sweeping import sweep
 from ackclock.matrices.function import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
@@ -58,4 +59,5 @@ __all__ = [
     "read",
     "run",
     "run_many",
+    "sweep",
 ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 32_000_000
 """Size of the buffered rows at which a batch is written."""
-SHARE, LEAST_SECONDS, MOST_SECONDS = 0.02, 5.0, 60.0
+SHARE, LEAST_SECONDS, MOST_SECONDS = 0.02, 1.0, 60.0
 """A batch is written after this share of the time so far, so that long sweeps do not get many small files."""
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
 
@@ -181,6 +181,8 @@ class Writer:
         """Return a table of runs with its columns in the order of the files."""
         import polars
 
+        if runs.schema == self._schemas[layout.RUNS]:
+            return runs
         if "version" not in runs.columns:
             runs = runs.with_columns(polars.lit(_core.__version__).alias("version"))
         types = layout.schema(self.label_columns)
@@ -198,6 +200,8 @@ class Writer:
         if first not in table.columns:
             raise ValueError(f"{name}: the column {first!r} is missing")
         schema = self._schemas[name]
+        if table.schema == schema:
+            return table
         if schema is None:
             if untyped := [column for column, kind in table.schema.items() if kind == polars.Null]:
                 raise ValueError(f"{name}: columns have no type: {', '.join(untyped)}")
@@ -229,6 +233,11 @@ class Writer:
                     (self.folder / table).mkdir(exist_ok=True)
                     storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
         self._writing = None
+
+    def describe(self, **entries: Any) -> None:  # noqa: ANN401 - any JSON
+        """Change entries of the manifest."""
+        self._manifest.update(entries)
+        self._state(RUNNING)
 
     def finish(self, state: str = COMPLETE) -> None:
         """Write the buffered runs, and the manifest with a state: ``complete`` or ``interrupted``."""
