@@ -12,8 +12,10 @@ from ackclock.texts.numbers import counted
 
 LIMIT = 65_536
 """Largest number of characters of a comment on GitHub."""
-RESERVE = 400
-"""Characters for the lines that close a shortened list."""
+RESERVE = 600
+"""Characters for the last line of the page."""
+LONGEST = 300
+"""Characters of a name or message; a longer one is cut."""
 OPEN = 20
 """Failing changes that are visible at once; the others fold away."""
 MARK = "<!-- ackclock gate -->"
@@ -25,7 +27,8 @@ def markdown(outcome: Outcome, limit: int = LIMIT) -> str:
     page = _Page(limit)
     page.add(f"{MARK}\n### {'✅' if outcome.passed else '❌'} {_safe(headline(outcome))}\n\n{sameness(outcome)}\n")
     gaps = [f"- {_safe(name_of(gap.point))}: {_safe(gap.text)}" for gap in outcome.gaps]
-    page.list(f"\n**{counted(len(gaps), 'point')} with missing or failed runs**\n\n", gaps, "points")
+    title = f"\n**{counted(len(gaps), 'point')} with missing or failed runs**\n\n"
+    page.list(title, gaps, "points with missing or failed runs", most=OPEN)
     failing = outcome.failing
     page.table("\n", failing[:OPEN])
     page.table(f"\n<details><summary>{len(failing) - OPEN:,} more</summary>\n\n", failing[OPEN:], "\n</details>\n")
@@ -38,8 +41,7 @@ def markdown(outcome: Outcome, limit: int = LIMIT) -> str:
     title = f"\n<details><summary>{counted(len(extra), 'point')} not in the baseline</summary>\n\n"
     page.list(title, extra, "points", "\n</details>\n")
     page.list("\n**Notes**\n\n", [f"- {_safe(note)}" for note in outcome.notes], "notes")
-    page.add(f"\n<sub>{_safe(rule(outcome))}</sub>\n")
-    return page.text
+    return page.text + f"\n<sub>{_safe(rule(outcome))}</sub>\n"
 
 
 class _Page:
@@ -65,21 +67,19 @@ class _Page:
         head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
         self.list(before + head, lines, "changes", after)
 
-    def list(self, before: str, lines: Iterable[str], noun: str, after: str = "") -> None:
-        """Add a list; nothing if it is empty or its title does not fit."""
-        entries = list(lines)
-        # The entries leave space for the end of the list.
-        ending = f"\n… and {len(entries):,} more {noun} in the JUnit file\n"
-        if not entries or len(before) + len(ending) + len(after) > self._left:
+    def list(self, before: str, lines: Sequence[str], noun: str, after: str = "", most: int | None = None) -> None:
+        """Add a list of at most `most` lines; nothing if it is empty or its title does not fit."""
+        ending = f"\n… and {len(lines):,} more {noun}\n"
+        closing = len(ending) + len(after)
+        if not lines or len(before) + closing > self._left:
             return
-        self._left -= len(ending) + len(after)
+        self._left -= closing
         self.add(before)
-        for index, entry in enumerate(entries):
-            if not self.add(f"{entry}\n"):
-                self._parts.append(f"\n… and {len(entries) - index:,} more {noun} in the JUnit file\n")
-                break
-        else:
-            self._left += len(ending)
+        shown = 0
+        while shown < len(lines) and shown != most and self.add(f"{lines[shown]}\n"):
+            shown += 1
+        if shown < len(lines):
+            self._parts.append(f"\n… and {len(lines) - shown:,} more {noun}\n")
         self._parts.append(after)
 
 
@@ -90,7 +90,8 @@ def _row(change: Change) -> Iterable[str]:
 
 def _safe(text: str) -> str:
     """Escape a text: no markup, no HTML, no link, no mention of a user or issue."""
-    plain = shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    plain = shown(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     escaped = _SPECIAL.sub(r"\\\1", plain)
     # A character reference breaks mentions and addresses, which a backslash does not.
     return escaped.replace("@", "&#64;").replace("\\#", "&#35;").replace("://", ":&#47;&#47;").replace("www.", "www&#46;")

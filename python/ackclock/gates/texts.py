@@ -16,7 +16,7 @@ def headline(outcome: Outcome) -> str:
         return f"The gate passes: {_numbers(outcome)}."
     reasons = []
     if outcome.failing:
-        reasons.append(f"{len(outcome.failing)} of {counted(len(outcome.changes), 'comparison')} moved")
+        reasons.append(f"{len(outcome.failing):,} of {counted(len(outcome.changes), 'comparison')} moved")
     if outcome.gaps:
         reasons.append(f"{counted(len(outcome.gaps), 'point')} with missing or failed runs")
     return f"The gate fails: {' and '.join(reasons)}. Of all comparisons: {_numbers(outcome)}."
