@@ -11,6 +11,7 @@ without copies.
 from ackclock import columns, model
 from ackclock._core import Exit, ScenarioError, __version__
 from ackclock.control import CongestionControl, SlowStart
+from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
 from ackclock.events import (
     Ack,
     CongestionEvent,
@@ -32,6 +33,7 @@ __all__ = [
     "Ack",
     "CongestionControl",
     "CongestionEvent",
+    "Dataset",
     "Established",
     "Exit",
     "FirstWindow",
@@ -52,6 +54,7 @@ __all__ = [
     "load",
     "matrix",
     "model",
+    "open",
     "read",
     "run",
     "run_many",
