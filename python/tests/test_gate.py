@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import types
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,12 +16,14 @@ import xmlschema
 import yaml
 
 from ackclock.cli.app import COMMANDS
+from ackclock.datasets import Writer
 from ackclock.gates import sides
 from ackclock.gates.comparing import Correction, Outcome, compare
 from ackclock.gates.junit import xml
 from ackclock.gates.markdown import LIMIT, markdown
 from ackclock.gates.measures import DECLARED, Measure, measure, selected, tolerances
 from ackclock.gates.sides import Run, Side
+
 from .conftest import FIRST, ROOT, Cli
 
 MEASURES = [DECLARED[name] for name in ("goodput_bps", "jain", "queue_mean", "timeouts")]
@@ -280,26 +279,24 @@ def test_start_times_are_repetitions() -> None:
     assert found.measures == ("goodput_bps", "jain")
 
 
-def test_a_dataset_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = polars.DataFrame({"rate": ["1", "1"], "seed": [1, 2], "hash": ["a", "b"], "run": ["a", "b"],
-                              "error": polars.Series([None, None], dtype=polars.String), "jain": [0.9, 0.8]})  # fmt: skip
-
-    class Fake:
-        labels = ("rate",)
-
-        def __init__(self, folder: Path) -> None:
-            self.runs = table.lazy()
-
-    module = types.ModuleType("ackclock.datasets")
-    module.Dataset = Fake  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "ackclock.datasets", module)
-    manifest: dict[str, Any] = {"program": "ackclock", "kind": "dataset", "state": "complete"}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    assert not sides.open_side(tmp_path).notes
-    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "state": "interrupted"}))
-    found = sides.open_side(tmp_path)
-    assert found.notes == (f"{tmp_path}: the sweep is interrupted; 2 runs are stored",)
-    assert found.points[(("rate", "1"),)]["2",].values == {"jain": 0.8}
+def test_a_dataset_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    with Writer(folder, manifest={"scenario": "web", "planned": 3}, labels=["flow.rate"]) as writer:
+        label = writer.label_columns[0]
+        whole = {"point": polars.UInt64, "seed": polars.UInt64}
+        columns = {"point": [0, 0, 1], label: ["1", "1", "2"], "seed": [1, 2, 1]}
+        names = {key: ["a", "b", "c"] for key in ("hash", "run")}
+        plan = polars.DataFrame({**columns, **names}, schema_overrides=whole)
+        writer.relabel(plan)
+        error = polars.Series([None, None, "more than 100 events"], dtype=polars.String)
+        writer.add(plan.with_columns(error=error, jain=polars.Series([0.9, 0.8, None])), {})
+        writer.finish("interrupted")
+    found = sides.open_side(folder)
+    assert found.notes == (f"{folder}: the sweep is interrupted; 3 of 3 runs are stored",)
+    assert found.points[(("flow.rate", "1"),)]["2",] == Run("b", "b", "", {"jain": 0.8})
+    assert found.points[(("flow.rate", "2"),)]["1",].error == "more than 100 events"
+    same = compare(found, found, [DECLARED["jain"]], tolerances([], DECLARED))
+    assert (same.pairs, same.identical, same.passed) == (2, 2, True)
 
 
 # ---- by chance, and by cause
@@ -354,7 +351,9 @@ def test_a_change_of_ten_percent_is_found() -> None:
 
 def hostile() -> Outcome:
     bad = "</x>|<script>`@user` #1 ]]> \x00\x1b[31m\n[a](http://b) **c** & \ud800"
-    return judged({bad: goodput(50.0), "d": goodput(1.0)}, {bad: goodput(100.0), "gone": goodput(1.0), "d": goodput(1.0)})
+    return judged(
+        {bad: goodput(50.0), "d": goodput(1.0)}, {bad: goodput(100.0), "gone": goodput(1.0), "d": goodput(1.0)}
+    )
 
 
 def test_the_junit_file_follows_the_schema() -> None:
@@ -384,7 +383,7 @@ def test_markdown_shows_names_as_text() -> None:
 def test_markdown_fits_a_comment_on_github() -> None:
     base = {f"{index} " + "x" * 60: goodput(100.0) for index in range(3000)}
     gone = {f"gone {index}": goodput(100.0) for index in range(3000)}
-    extra = {f"extra {index}": goodput(100.0) for index in range(3000)}
+    extra = {f"extra {index} " + "x" * 60: goodput(100.0) for index in range(3000)}
     new = {name: goodput(100.0 - 2 - index % 90) for index, name in enumerate(base)}
     for fresh, old in ((new, base), (base, {**base, **gone}), ({**base, **extra}, base), (base, new)):
         text = markdown(judged({**fresh}, {**old}))

@@ -244,16 +244,16 @@ def compare(
         compared += len(both)
         same = [old.content == fresh.content for old, fresh in both]
         identical += sum(same)
-        equal += sum(old.values == fresh.values for (old, fresh), is_same in zip(both, same, strict=True) if not is_same)
+        equal += sum(
+            old.values == fresh.values for (old, fresh), is_same in zip(both, same, strict=True) if not is_same
+        )
         other += sum(old.scenario != fresh.scenario for old, fresh in both)
         noisy = _is_noisy(both)
         single += len(both) == 1
         found += [change for each in measures if (change := _change(point, each, both, tolerances, noisy=noisy))]
     tested = [change.p_value for change in found if change.p_value is not None]
     adjusted = iter(CORRECTIONS[correction](tested))
-    judged = [
-        replace(change, adjusted=next(adjusted)) if change.p_value is not None else change for change in found
-    ]
+    judged = [replace(change, adjusted=next(adjusted)) if change.p_value is not None else change for change in found]
     changes = [_judge(change, significance) for change in judged]
     notes = [*baseline.notes, *new.notes]
     if other:
@@ -296,7 +296,9 @@ def _change(
         note = f"{lost} of {len(found)} runs have no value any more"
         return Change(point, measure, "lost", len(valued), before, after, math.inf, note=note)
     if appeared and not valued:
-        return Change(point, measure, "appeared", 0, before, after, note=f"{appeared} of {len(found)} runs have a value")
+        return Change(
+            point, measure, "appeared", 0, before, after, note=f"{appeared} of {len(found)} runs have a value"
+        )
     old, fresh = [pair[0] for pair in valued], [pair[1] for pair in valued]
     base, now = math.fsum(old) / len(old), math.fsum(fresh) / len(fresh)
     if old == fresh:

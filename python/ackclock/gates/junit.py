@@ -6,7 +6,8 @@ import re
 from datetime import datetime
 from xml.etree import ElementTree
 
-from ackclock.gates.comparing import Change, Gap, Outcome, Point, name_of
+from ackclock.gates.comparing import Change, Gap, Outcome, name_of
+from ackclock.gates.sides import Point
 from ackclock.gates.texts import headline, rule, sameness, sentence
 
 # Everything that XML 1.0 cannot hold.

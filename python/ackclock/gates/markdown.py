@@ -94,4 +94,6 @@ def _safe(text: str) -> str:
     plain = shown(plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     escaped = _SPECIAL.sub(r"\\\1", plain)
     # A character reference breaks mentions and addresses, which a backslash does not.
-    return escaped.replace("@", "&#64;").replace("\\#", "&#35;").replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
+    return (
+        escaped.replace("@", "&#64;").replace("\\#", "&#35;").replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
+    )

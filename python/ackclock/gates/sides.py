@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
+from ackclock.datasets import Dataset
 from ackclock.files import storage
 from ackclock.statistics.fairness import jain_index
 from ackclock.stored import StoredResult, read
@@ -86,26 +88,28 @@ def open_side(folder: Path) -> Side:
     manifest = json.loads(storage.manifest_text(folder))
     kind = manifest.get("kind")
     if kind == "dataset":
-        from ackclock.datasets import Dataset
-
-        found = of_table(folder, Dataset(folder).runs.collect(), Dataset(folder).labels)
-        state = manifest.get("state")
-        unfinished = f"{folder}: the sweep is {state}; {sum(map(len, found.points.values()))} runs are stored"
-        return found if state == "complete" else Side(folder, found.points, found.measures, (unfinished,))
+        dataset = Dataset(folder)
+        found = of_table(folder, dataset.runs.collect(), dataset.labels)
+        return found if dataset.complete else replace(found, notes=(_unfinished(folder, manifest, _count(found)),))
     if kind not in ("run", "sweep"):
         raise ValueError(
             f"{folder}: holds a result of the kind {kind!r}; the gate compares folders of ackclock run and sweep"
         )
-    state = manifest.get("state")
-    runs = f"{len(manifest.get('runs', ()))} of {manifest.get('planned')} runs are stored"
-    notes = (f"{folder}: the sweep is {state}; {runs}",) if state == "interrupted" else ()
-    import warnings
-
+    unfinished = manifest.get("state") == "interrupted"
+    notes = (_unfinished(folder, manifest, len(manifest["runs"])),) if unfinished else ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the note says the same
         results = read(folder)
     made = ((result.labels, result.manifest["seed"], _of_result(result)) for result in results)
     return _side(folder, made, MEASURES, notes)
+
+
+def _unfinished(folder: Path, manifest: Mapping[str, Any], count: int) -> str:
+    return f"{folder}: the sweep is {manifest.get('state')}; {count} of {manifest.get('planned')} runs are stored"
+
+
+def _count(side: Side) -> int:
+    return sum(map(len, side.points.values()))
 
 
 def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Side:
@@ -126,7 +130,8 @@ def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Sid
     def made() -> Iterable[tuple[dict[str, str], object, Run]]:
         for row in runs.iter_rows(named=True):
             values = {name: float(row[name]) for name in measures if _is_finite(row[name])}
-            own = {label: str(row[label]) for label in labels}
+            # A label that is also a column has a prefix.
+            own = {label.removeprefix("label."): str(row[label]) for label in labels}
             yield own, row["seed"], Run(str(row["hash"]), str(row["run"]), row["error"] or "", values)
 
     return _side(folder, made(), measures, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ackclock.gates.comparing import FAILING, IMPROVED, Change, Outcome
+from ackclock.gates.comparing import FAILING, IMPROVED, Change, Outcome, Verdict
 from ackclock.texts.numbers import counted, number
 
 COLUMNS = ("verdict", "point", "measure", "baseline", "now", "change", "p", "runs")
@@ -23,7 +23,7 @@ def headline(outcome: Outcome) -> str:
 
 
 def _numbers(outcome: Outcome) -> str:
-    words = {
+    words: dict[Verdict, str] = {
         "lost": "without a value",
         "worse": "worse",
         "changed": "changed",
@@ -65,7 +65,7 @@ def cells(change: Change) -> tuple[str, ...]:
         measure.text(change.before),
         measure.text(change.after),
         percent(change.relative),
-        probability(change.adjusted) if change.adjusted is not None else change.note and "–" or "no noise",
+        probability(change.adjusted) if change.adjusted is not None else "–" if change.note else "no noise",
         f"{change.runs:,}",
     )
 
