@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ackclock.papers.claims import Claim
-from ackclock.papers.evidence import Chances, Evidence, combine, corrected
+from ackclock.papers.evidence import Chances, Evidence, combine, corrected, summary, survival
 from ackclock.papers.verdicts import judge, judge_all
 from ackclock.statistics.intervals import interval
 from ackclock.statistics.ratios import ratio
@@ -151,6 +151,12 @@ def test_the_family_is_all_claims_with_a_p_value() -> None:
     assert made[2].text == "p = 0.04; does not survive the correction for 3 claims (Holm = 0.06, BH = 0.04)"
     assert Evidence(0.3, -0.5, 0.6, 0.3, 2).text == "p = 0.3, effect size g = −0.5"
     assert corrected([]) == []
+    assert list(map(survival, made)) == ["survives", None, "does not survive", "does not survive"]
+    assert summary(made) == (
+        "3 of 3 verdicts over seeds are decided; 1 survive Holm's correction for all of them, "
+        "3 that of Benjamini and Hochberg"
+    )
+    assert summary([None]) == ""
 
 
 def test_judgements_in_json_state_their_evidence() -> None:

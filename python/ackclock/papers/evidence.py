@@ -141,3 +141,21 @@ def corrected(found: Sequence[Evidence | None]) -> list[Evidence | None]:
     both = zip(known, families.holm(values), families.benjamini_hochberg(values), strict=True)
     made = iter([replace(item, holm=holm, bh=bh, family=len(known)) for item, holm, bh in both])
     return [None if item is None else next(made) for item in found]
+
+
+def survival(found: Evidence | None) -> str | None:
+    """Return whether a verdict survives Holm's correction, in words; None for a range, or an undecided claim."""
+    if found is None or found.p_value >= SIGNIFICANCE:
+        return None
+    return "survives" if found.survives else "does not survive"
+
+
+def summary(found: Sequence[Evidence | None]) -> str:
+    """Count the verdicts that survive the correction; empty if no claim has a p-value."""
+    known = [item for item in found if item is not None]
+    decided = [item for item in known if item.p_value < SIGNIFICANCE]
+    if not known:
+        return ""
+    holm, bh = sum(item.survives for item in decided), sum((item.bh or 0.0) < SIGNIFICANCE for item in decided)
+    verdicts = f"{len(decided)} of {len(known)} verdicts over seeds are decided"
+    return f"{verdicts}; {holm} survive Holm's correction for all of them, {bh} that of Benjamini and Hochberg"
