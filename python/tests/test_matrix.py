@@ -339,7 +339,7 @@ def test_only_compositions_that_stay_better_are_marked() -> None:
         names = (f"{key}_vs", f"{key}_vs_low", f"{key}_vs_high", f"{key}_holm")
         return dict(zip(names, (*ends, holm), strict=True))
 
-    assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.01), "goodput_bps") == "×1.200 [×1.100, ×1.300] *"
+    assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.01), "goodput_bps") == "* ×1.200 [×1.100, ×1.300]"
     assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.06), "goodput_bps") == "×1.200 [×1.100, ×1.300]"
     assert not crosstables.wins(row("goodput_bps", (0.8, 0.7, 0.9), 0.01), "goodput_bps"), "worse"
     assert crosstables.wins(row("loss_rate", (-0.02, -0.03, -0.01), 0.01), "loss_rate")

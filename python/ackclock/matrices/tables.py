@@ -16,8 +16,9 @@ from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
 SIGNIFICANCE = 0.05
-WINS = " *"
+WINS = "* "
 """Mark of a composition that is better than the baseline after Holm's correction."""
+LEGEND = " (*: better after Holm's correction)"
 MOST_ROWS = 12  # compositions of a matrix that is shown in full
 
 Row = Mapping[str, Any]
@@ -125,9 +126,8 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
         for rank, key, row in rows
     ]
     columns = ["path", "rank", *(title(axis) for axis in axes), *(each.title for each in metrics), "against baseline"]
-    if any(line[-1].endswith(WINS) for line in lines):
-        columns[-1] += " (*: better after Holm's correction)"
-    return Shown("compositions", columns, lines, 2 + len(axes))
+    marked = any(line[-1].startswith(WINS) for line in lines)
+    return Shown(f"compositions{LEGEND if marked else ''}", columns, lines, 2 + len(axes))
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:
@@ -166,7 +166,7 @@ def against(row: Row, key: str) -> str:
     if mean is None:
         return "–"
     ends = "" if low is None else f" [{relative(low, METRICS[key])}, {relative(high, METRICS[key])}]"
-    return relative(mean, METRICS[key]) + ends + (WINS if wins(row, key) else "")
+    return (WINS if wins(row, key) else "") + relative(mean, METRICS[key]) + ends
 
 
 def wins(row: Row, key: str) -> bool:

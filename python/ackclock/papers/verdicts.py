@@ -27,6 +27,8 @@ half of the cells, and does not hold if it cannot reach that number. A claim wit
 Runs cannot tell if they do not show the spread of other runs. Examples are a single run, seeds without effect, two
 equal runs, and two variants that are both 0. If a claim has runs on drawn paths and on the exact path, the drawn paths
 decide its verdict. The judgement on the exact path is attached to it.
+
+`evidence` adds p-values, effect sizes, and their correction for all claims of a paper; they do not change a verdict.
 """
 
 from __future__ import annotations
