@@ -11,6 +11,7 @@ import typer
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
+from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "sweep": sweep,
     "paper": paper,
     "matrix": matrix,
+    "gate": gate,
     "plot": plot,
     "query": query,
     "model": model,

@@ -15,6 +15,7 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
 
     from ackclock.papers import report, reproduction
+    from ackclock.papers.evidence import summary, survival
     from ackclock.papers.plan import plan_paper
 
     plan = plan_paper(paper, quick=quick)
@@ -29,7 +30,9 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     output.note("drawing and writing the report")
     written = report.write(outcome, target)
     main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]
-    lines = [[item.claim.id, item.verdict, item.claim.source] for item in main]
-    output.table(["claim", "verdict", "source in the paper"], lines, left=3)
+    lines = [[item.claim.id, item.verdict, survival(item.evidence), item.claim.source] for item in main]
+    output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+    if said := summary([item.evidence for item in written.judgements]):
+        output.note(said)
     output.note(f"{outcome.reused} runs were stored, {len(plan.runs) - outcome.reused} are new")
     output.place(written.html)
