@@ -109,7 +109,7 @@ class Table:
 
 
 def numbers(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """Return a table of formatted numbers; all columns but the first `left` sort by the number at the start of a text."""
+    """Return a table of formatted numbers; all columns but the first `left` sort by the number they begin with."""
     kinds = [Column(name, "text" if index < left else "number") for index, name in enumerate(columns)]
     return Table(kinds, [[_parsed(text, index >= left) for index, text in enumerate(row)] for row in rows])
 
