@@ -17,6 +17,7 @@ from ackclock.cli.commands.model import model
 from ackclock.cli.commands.paper import paper
 from ackclock.cli.commands.plot import plot
 from ackclock.cli.commands.query import query
+from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.sweep import sweep
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "matrix": matrix,
     "plot": plot,
     "query": query,
+    "report": report,
     "model": model,
     "list": list_,
     "check": check,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ackclock.texts.numbers import number
 
@@ -92,7 +92,7 @@ class Table:
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Value]]
+    rows: Sequence[Sequence[Any]]
     title: str = ""
     anchor: str = ""
     note: str = ""
