@@ -15,6 +15,7 @@ from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
 from ackclock.cli.commands.paper import paper
+from ackclock.cli.commands.papers import papers
 from ackclock.cli.commands.plot import plot
 from ackclock.cli.commands.query import query
 from ackclock.cli.commands.report import report
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "sweep": sweep,
     "paper": paper,
+    "papers": papers,
     "matrix": matrix,
     "plot": plot,
     "query": query,

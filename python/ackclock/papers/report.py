@@ -139,9 +139,10 @@ Drawn = tuple[Sheet, Path, Interactive]
 
 @dataclass(frozen=True)
 class Report:
-    """The judgements, and the written HTML file."""
+    """The judgements, the answer, and the written HTML file."""
 
     judgements: Sequence[Judgement]
+    answer: answers.Answer
     html: Path
 
 
@@ -195,7 +196,7 @@ def write(outcome: Outcome, directory: Path) -> Report:
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
-    return Report(judgements, directory / "report.html")
+    return Report(judgements, context["answer"], directory / "report.html")
 
 
 def stored_paper(directory: Path) -> str:

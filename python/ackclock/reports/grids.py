@@ -54,7 +54,7 @@ class Cell:
     mark : str
         Its look: ``holds``, ``does-not-hold``, ``cannot-tell``, ``not-run``, ``better``, ``worse``, or "".
     target : str
-        Anchor in the page, or relative file, to which it links.
+        Anchor in the page to which it links; with a slash, a relative file, such as ``./run/report.html``.
     """
 
     text: str

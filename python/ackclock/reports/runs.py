@@ -84,10 +84,10 @@ def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:
     if busy.height:
         link = busy.row(0, named=True)
         waited = link["sojourn_mean"]
-        wait = f", where packets waited {number(1e3 * waited, 3)} ms on average" if waited is not None else ""
+        wait = f", delayed packets by {number(1e3 * waited, 3)} ms on average" if waited is not None else ""
         said.append(
-            f"The busiest link, {link['name']}, was used {number(100 * link['utilisation'], 3)} %{wait}; "
-            f"it dropped {counted(link['drops'], 'packet')}."
+            f"The busiest link, {link['name']}, was used {number(100 * link['utilisation'], 3)} % of the run{wait}, "
+            f"and dropped {counted(link['drops'], 'packet')}."
         )
     return " ".join(said) or "No flow sent anything."
 
