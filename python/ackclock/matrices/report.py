@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars
@@ -12,11 +15,13 @@ from ackclock.files import leftovers, storage, targets
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, overview
-from ackclock.matrices.metrics import MEASURED, METRICS
+from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.tables import answer, tables
 from ackclock.reports.rendering import embedded, render
 
 MEASURED_FILE = "measured.parquet"
+FRESH_FILE = "measured.jsonl"
+"""Measurements of this attempt, a line each; a killed process leaves them."""
 WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
 
 
@@ -42,12 +47,41 @@ def begin(directory: Path, plan: Plan) -> Measured:
 
 
 def _measured(directory: Path) -> Measured:
-    """Read stored measurements; ignore a file that cannot be read."""
-    try:
+    """Read stored measurements; ignore a file or a line that cannot be read."""
+    known: Measured = {}
+    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
         kept = polars.read_parquet(directory / MEASURED_FILE)
-        return {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
-    except (OSError, polars.exceptions.PolarsError):
+        known = {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
+    return {**known, **_fresh(directory)}
+
+
+def _fresh(directory: Path) -> Measured:
+    """Read the lines of an attempt that was killed; the last one may be incomplete."""
+    try:
+        lines = (directory / FRESH_FILE).read_bytes().splitlines()
+    except OSError:
         return {}
+    found: Measured = {}
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError):
+            key, row = json.loads(line)
+            if isinstance(key, str) and isinstance(row, dict) and set(row) == set(MEASURED):
+                found[key] = row
+    return found
+
+
+@contextlib.contextmanager
+def keeping(directory: Path) -> Iterator[Callable[[str, Row], None]]:
+    """Return a function that stores the measurements of a run at once, by its key."""
+    with (directory / FRESH_FILE).open("ab") as file:
+        # The line that a killed attempt left may be incomplete.
+        file.write(b"\n")
+
+        def store(key: str, row: Row) -> None:
+            file.write(json.dumps([key, row]).encode() + b"\n")
+            file.flush()
+
+        yield store
 
 
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
@@ -55,6 +89,7 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
     rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
+    (directory / FRESH_FILE).unlink(missing_ok=True)
     storage.write_parquet(directory / "runs.parquet", matrix.runs)
     storage.write_parquet(directory / "matrix.parquet", matrix.table)
     storage.write_text(directory / "matrix.csv", matrix.table.write_csv())
