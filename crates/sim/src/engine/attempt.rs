@@ -66,7 +66,7 @@ table! {
         flows: Option<u64> = |run| Some(run.measured()?.flows), "", "number of flows";
         finished_flows: Option<u64> = |run| Some(run.measured()?.finished_flows), "", "number of flows with a `completion_time`";
         delivered_bytes: Option<u64> = |run| Some(run.measured()?.delivered_bytes), "bytes", "sum of the flows' `delivered_bytes`";
-        goodput_bps: Option<f64> = |run| Some(run.measured()?.goodput_bps), "bit/s", "sum of the flows' `goodput_bps`";
+        goodput_bps: Option<f64> = |run| Some(run.measured()?.goodput_bps), "bit/s", "payload delivered by all flows, without headers, per second of the run";
         jain: Option<f64> = |run| run.measured()?.jain, "", "Jain's index of the flows' `goodput_bps`: 1 if all are equal, 1/n if one of n flows has everything, null if all are 0";
         sent_packets: Option<u64> = |run| Some(run.measured()?.sent_packets), "packets", "sum of the flows' `sent_packets`";
         retransmitted_packets: Option<u64> = |run| Some(run.measured()?.retransmitted_packets), "packets", "sum of the flows' `retransmitted_packets`";
@@ -133,7 +133,7 @@ impl Measures {
             flows: flows.len() as u64,
             finished_flows: (times.count - times.unfinished) as u64,
             delivered_bytes: sum(|flow| flow.delivered_bytes),
-            goodput_bps: flows.iter().map(|flow| flow.goodput_bps).sum(),
+            goodput_bps: 8.0 * sum(|flow| flow.payload) as f64 / scenario.duration.as_secs_f64(),
             jain: jain(flows.iter().map(|flow| flow.goodput_bps)),
             sent_packets: sum(|flow| flow.sent_packets),
             retransmitted_packets: sum(|flow| flow.retransmitted_packets),
