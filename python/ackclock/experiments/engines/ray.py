@@ -182,6 +182,11 @@ class Ray:
             return self._ray.get(task)
         except errors.RayTaskError as error:
             raise error.cause from None
+        except errors.OutOfMemoryError:
+            reason = (
+                f"its node ran out of memory {RETRIES + 1} times; use larger nodes, or limit runs with --max-memory"
+            )
+            raise ChildProcessError(f"batch {index + 1}: {reason}") from None
         except errors.RayError as error:
             first = str(error).strip().split("\n")[0]
             raise ChildProcessError(
@@ -210,8 +215,10 @@ def _check_reachable(address: str) -> None:
 
 
 def _imported() -> Any:  # noqa: ANN401 - a module
-    # Ray prints the log of a lost node to stdout, which may carry JSON. Ray reads this variable when it is imported.
+    # Ray reads these variables when it is imported. It would print the log of a lost node to stdout, which may carry
+    # JSON, and would repeat a task without end whose worker needs too much memory.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    os.environ.setdefault("RAY_task_oom_retries", str(RETRIES))
     try:
         import ray
     except ImportError:
