@@ -18,6 +18,7 @@ from ackclock.cli.commands.paper import paper
 from ackclock.cli.commands.plot import plot
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
+from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "paper": paper,
     "matrix": matrix,
+    "tune": tune,
     "plot": plot,
     "model": model,
     "list": list_,

@@ -1,0 +1,135 @@
+"""The figure of a tuning: the history of the search, and the objective over each parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ackclock.drawing.curves import COLOURS, new_figure, share_legend
+from ackclock.drawing.panels import style_axes
+from ackclock.experiments.labelled import Scale, scale_of
+from ackclock.texts.labels import last_part
+from ackclock.texts.names import in_figure
+from ackclock.tuning.schema import Parameter, Tuning
+from ackclock.tuning.search import COMPLETE, PRUNED, Trial
+
+COLUMNS = 3
+KINDS = (
+    ("complete", COLOURS[0], "o", lambda trial: trial.state == COMPLETE and trial.feasible),
+    ("breaks a constraint", COLOURS[4], "s", lambda trial: trial.state == COMPLETE and not trial.feasible),
+    ("ended early", "#999999", "x", lambda trial: trial.state == PRUNED),
+)
+
+
+def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Trial) -> Figure:
+    """Draw the history of the search, and a panel for each parameter."""
+    count = len(tuning.parameters) + 1
+    columns = min(COLUMNS, count)
+    drawn = new_figure((3.9 * columns + 0.4, 3.0 * math.ceil(count / columns) + 0.5))
+    name = title(tuning)
+    history = drawn.add_subplot(math.ceil(count / columns), columns, 1)
+    _points(history, trials, {trial.number: float(trial.number) for trial in trials})
+    _best_so_far(history, tuning, reference, trials)
+    _finish(history, tuning, reference, trials, "trial", name)
+    for place, parameter in enumerate(tuning.parameters, start=2):
+        axes = drawn.add_subplot(math.ceil(count / columns), columns, place)
+        _slice(axes, tuning, parameter, (reference, trials, best))
+        _finish(axes, tuning, reference, trials, None, name if place % columns == 1 or columns == 1 else "")
+    share_legend(drawn)
+    return drawn
+
+
+def title(tuning: Tuning) -> str:
+    """Return the name of the objective with its unit."""
+    from ackclock.tuning.measures import MEASURES
+
+    unit = "over the defaults" if tuning.goal.relative else MEASURES[tuning.goal.measure].unit
+    worst = "worst path: " if tuning.goal.over == "worst" else ""
+    return f"{worst}{tuning.goal.measure}" + (f" ({unit})" if unit else "")
+
+
+def _points(axes: Axes, trials: Sequence[Trial], places: Mapping[int, float]) -> None:
+    for label, colour, marker, wanted in KINDS:
+        own = [trial for trial in trials if trial.value is not None and trial.number in places and wanted(trial)]
+        if own:
+            axes.plot(
+                [places[trial.number] for trial in own], [trial.value or 0.0 for trial in own], linestyle="none",
+                marker=marker, markersize=3.5, alpha=0.75, color=colour, label=label,
+            )  # fmt: skip
+
+
+def _best_so_far(axes: Axes, tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> None:
+    sign = tuning.goal.sign
+    best = (reference.value or 0.0) * sign if reference.feasible else -math.inf
+    values = []
+    for trial in trials:
+        if trial.state == COMPLETE and trial.feasible and trial.value is not None:
+            best = max(best, trial.value * sign)
+        values.append(best * sign if math.isfinite(best) else math.nan)
+    axes.step([trial.number for trial in trials], values, where="post", color=COLOURS[1], label="best so far")
+
+
+def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial, Sequence[Trial], Trial]) -> None:
+    reference, trials, best = drawn
+    texts = {trial.number: str(trial.values[parameter.name]) for trial in trials}
+    own = reference.values[parameter.name]
+    listed = [str(value) for value in parameter.values] if not isinstance(parameter.values, Mapping) else []
+    scale = _scale([*listed, *texts.values(), *([own] if own else [])], parameter)
+    _points(axes, trials, {number: scale.places[text] for number, text in texts.items()})
+    if own in scale.places:
+        axes.axvline(scale.places[own], color="black", linewidth=0.9, linestyle=":", label="defaults")
+    if best.number:
+        axes.plot(
+            scale.places[texts[best.number]], best.value or 0.0, marker="*", markersize=12, linestyle="none",
+            color=COLOURS[1], markeredgecolor="white", label="best",
+        )  # fmt: skip
+    if scale.words:
+        axes.set_xticks(list(scale.places.values()), [in_figure(word) for word in scale.places], rotation=20)
+    elif isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log":
+        axes.set_xscale("log")
+    axes.set_xlabel(in_figure(_short(parameter, tuning) + (f" ({scale.unit})" if scale.unit else "")))
+
+
+def _scale(texts: Sequence[str], parameter: Parameter) -> Scale:
+    """Return the places of values; the unit is that of the range."""
+    if isinstance(parameter.values, Mapping):
+        return scale_of([str(parameter.values["from"]), *texts])
+    return scale_of(texts)
+
+
+def _short(parameter: Parameter, tuning: Tuning) -> str:
+    """Return the last part of a parameter's name, or more if others end alike or in a number."""
+    name = parameter.name
+    parts = name.split(".")
+    if parts[-1].isdecimal() and len(parts) > 1:
+        return ".".join(parts[-2:])
+    alike = [each for each in tuning.parameters if last_part(each.name) == last_part(name)]
+    return name if len(alike) > 1 else last_part(name)
+
+
+def _finish(
+    axes: Axes, tuning: Tuning, reference: Trial, trials: Sequence[Trial], xlabel: str | None, ylabel: str
+) -> None:
+    if reference.value is not None:
+        axes.axhline(reference.value, color="black", linewidth=0.9, linestyle=":", label="defaults")
+    if xlabel:
+        axes.set_xlabel(xlabel)
+    axes.set_ylabel(in_figure(ylabel))
+    _crop(axes, reference, trials, tuning.goal.sign)
+    style_axes(axes)
+
+
+def _crop(axes: Axes, reference: Trial, trials: Sequence[Trial], sign: int) -> None:
+    """Cut off the worst tenth of the trials if it would flatten the rest."""
+    values = sorted((trial.value * sign for trial in trials if trial.value is not None), reverse=True)
+    if len(values) < 10:
+        return
+    kept = np.array([*values[: math.ceil(0.9 * len(values))], (reference.value or 0.0) * sign])
+    extent = float(np.ptp(kept))
+    if extent > 0 and values[-1] < kept.min() - 2 * extent:
+        low, high = kept.min() - 0.1 * extent, kept.max() + 0.1 * extent
+        axes.set_ylim(*((low, high) if sign > 0 else (-high, -low)))

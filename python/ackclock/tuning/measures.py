@@ -1,0 +1,208 @@
+"""Measures of a tuned run: those that an objective or a constraint can name, and the values of rivals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ackclock.experiments.measures import Measurement
+from ackclock.result import Result, frame, rows
+from ackclock.statistics.fairness import jain_index
+
+Row = dict[str, Any]
+HARM = "harm"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure.
+
+    Attributes
+    ----------
+    unit : str
+        Its unit; empty for shares, counts and indices.
+    meaning : str
+        What it measures.
+    derive : callable or None
+        Function of a run; None for `HARM`, which compares two runs.
+    trace : str
+        The trace that it needs; empty if it needs none.
+    """
+
+    unit: str
+    meaning: str
+    derive: Callable[[Run], float | None] | None
+    trace: str = ""
+
+
+class Run:
+    """The tables of a run, read once.
+
+    Parameters
+    ----------
+    result
+        The run.
+    tested
+        Patterns of the names of the flows under test.
+    """
+
+    def __init__(self, result: Result, tested: Sequence[str]) -> None:
+        self.result = result
+        self.flows = rows(result.flows)
+        self.tested = [flow for flow in self.flows if is_tested(flow["name"], tested)]
+        self.rivals = [flow for flow in self.flows if not is_tested(flow["name"], tested)]
+        self._patterns = tested
+
+    @property
+    def times(self) -> list[float]:
+        """Load times of pages, or completion times of transfers, or of flows with a size.
+
+        Unfinished ones count with the time until the end of the run.
+        """
+        for table, time, start in (
+            (rows(self.result.pages), "load_time", "start_s"),
+            (rows(self.result.transfers), "completion_time", "queued_s"),
+        ):
+            own = [row for row in table if is_tested(row["application"], self._patterns)]
+            if own:
+                return [self._time(row, time, start) for row in own]
+        return [completion(flow, self.result.duration) for flow in self.tested if flow["size_packets"] is not None]
+
+    def _time(self, row: Row, time: str, start: str) -> float:
+        return self.result.duration - row[start] if row[time] is None else float(row[time])
+
+    @property
+    def bottleneck(self) -> Row:
+        """The row of the slowest link on the path of the first flow's data."""
+        name = self.result.scenario.bottleneck
+        return next(link for link in rows(self.result.links) if link["name"] == name)
+
+    def share(self, column: str) -> float | None:
+        """Return packets of the tested flows over the packets that they sent."""
+        sent = sum(flow["sent_packets"] for flow in self.tested)
+        return sum(flow[column] for flow in self.tested) / sent if sent else None
+
+
+def completion(flow: Row, end: float) -> float:
+    """Return the completion time of a flow, or its time until the end of the run."""
+    time: float | None = flow["completion_time"]
+    return max(0.0, end - (flow["start_s"] or 0.0)) if time is None else time
+
+
+def _goodput(run: Run) -> float | None:
+    return math.fsum(flow["goodput_bps"] for flow in run.tested) if run.tested else None
+
+
+def _completion_mean(run: Run) -> float | None:
+    times = run.times
+    return math.fsum(times) / len(times) if times else None
+
+
+def _completion_p95(run: Run) -> float | None:
+    import numpy as np
+
+    times = run.times
+    return float(np.quantile(times, 0.95)) if times else None
+
+
+def _sojourn_p95(run: Run) -> float | None:
+    import polars
+
+    trace = frame(run.result.trace("sojourn"))
+    own = trace.filter(polars.col("link").cast(polars.String) == run.result.scenario.bottleneck)
+    found: float | None = own["sojourn"].quantile(0.95, "linear")
+    return found
+
+
+def _jain(run: Run) -> float | None:
+    lasting = [flow["goodput_bps"] for flow in run.flows if flow["size_packets"] is None]
+    return jain_index(lasting) if len(lasting) > 1 else None
+
+
+MEASURES = {
+    "goodput_bps": Measure("bit/s", "goodput of the tested flows, added up", _goodput),
+    "completion_mean": Measure("s", "mean completion time of flows, transfers or pages", _completion_mean),
+    "completion_p95": Measure("s", "95th percentile of the completion times", _completion_p95),
+    "retransmitted_share": Measure(
+        "", "retransmitted packets over sent packets", lambda run: run.share("retransmitted_packets")
+    ),
+    "loss_rate": Measure("", "lost packets over sent packets", lambda run: run.share("dropped_packets")),
+    "timeouts": Measure(
+        "", "expired retransmission timers", lambda run: float(sum(flow["timeouts"] for flow in run.tested))
+    ),
+    "sojourn_mean": Measure(
+        "s", "mean waiting time at the bottleneck", lambda run: run.bottleneck["sojourn_mean"]
+    ),
+    "sojourn_p95": Measure("s", "95th percentile of the waiting times at the bottleneck", _sojourn_p95, "sojourn"),
+    "jain": Measure("", "Jain's index of the goodputs of all flows without a size", _jain),
+    HARM: Measure("", "largest harm to a flow that is not under test", None),
+}  # fmt: skip
+"""Every measure."""
+
+
+@dataclass(frozen=True)
+class Score(Measurement[Row]):
+    """The measurement of a run: every measure that needs no trace, and the wanted ones that need one."""
+
+    tested: tuple[str, ...]
+    traced: tuple[str, ...]
+
+    @property
+    def record(self) -> list[str]:
+        """The traces of the wanted measures."""
+        return sorted({MEASURES[name].trace for name in self.traced})
+
+    @property
+    def said(self) -> list[list[str]]:
+        """The tested flows and the measures that need a trace."""
+        return [list(self.tested), list(self.traced)]
+
+    def take(self, result: Result) -> Row:
+        """Measure a run: values by measure, and goodput or completion time of each rival."""
+        run = Run(result, self.tested)
+        values = {
+            name: measure.derive(run)
+            for name, measure in MEASURES.items()
+            if measure.derive is not None and (not measure.trace or name in self.traced)
+        }
+        rivals = {
+            flow["name"]: [
+                flow["goodput_bps"] if flow["size_packets"] is None else completion(flow, result.duration),
+                flow["size_packets"] is None,
+            ]
+            for flow in run.rivals
+        }
+        return {"values": values, "rivals": rivals}
+
+
+def is_tested(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a flow of this name is under test."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def harm(alone: Mapping[str, Any], together: Mapping[str, Any]) -> float | None:
+    """Largest harm to a rival: the relative loss of its goodput, or growth of its completion time.
+
+    Harm is (x − y)/x if more is better, and (y − x)/y if less is better; x is the value without the tested flows, y the
+    value beside them. It is 0 without any effect, 1 if nothing is left, and negative for a benefit.
+
+    Parameters
+    ----------
+    alone, together
+        The rivals of the run without the tested flows, and of the run with them.
+
+    References
+    ----------
+    R. Ware, M. Mukerjee, S. Seshan and J. Sherry, *Beyond Jain's fairness index: setting the bar for the deployment of
+    congestion control algorithms*, HotNets 2019, §3.
+    """
+    found = []
+    for name, (value, more_is_better) in together.items():
+        solo = alone[name][0]
+        lost, whole = (solo - value, solo) if more_is_better else (value - solo, value)
+        if whole > 0:
+            found.append(lost / whole)
+    return max(found) if found else None
