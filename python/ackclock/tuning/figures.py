@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ackclock.drawing.curves import COLOURS, new_figure, share_legend
 from ackclock.drawing.panels import style_axes
 from ackclock.experiments.labelled import Scale, scale_of
 from ackclock.texts.labels import last_part
 from ackclock.texts.names import in_figure
+from ackclock.tuning.measures import MEASURES
 from ackclock.tuning.schema import Parameter, Tuning
 from ackclock.tuning.search import COMPLETE, PRUNED, Trial
 
@@ -45,8 +47,6 @@ def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Tria
 
 def title(tuning: Tuning) -> str:
     """Return the name of the objective with its unit."""
-    from ackclock.tuning.measures import MEASURES
-
     unit = "over the defaults" if tuning.goal.relative else MEASURES[tuning.goal.measure].unit
     worst = "worst path: " if tuning.goal.over == "worst" else ""
     return f"{worst}{tuning.goal.measure}" + (f" ({unit})" if unit else "")
@@ -91,6 +91,9 @@ def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial,
         axes.set_xticks(list(scale.places.values()), [in_figure(word) for word in scale.places], rotation=20)
     elif isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log":
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(in_figure(_short(parameter, tuning) + (f" ({scale.unit})" if scale.unit else "")))
 
 

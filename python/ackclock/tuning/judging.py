@@ -102,5 +102,5 @@ def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, 
     found = []
     for place, path in enumerate(tuning.held_out.paths):
         of, to = ([value for (own, _), value in cells.items() if own == place] for cells in (winner, base))
-        found.append((path.name or path.scenario.name, scores.mean(to), scores.mean(of), pairs.compare(of, to)))
+        found.append((path.name, scores.mean(to), scores.mean(of), pairs.compare(of, to)))
     return found

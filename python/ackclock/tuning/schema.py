@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from ackclock.experiments import budget
 from ackclock.experiments.labelled import scale_of
 from ackclock.files import checks, toml
 from ackclock.scenario import Scenario, load
-from ackclock.texts.labels import suggestion
+from ackclock.texts.labels import last_part, suggestion
 from ackclock.tuning.measures import HARM, MEASURES, is_tested
 from ackclock.tuning.places import Places
 
@@ -93,8 +93,14 @@ class Constraint:
 class NetworkPath:
     """A path: a run of the scenario's ``[sweep]``, or the scenario itself."""
 
-    name: str
+    labels: Mapping[str, str]
     scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """The values of its axes, or the name of the scenario."""
+        words = [f"{last_part(label)}={value}" for label, value in self.labels.items()]
+        return ", ".join(words) or self.scenario.name
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,7 @@ SEEDS = checks.Kind(
 OVER = checks.one_of("mean", "worst")
 TOP = {
     "scenario": checks.TEXT,
+    "set": checks.TABLE,
     "flows": checks.Kind("a pattern of names, or a list of them", lambda value: bool(_texts(value))),
     "parameters": checks.TABLE,
     "objective": checks.TABLE,
@@ -165,8 +172,10 @@ TOP = {
 OBJECTIVE = {"minimise": checks.TEXT, "maximise": checks.TEXT, "over": OVER, "relative": checks.BOOL}
 BOUND = checks.Kind("a number, a text with a unit, or 'reference'", lambda value: isinstance(value, (int, float, str)))
 CONSTRAINT = {"at_most": BOUND, "at_least": BOUND, "over": OVER}
-TRAINING = {"seeds": SEEDS, "set": checks.TABLE}
-HELD_OUT = {**TRAINING, "scenario": checks.TEXT, "pairs": checks.one_of("seeds", "paths")}
+TRAINING = {"seeds": SEEDS}
+HELD_OUT = {
+    "seeds": SEEDS, "set": checks.TABLE, "scenario": checks.TEXT, "pairs": checks.one_of("seeds", "paths"),
+}  # fmt: skip
 PARAMETER = {"from": BOUND, "to": BOUND, "scale": checks.TEXT, "keys": checks.TEXTS, "values": checks.Kind(
     "a list of values", lambda value: isinstance(value, list) and bool(value))}  # fmt: skip
 
@@ -205,7 +214,7 @@ class _Reader:
             file=self._file,
             scenario=scenario,
             text=self._text,
-            parameters=self._parameters(training),
+            parameters=self._parameters([axis for path in training.paths for axis in path.labels]),
             goal=self._goal(),
             constraints=self._constraints(training, tested),
             tested=tested,
@@ -226,9 +235,7 @@ class _Reader:
                 name = "".join(f"{each}." for each in path) + key
                 raise ValueError(f"{self._place(*path)}: {name} is missing; it must be {known[key].words}")
 
-    def _setting(
-        self, name: str, known: Mapping[str, checks.Kind], scenario: Path, seeds: Sequence[int]
-    ) -> Setting:  # fmt: skip
+    def _setting(self, name: str, known: Mapping[str, checks.Kind], scenario: Path, seeds: Sequence[int]) -> Setting:
         table = self._document.get(name, {})
         self._keys((name,), table, known, ())
         if "seeds" in table:
@@ -237,22 +244,21 @@ class _Reader:
         budget.check_runs(len(paths) * len(seeds), MOST_CELLS, f"[{name}] needs fewer paths or seeds")
         return Setting(paths, tuple(seeds))
 
-    def _paths(self, name: str, scenario: Path, settings: Table) -> tuple[NetworkPath, ...]:
+    def _paths(self, name: str, scenario: Path, own: Table) -> tuple[NetworkPath, ...]:
+        """Return the runs of a scenario's ``[sweep]``, with the settings of the file, then its own."""
         try:
-            points = load(scenario, settings).sweep_points()
+            points = load(scenario, {**self._document.get("set", {}), **own}).sweep_points()
             found = [points[index] for index in range(len(points))]
         except _core.ScenarioError as error:
-            inside = any(f"--set {key}" in str(error) for key in settings)
-            raise ValueError(f"{self._place(name, 'set')}: {error}" if inside else str(error)) from None
+            wrong = str(error).startswith("--set")
+            setting = (name, "set") if any(f"--set {key}=" in str(error) for key in own) else ("set",)
+            raise ValueError(f"{self._place(*setting)}: {error}" if wrong else str(error)) from None
         except FileNotFoundError:
-            key = (name, "scenario") if "scenario" in self._document.get(name, {}) else ("scenario",)
-            raise ValueError(f"{self._place(*key)}: there is no file {scenario}") from None
+            given = (name, "scenario") if "scenario" in self._document.get(name, {}) else ("scenario",)
+            raise ValueError(f"{self._place(*given)}: there is no file {scenario}") from None
         if "seed" in found[0][0]:
             raise ValueError(f"{scenario}: [sweep] sets the seed; give the seeds as {name}.seeds in {self._file}")
-        return tuple(
-            NetworkPath(", ".join(f"{label.rpartition('.')[2]}={value}" for label, value in labels.items()), each)
-            for labels, each in found
-        )
+        return tuple(NetworkPath(labels, each) for labels, each in found)
 
     def _seeds(self, path: Sequence[str], given: object) -> Sequence[int]:
         place = self._place(*path)
@@ -279,7 +285,7 @@ class _Reader:
                 if path.scenario.hash in used:
                     raise ValueError(
                         f"{self._place('held_out', 'seeds')}: seed {min(shared)} is used for training on the same "
-                        f"path ({path.name or path.scenario.name}); held-out runs need other seeds or other paths"
+                        f"path ({path.name}); held-out runs need other seeds or other paths"
                     )
         return found
 
@@ -292,7 +298,7 @@ class _Reader:
                     near = checks.near(pattern, names[:25])
                     raise ValueError(f"{self._place('flows')}: no flow has the name {pattern!r}{near}")
 
-    def _parameters(self, training: Setting) -> tuple[Parameter, ...]:
+    def _parameters(self, axes: Collection[str]) -> tuple[Parameter, ...]:
         table = self._document["parameters"]
         if not table:
             raise ValueError(f"{self._place('parameters')}: names no parameter; name the key of a scenario")
@@ -302,7 +308,9 @@ class _Reader:
             twice = next((key for key in each.keys if keys.count(key) > 1), None)
             if twice:
                 raise ValueError(f"{each.place}: {twice} is set twice")
-            self._check_sweep(each, training)
+            for key in each.keys:
+                if key in axes:
+                    raise ValueError(f"{each.place}: is an axis of [sweep]; tune it, or sweep it")
         return tuple(found)
 
     def _parameter(self, name: str, given: object) -> Parameter:
@@ -320,12 +328,6 @@ class _Reader:
         if "values" in given and "from" in given:
             raise ValueError(f"{place}: has values and a range; keep one of them")
         return Parameter(name, tuple(given.get("keys", [name])), values, place)
-
-    def _check_sweep(self, parameter: Parameter, training: Setting) -> None:
-        for key in parameter.keys:
-            base = load(self._file.parent / self._document["scenario"], self._document.get("training", {}).get("set"))
-            if key in base.sweep_points().labels(0):
-                raise ValueError(f"{parameter.place}: is an axis of [sweep]; tune it, or sweep it")
 
     def _goal(self) -> Goal:
         table = self._document["objective"]

@@ -46,9 +46,7 @@ class Space:
         for parameter in tuning.parameters:
             self._draw(base, [parameter])
         self._core = self._draw(base, tuning.parameters)
-        middle = {each.name: self._middle(each) for each in tuning.parameters}
-        for parameter in tuning.parameters:
-            self._check(parameter, base, self.values(middle)[parameter.name])
+        self._check(base)
         self._document = toml.read(tuning.scenario)
         self._base = base
 
@@ -64,13 +62,20 @@ class Space:
             raise ValueError(f"{parameter.place}: {cause}") from None
         return core
 
-    def _check(self, parameter: Parameter, base: Scenario, value: str) -> None:
-        for key in parameter.keys:
-            try:
-                base.set({key: value})
-            except _core.ScenarioError as error:
-                cause = str(error).splitlines()[0].removeprefix(f"--set {key}={value}: ")
-                raise ValueError(f"{parameter.place}: {cause}") from None
+    def _check(self, base: Scenario) -> None:
+        """Refuse parameters whose middle values make no valid scenario; the message names the parameter."""
+        values = self.values({each.name: self._middle(each) for each in self._parameters})
+        try:
+            base.set(self.settings(values))
+        except _core.ScenarioError as joint:
+            for parameter in self._parameters:
+                for key in parameter.keys:
+                    try:
+                        base.set({key: values[parameter.name]})
+                    except _core.ScenarioError as error:
+                        cause = str(error).splitlines()[0].rpartition(f"--set {key}={values[parameter.name]}: ")[2]
+                        raise ValueError(f"{parameter.place}: {cause}") from None
+            raise ValueError(f"{self._parameters[0].place}: with values in the middle of all ranges: {joint}") from None
 
     def _middle(self, parameter: Parameter) -> Any:  # noqa: ANN401
         values = parameter.values
@@ -108,15 +113,14 @@ class Space:
         flows, document = Frozen(self._base).flows, self._document
         given = document.get("flow", [])
         tables = [given] if isinstance(given, Mapping) else given
-        # Repeated flows move the places of those behind them.
-        repeated = any("count" in table or "arrivals" in table for table in tables)
         found: dict[str, str | None] = {}
         for each in self._parameters:
             words = each.keys[0].split(".")
-            if words[0] != "flow" or (repeated and len(tables) > 1):
+            index = int(words[1]) if words[0] == "flow" and words[1].isdecimal() else 0
+            # Repeated flows move the places of those behind them.
+            if words[0] != "flow" or any("count" in table or "arrivals" in table for table in tables[:index]):
                 found[each.name] = None
                 continue
-            index = int(words[1]) if words[1].isdecimal() else 0
             found[each.name] = _text(_inside(flows[index], words[2 if words[1].isdecimal() else 1 :]))
         return found
 
