@@ -11,9 +11,7 @@ from ackclock.tuning.function import tune
 from ackclock.tuning.search import optuna_module
 
 
-def tune_command(
-    file: Path, *, trials: int, seed: int, out: Path | None, json_output: bool, jobs: int | None
-) -> None:
+def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_output: bool, jobs: int | None) -> None:
     """Tune, print the answer and the tables or JSON, and write the results."""
     tuning = schema.read(file)
     optuna_module()
@@ -32,7 +30,7 @@ def tune_command(
         output.table(["parameter", "default", "best", "importance"], tuned.parameters())
         columns = ["measure", "wanted", "training: default", "best", "held out: default", "best", "difference [95 %]"]
         output.table(columns, tuned.measures(), left=2)
-        if len(tuning.held_out.paths) > 1:
+        if len(tuning.held_out.paths) > 1 and tuned.verdict.best.number:
             columns = ["held-out path", "default", "best", "difference [95 %]"]
             output.table(columns, tuned.paths(), title=tuning.goal.measure)
     if out is not None:

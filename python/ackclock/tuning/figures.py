@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from ackclock.drawing.curves import COLOURS, new_figure, share_legend
 from ackclock.drawing.panels import style_axes
@@ -92,7 +92,7 @@ def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial,
     elif isinstance(parameter.values, Mapping) and parameter.values.get("scale") == "log":
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(in_figure(_short(parameter, tuning) + (f" ({scale.unit})" if scale.unit else "")))
 

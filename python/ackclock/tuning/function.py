@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,9 @@ class Tuned:
         for each in self.tuning.parameters:
             default = self.found.reference.values[each.name]
             best = self.verdict.best.values[each.name]
-            rows.append([each.name, default or "the scenario's", best or "the scenario's", self.importance.get(each.name)])
+            rows.append(
+                [each.name, default or "the scenario's", best or "the scenario's", self.importance.get(each.name)]
+            )
         return rows
 
     def measures(self) -> list[list[object]]:
@@ -85,7 +86,7 @@ class Tuned:
     def _difference(self, name: str) -> str:
         try:
             base, winner = (scores.column(cells, name) for cells in self.verdict.cells)
-        except scores.Missing:
+        except scores.MissingError:
             return "–"
         unit = scores.units(self.tuning.goal, winner, self.tuning.pairs)
         if self.verdict.best.number == 0:
@@ -94,7 +95,9 @@ class Tuned:
 
     def paths(self) -> list[list[object]]:
         """Rows: held-out path, default, best, and difference over seeds, of the objective's measure."""
-        return [[name, base, best, interval_text(found)] for name, base, best, found in per_path(self.tuning, self.verdict)]
+        return [
+            [name, base, best, interval_text(found)] for name, base, best, found in per_path(self.tuning, self.verdict)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON."""
@@ -229,7 +232,7 @@ def bound(tuning: Tuning, name: str) -> str:
 def _mean(cells: Cells, name: str) -> float | None:
     try:
         return scores.over_paths(scores.column(cells, name), "mean", 1)
-    except scores.Missing:
+    except scores.MissingError:
         return None
 
 
@@ -241,7 +244,8 @@ def _titled(name: str) -> str:
 def interval_text(found: Comparison) -> str:
     """Return a difference with its 95 % interval."""
     difference = found.difference
-    if difference.note:
+    # Sums of equal runs can differ in their last bits.
+    if difference.note or difference.high - difference.low <= 1e-9 * abs(difference.mean):
         return f"{_signed(number(difference.mean))} (in every run)" if difference.count > 1 else number(difference.mean)
     mean, low, high = rounded(difference)
     return f"{_signed(mean)} [{low}, {high}]"
@@ -265,12 +269,13 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     gained = _percent(verdict.before)
     unit = "path" if tuning.pairs == "paths" else "seed"
     where = f"{len(tuning.held_out.paths)} × {len(tuning.held_out.seeds)} held-out runs (paths × seeds)"
-    if change.known:
-        base = abs(verdict.after[0])
-        low, high = sorted((change.low / base * 100, change.high / base * 100)) if base else (math.nan, math.nan)
-        size = f"{_percent(verdict.after)} (95 % interval {_signed_percent(low)} to {_signed_percent(high)}, pairs by {unit})"
+    base = abs(verdict.after[0])
+    if change.known and base:
+        low, high = sorted((change.low / base * 100, change.high / base * 100))
+        interval = f"95 % interval {_signed_percent(low)} to {_signed_percent(high)}, pairs by {unit}"
     else:
-        size = f"{_percent(verdict.after)} ({change.note})"
+        interval = f"no interval: every {unit} gives the same difference, so the runs need held-out paths to judge"
+    size = f"{_percent(verdict.after)} ({interval})"
     said = {
         "survives": "the gain survives",
         "not shown": "no gain is shown",
@@ -293,4 +298,3 @@ def _percent(ends: tuple[float, float]) -> str:
 def _signed_percent(value: float) -> str:
     digits = 1 if abs(value) < 10 else 0
     return f"{value:+.{digits}f} %".replace("-", "−")
-

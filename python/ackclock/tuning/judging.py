@@ -1,4 +1,4 @@
-"""The judgement of the best trial on held-out runs: does its gain over the reference survive?
+"""The judgement of the best trial on held-out runs: whether its gain over the reference survives.
 
 The best of many trials looks better in training than it is, because its choice also selects luck (winner's curse). So
 it is measured again beside the reference on paths and seeds that the search did not use.
@@ -70,7 +70,7 @@ def judge(tuning: Tuning, runs: Runs, reference: Trial, best: Trial) -> Verdict:
         trained = [scores.objective(goal, each.cells, reference.cells) for each in (reference, best)]
         held = [scores.objective(goal, each.cells, base.cells) for each in (base, winner)]
         beyond = scores.violations(tuning, winner.cells, base.cells)
-    except scores.Missing as error:
+    except scores.MissingError as error:
         raise ValueError(f"{tuning.file}: {error} on a held-out path") from None
     before, after = (
         (scores.over_paths(one, goal.over, goal.sign), scores.over_paths(other, goal.over, goal.sign))

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ def opened(directory: Path | None, tuning: Tuning, entries: Mapping[str, Any]) -
     storage.check_free(directory, KIND)
     directory.mkdir(parents=True, exist_ok=True)
     handle = leftovers.lock(directory)
-    if handle is None and leftovers.fcntl is not None:
+    if handle is None and sys.platform != "win32":
         raise OSError(f"{directory}: another process tunes here; wait for it, or name another directory")
     try:
         leftovers.remove_within(directory)
@@ -84,20 +85,19 @@ def write_manifest(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) 
 
 def trials_table(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> polars.DataFrame:
     """Return a row for each trial; trial 0 is the reference."""
-    rows = []
-    for trial in (reference, *trials):
-        rows.append(
-            {
-                "trial": trial.number,
-                "state": trial.state,
-                "objective": trial.value,
-                "feasible": trial.value is not None and trial.feasible,
-                "seeds": len({seed for _, seed in trial.cells}),
-                **{parameter.name: trial.values.get(parameter.name) for parameter in tuning.parameters},
-                **{f"{name} beyond": trial.violations.get(name) for name in _constrained(tuning)},
-                "error": trial.error or None,
-            }
-        )
+    rows = [
+        {
+            "trial": trial.number,
+            "state": trial.state,
+            "objective": trial.value,
+            "feasible": trial.value is not None and trial.feasible,
+            "seeds": len({seed for _, seed in trial.cells}),
+            **{parameter.name: trial.values.get(parameter.name) for parameter in tuning.parameters},
+            **{f"{name} beyond": trial.violations.get(name) for name in _constrained(tuning)},
+            "error": trial.error or None,
+        }
+        for trial in (reference, *trials)
+    ]
     texts = [*(parameter.name for parameter in tuning.parameters), "error"]
     numbers = ["objective", *(f"{name} beyond" for name in _constrained(tuning))]
     schema = {**dict.fromkeys(texts, polars.String), **dict.fromkeys(numbers, polars.Float64)}
@@ -113,9 +113,7 @@ def runs_table(tuning: Tuning, reference: Trial, trials: Sequence[Trial], verdic
     sets = [(False, trial.number, tuning.training, trial.cells) for trial in (reference, *trials)]
     if verdict is not None:
         numbers = dict.fromkeys((0, verdict.best.number))
-        sets += [
-            (True, number, tuning.held_out, cells) for number, cells in zip(numbers, verdict.cells, strict=False)
-        ]
+        sets += [(True, number, tuning.held_out, cells) for number, cells in zip(numbers, verdict.cells, strict=False)]
     rows = [
         {"held_out": held_out, "trial": number, "path": setting.paths[path].name, "seed": seed, **values}
         for held_out, number, setting, cells in sets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from collections.abc import Iterable, Mapping
@@ -35,12 +36,13 @@ class Store:
         self.new = 0
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
-                # A killed process may have left an incomplete line.
-                try:
-                    key, row = json.loads(line)
-                    self._rows[key] = {"values": row["values"], "rivals": row["rivals"]}
-                except (ValueError, TypeError, KeyError):
-                    continue
+                self._read(line)
+
+    def _read(self, line: bytes) -> None:
+        # A killed process may have left an incomplete line.
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            key, row = json.loads(line)
+            self._rows[key] = {"values": row["values"], "rivals": row["rivals"]}
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -158,6 +158,7 @@ SEEDS = checks.Kind(
     "whole numbers: a list, or a range such as { from = 1, to = 8 }",
     lambda value: isinstance(value, (list, Mapping)) and bool(value),
 )
+WHOLE = checks.Kind("a whole number, at least 0", lambda value: type(value) is int and value >= 0)
 OVER = checks.one_of("mean", "worst")
 TOP = {
     "scenario": checks.TEXT,
@@ -261,14 +262,15 @@ class _Reader:
         return tuple(NetworkPath(labels, each) for labels, each in found)
 
     def _seeds(self, path: Sequence[str], given: object) -> Sequence[int]:
-        place = self._place(*path)
+        seeds: Sequence[int] = []
         if isinstance(given, Mapping):
-            self._keys(path, given, {"from": checks.NUMBER, "to": checks.NUMBER}, ("from", "to"))
-            given = range(given["from"], given["to"] + 1) if _whole([given["from"], given["to"]]) else None
-        if given is None or not _whole(given) or not given or len(set(given)) < len(given):
-            raise ValueError(f"{place}: must be {SEEDS.words}, each once")
-        budget.check_runs(len(given), MOST_CELLS, f"{place} is too long")
-        return given
+            self._keys(path, given, {"from": WHOLE, "to": WHOLE}, ("from", "to"))
+            seeds = range(given["from"], given["to"] + 1)
+        elif isinstance(given, list) and all(WHOLE.test(seed) for seed in given):
+            seeds = given
+        if not seeds or len(set(seeds[:MOST_CELLS])) < len(seeds[:MOST_CELLS]):
+            raise ValueError(f"{self._place(*path)}: must be {SEEDS.words}, each once")
+        return seeds
 
     @property
     def _has_own_paths(self) -> bool:
@@ -372,7 +374,7 @@ class _Reader:
         if value is None:
             like = f'a text such as "20 {_like(unit)}"' if unit else 'a number, or a share such as "10 %"'
             near = suggestion(given, [REFERENCE]) if isinstance(given, str) else ""
-            raise ValueError(f"{self._place(*path)}: must be {like}, or \"{REFERENCE}\", not {given!r}{near}")
+            raise ValueError(f'{self._place(*path)}: must be {like}, or "{REFERENCE}", not {given!r}{near}')
         return value
 
 
@@ -398,7 +400,3 @@ def _like(unit: str) -> str:
 
 def _texts(value: object) -> list[str]:
     return [value] if isinstance(value, str) and value else value if checks.is_texts(value) else []
-
-
-def _whole(values: object) -> bool:
-    return isinstance(values, (list, range)) and all(type(value) is int and value >= 0 for value in values)

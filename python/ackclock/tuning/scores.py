@@ -12,7 +12,7 @@ from ackclock.tuning.schema import Constraint, Goal, Over, Tuning
 Sign = Literal[1, -1]
 
 
-class Missing(ValueError):
+class MissingError(ValueError):
     """A measure has no value on a path."""
 
 
@@ -26,14 +26,14 @@ def column(cells: Cells, measure: str) -> dict[tuple[int, int], float]:
 
     Raises
     ------
-    Missing
+    MissingError
         If a cell has none.
     """
     found: dict[tuple[int, int], float] = {}
     for cell, values in cells.items():
         value = values.get(measure)
         if value is None:
-            raise Missing(f"{measure} has no value")
+            raise MissingError(f"{measure} has no value")
         found[cell] = value
     return found
 
@@ -55,7 +55,7 @@ def objective(goal: Goal, cells: Cells, reference: Cells) -> dict[tuple[int, int
 
     Raises
     ------
-    Missing
+    MissingError
         If a cell has no value, or the reference is 0 on a path.
     """
     values = column(cells, goal.measure)
@@ -63,7 +63,7 @@ def objective(goal: Goal, cells: Cells, reference: Cells) -> dict[tuple[int, int
         return values
     base = by_path(column(reference, goal.measure))
     if any(value <= 0 for value in base.values()):
-        raise Missing(f"{goal.measure} of the reference is 0 on a path; relative needs values above 0")
+        raise MissingError(f"{goal.measure} of the reference is 0 on a path; relative needs values above 0")
     return {cell: value / base[cell[0]] for cell, value in values.items()}
 
 
@@ -82,12 +82,10 @@ def violations(tuning: Tuning, cells: Cells, reference: Cells) -> dict[str, floa
     return {each.measure: violation(each, cells, reference) for each in tuning.constraints}
 
 
-def units(goal: Goal, values: Mapping[tuple[int, int], float], pairs: Literal["cells", "seeds", "paths"]) -> list[float]:
-    """Return the sample of a paired comparison, in a fixed order: a value for each cell, seed or path."""
+def units(goal: Goal, values: Mapping[tuple[int, int], float], pairs: Literal["seeds", "paths"]) -> list[float]:
+    """Return the sample of a paired comparison, in a fixed order: a value for each seed or path."""
     if pairs == "paths":
         return list(by_path(values).values())
-    if pairs == "cells" and goal.over == "mean":
-        return list(values.values())
     seeds = dict.fromkeys(seed for _, seed in values)
     return [
         over_paths({cell: value for cell, value in values.items() if cell[1] == seed}, goal.over, goal.sign)

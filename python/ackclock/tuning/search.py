@@ -17,13 +17,13 @@ Varrentrapp, *A racing algorithm for configuring metaheuristics*, GECCO 2002.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.experiments.plan import Point
-from ackclock.statistics import pairs
+from ackclock.statistics.intervals import student_t
 from ackclock.tuning import scores
 from ackclock.tuning.measures import Row
 from ackclock.tuning.runs import Cells, Runs
@@ -142,7 +142,7 @@ def assess(tuning: Tuning, trial: Trial, reference: Trial) -> None:
 
     Raises
     ------
-    Missing
+    MissingError
         If a measure has no value.
     """
     values = scores.objective(tuning.goal, trial.cells, reference.cells)
@@ -191,7 +191,7 @@ class Search:
             if self.reference.error:
                 raise ValueError(self.reference.error)
             assess(tuning, self.reference, self.reference)
-        except scores.Missing as error:
+        except scores.MissingError as error:
             raise ValueError(
                 f"{tuning.file}: {error} for the scenario's own parameters; "
                 "completion times need flows with a size, transfers or pages, and jain two flows without a size"
@@ -252,7 +252,7 @@ class Search:
     def _assess(self, trial: Trial) -> None:
         try:
             assess(self._tuning, trial, self.reference)
-        except scores.Missing as error:
+        except scores.MissingError as error:
             trial.state, trial.error = FAILED, str(error)
 
     def _worse(self, trial: Trial, best: Trial) -> bool:
@@ -260,14 +260,16 @@ class Search:
         goal, reference = self._tuning.goal, self.reference.cells
         if not best.feasible:
             return False
-        theirs = {cell: best.cells[cell] for cell in trial.cells}
-        of, to = (
-            scores.units(goal, scores.objective(goal, cells, reference), "cells") for cells in (trial.cells, theirs)
-        )
-        if len(of) < LEAST_PAIRS:
-            return False
-        difference = pairs.compare(of, to, CONFIDENCE).difference
-        return difference.high < 0 if goal.sign > 0 else difference.low > 0
+        of = scores.objective(goal, trial.cells, reference)
+        to = scores.objective(goal, {cell: best.cells[cell] for cell in trial.cells}, reference)
+        if goal.over == "mean":
+            paths = dict.fromkeys(path for path, _ in of)
+            differences = [[of[cell] - to[cell] for cell in of if cell[0] == path] for path in paths]
+        else:
+            ends = zip(scores.units(goal, of, "seeds"), scores.units(goal, to, "seeds"), strict=True)
+            differences = [[one - other for one, other in ends]]
+        low, high = within_paths(differences)
+        return high < 0 if goal.sign > 0 else low > 0
 
     def _tell(self, trial: Trial, asked: Any) -> None:  # noqa: ANN401 - Optuna is optional
         states = self._optuna.trial.TrialState
@@ -281,6 +283,38 @@ class Search:
             self._study.tell(asked, state=states.PRUNED)
         else:
             self._study.tell(asked, trial.value)
+
+
+def within_paths(differences: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Student's interval of a mean difference on these paths, from the scatter of the seeds on each.
+
+    All trials train on the same paths, so differences between paths are no uncertainty (paths are blocks).
+
+    Parameters
+    ----------
+    differences
+        Paired differences by seed, a list for each path, all of the same length.
+    confidence
+        Probability that the interval covers the difference over all seeds.
+
+    Returns
+    -------
+    (float, float)
+        Ends of the interval; infinite with fewer than four pairs or a single seed, or without any scatter.
+
+    References
+    ----------
+    G. Box, J. Hunter and W. Hunter, *Statistics for experimenters*, 2nd ed. (2005), §4.2 (blocks).
+    """
+    count = sum(map(len, differences))
+    freedom = count - len(differences)
+    means = [scores.mean(own) for own in differences]
+    squares = math.fsum((value - mean) ** 2 for own, mean in zip(differences, means, strict=True) for value in own)
+    if count < LEAST_PAIRS or freedom < 1 or squares <= 0:
+        return -math.inf, math.inf
+    half = student_t((1 + confidence) / 2, freedom) * math.sqrt(squares / freedom / count)
+    middle = scores.mean(means)
+    return middle - half, middle + half
 
 
 def importances(study: optuna.Study) -> dict[str, float]:

@@ -69,13 +69,14 @@ class Space:
             base.set(self.settings(values))
         except _core.ScenarioError as joint:
             for parameter in self._parameters:
-                for key in parameter.keys:
-                    try:
-                        base.set({key: values[parameter.name]})
-                    except _core.ScenarioError as error:
-                        cause = str(error).splitlines()[0].rpartition(f"--set {key}={values[parameter.name]}: ")[2]
-                        raise ValueError(f"{parameter.place}: {cause}") from None
+                self._check_alone(base, parameter, values[parameter.name])
             raise ValueError(f"{self._parameters[0].place}: with values in the middle of all ranges: {joint}") from None
+
+    def _check_alone(self, base: Scenario, parameter: Parameter, value: str) -> None:
+        try:
+            base.set(dict.fromkeys(parameter.keys, value))
+        except _core.ScenarioError as error:
+            raise ValueError(f"{parameter.place}: {str(error).splitlines()[0].rpartition(f'={value}: ')[2]}") from None
 
     def _middle(self, parameter: Parameter) -> Any:  # noqa: ANN401
         values = parameter.values
@@ -146,7 +147,8 @@ def _place(parameter: Parameter, raw: Any) -> float:  # noqa: ANN401 - a number 
     if not isinstance(values, Mapping):
         return (int(raw) + 0.5) / len(values)
     if _whole(values):
-        return float(raw - values["from"] + 0.5) / (values["to"] - values["from"] + 1)
+        first, last = int(values["from"]), int(values["to"])
+        return (int(raw) - first + 0.5) / (last - first + 1)
     return min(float(raw), math.nextafter(1.0, 0.0))
 
 
