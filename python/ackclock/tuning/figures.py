@@ -20,11 +20,16 @@ from ackclock.tuning.schema import Parameter, Tuning
 from ackclock.tuning.search import COMPLETE, PRUNED, Trial
 
 COLUMNS = 3
-KINDS = (
-    ("complete", COLOURS[0], "o", lambda trial: trial.state == COMPLETE and trial.feasible),
-    ("breaks a constraint", COLOURS[4], "s", lambda trial: trial.state == COMPLETE and not trial.feasible),
-    ("ended early", "#999999", "x", lambda trial: trial.state == PRUNED),
-)
+BROKEN, ENDED = "breaks a constraint", "ended early"
+STYLES = {COMPLETE: (COLOURS[0], "o"), BROKEN: (COLOURS[4], "s"), ENDED: ("#999999", "x")}
+"""Colour and marker of each kind of trial."""
+
+
+def kind(trial: Trial) -> str | None:
+    """Return the kind of a trial in figures; None if it has no value."""
+    if trial.value is None or trial.state not in (COMPLETE, PRUNED):
+        return None
+    return ENDED if trial.state == PRUNED else COMPLETE if trial.feasible else BROKEN
 
 
 def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Trial) -> Figure:
@@ -35,7 +40,8 @@ def figure(tuning: Tuning, reference: Trial, trials: Sequence[Trial], best: Tria
     name = title(tuning)
     history = drawn.add_subplot(math.ceil(count / columns), columns, 1)
     _points(history, trials, {trial.number: float(trial.number) for trial in trials})
-    _best_so_far(history, tuning, reference, trials)
+    values = best_so_far(tuning, reference, trials)
+    history.step([trial.number for trial in trials], values, where="post", color=COLOURS[1], label="best so far")
     _finish(history, tuning, reference, trials, "trial", name)
     for place, parameter in enumerate(tuning.parameters, start=2):
         axes = drawn.add_subplot(math.ceil(count / columns), columns, place)
@@ -53,8 +59,8 @@ def title(tuning: Tuning) -> str:
 
 
 def _points(axes: Axes, trials: Sequence[Trial], places: Mapping[int, float]) -> None:
-    for label, colour, marker, wanted in KINDS:
-        own = [trial for trial in trials if trial.value is not None and trial.number in places and wanted(trial)]
+    for label, (colour, marker) in STYLES.items():
+        own = [trial for trial in trials if kind(trial) == label]
         if own:
             axes.plot(
                 [places[trial.number] for trial in own], [trial.value or 0.0 for trial in own], linestyle="none",
@@ -62,15 +68,16 @@ def _points(axes: Axes, trials: Sequence[Trial], places: Mapping[int, float]) ->
             )  # fmt: skip
 
 
-def _best_so_far(axes: Axes, tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> None:
+def best_so_far(tuning: Tuning, reference: Trial, trials: Sequence[Trial]) -> list[float]:
+    """Return the best value after each trial; NaN as long as the reference and all trials break a constraint."""
     sign = tuning.goal.sign
     best = (reference.value or 0.0) * sign if reference.feasible else -math.inf
     values = []
     for trial in trials:
-        if trial.state == COMPLETE and trial.feasible and trial.value is not None:
-            best = max(best, trial.value * sign)
+        if kind(trial) == COMPLETE:
+            best = max(best, (trial.value or 0.0) * sign)
         values.append(best * sign if math.isfinite(best) else math.nan)
-    axes.step([trial.number for trial in trials], values, where="post", color=COLOURS[1], label="best so far")
+    return values
 
 
 def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial, Sequence[Trial], Trial]) -> None:
