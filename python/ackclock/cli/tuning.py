@@ -35,4 +35,4 @@ def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_o
             output.table(columns, tuned.paths(), title=tuning.goal.measure)
     if out is not None:
         best = "best.toml, " if tuned.verdict.best.number else ""
-        output.note(f"written to {out}: {best}trials.parquet, runs.parquet, figures")
+        output.note(f"written to {out}: report.html, {best}trials.parquet, runs.parquet, figures")

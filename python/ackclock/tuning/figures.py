@@ -84,8 +84,7 @@ def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial,
     reference, trials, best = drawn
     texts = {trial.number: str(trial.values[parameter.name]) for trial in trials}
     own = reference.values[parameter.name]
-    listed = [str(value) for value in parameter.values] if not isinstance(parameter.values, Mapping) else []
-    scale = _scale([*listed, *texts.values(), *([own] if own else [])], parameter)
+    scale = places(parameter, reference, trials)
     _points(axes, trials, {number: scale.places[text] for number, text in texts.items()})
     if own in scale.places:
         axes.axvline(scale.places[own], color="black", linewidth=0.9, linestyle=":", label="defaults")
@@ -101,24 +100,27 @@ def _slice(axes: Axes, tuning: Tuning, parameter: Parameter, drawn: tuple[Trial,
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(in_figure(_short(parameter, tuning) + (f" ({scale.unit})" if scale.unit else "")))
+    axes.set_xlabel(in_figure(named(parameter, tuning, scale.unit)))
 
 
-def _scale(texts: Sequence[str], parameter: Parameter) -> Scale:
-    """Return the places of values; the unit is that of the range."""
-    if isinstance(parameter.values, Mapping):
-        return scale_of([str(parameter.values["from"]), *texts])
-    return scale_of(texts)
+def places(parameter: Parameter, reference: Trial, trials: Sequence[Trial]) -> Scale:
+    """Return the places of a parameter's values on an axis; the unit is that of the range."""
+    values = parameter.values
+    first = [str(values["from"])] if isinstance(values, Mapping) else [_listed(value) for value in values]
+    own = reference.values[parameter.name]
+    return scale_of([*first, *(str(trial.values[parameter.name]) for trial in trials), *([own] if own else [])])
 
 
-def _short(parameter: Parameter, tuning: Tuning) -> str:
-    """Return the last part of a parameter's name, or more if others end alike or in a number."""
-    name = parameter.name
-    parts = name.split(".")
-    if parts[-1].isdecimal() and len(parts) > 1:
-        return ".".join(parts[-2:])
-    alike = [each for each in tuning.parameters if last_part(each.name) == last_part(name)]
-    return name if len(alike) > 1 else last_part(name)
+def _listed(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def named(parameter: Parameter, tuning: Tuning, unit: str) -> str:
+    """Return the last part of a parameter's name, or more if it is not unique or a number, with a unit."""
+    parts = parameter.name.split(".")
+    alike = [each for each in tuning.parameters if last_part(each.name) == parts[-1]]
+    name = ".".join(parts[-2:]) if parts[-1].isdecimal() else parameter.name if len(alike) > 1 else parts[-1]
+    return f"{name} ({unit})" if unit else name
 
 
 def _finish(

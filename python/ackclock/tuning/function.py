@@ -1,135 +1,24 @@
-"""A whole tuning: search, judgement, and what is written."""
+"""The function that tunes: search, judgement, and what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ackclock.experiments.execute import Interrupted
 from ackclock.files import storage
-from ackclock.statistics import pairs
-from ackclock.statistics.intervals import rounded
-from ackclock.statistics.pairs import Comparison
-from ackclock.texts.numbers import finite, number
-from ackclock.tuning import results, scores
-from ackclock.tuning.judging import Verdict, judge, per_path
-from ackclock.tuning.measures import MEASURES
-from ackclock.tuning.runs import Cells, Runs
+from ackclock.tuning import results
+from ackclock.tuning.judging import judge
+from ackclock.tuning.outcome import Tuned
+from ackclock.tuning.report import report
+from ackclock.tuning.runs import Runs
 from ackclock.tuning.schema import Tuning
-from ackclock.tuning.search import COMPLETE, FAILED, PRUNED, Found, Search, importances, optuna_module
+from ackclock.tuning.search import Search, importances, optuna_module
 
 TRIALS = 60
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """A finished tuning.
-
-    Attributes
-    ----------
-    tuning : Tuning
-        Its file.
-    found : Found
-        The trials.
-    verdict : Verdict
-        The judgement of the best trial.
-    importance : dict
-        The importance of each parameter; empty if there is nothing to rank.
-    runs : (int, int)
-        Numbers of new runs and of runs in the store.
-    said : str
-        A message about an earlier search in the folder; empty without one.
-    """
-
-    tuning: Tuning
-    found: Found
-    verdict: Verdict
-    importance: Mapping[str, float]
-    runs: tuple[int, int]
-    said: str
-
-    @property
-    def answer(self) -> str:
-        """The result in one paragraph."""
-        return answer(self.tuning, self.verdict, self.counts)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of trials by their state."""
-        states = [trial.state for trial in self.found.trials]
-        return {state: states.count(state) for state in (COMPLETE, PRUNED, FAILED)}
-
-    def parameters(self) -> list[list[object]]:
-        """Rows: parameter, default, best, importance."""
-        rows: list[list[object]] = []
-        for each in self.tuning.parameters:
-            default = self.found.reference.values[each.name]
-            best = self.verdict.best.values[each.name]
-            rows.append(
-                [each.name, default or "the scenario's", best or "the scenario's", self.importance.get(each.name)]
-            )
-        return rows
-
-    def measures(self) -> list[list[object]]:
-        """Rows: measure, bound, training default and best, held-out default, best and difference."""
-        tuning, verdict = self.tuning, self.verdict
-        rows: list[list[object]] = []
-        for name in measured(tuning, self.found.reference.cells):
-            trained = [_mean(each.cells, name) for each in (self.found.reference, verdict.best)]
-            held = [_mean(cells, name) for cells in verdict.cells]
-            rows.append([_titled(name), bound(tuning, name), *trained, *held, self._difference(name)])
-        return rows
-
-    def _difference(self, name: str) -> str:
-        try:
-            base, winner = (scores.column(cells, name) for cells in self.verdict.cells)
-        except scores.MissingError:
-            return "–"
-        unit = scores.units(self.tuning.goal, winner, self.tuning.pairs)
-        if self.verdict.best.number == 0:
-            return "–"
-        return interval_text(pairs.compare(unit, scores.units(self.tuning.goal, base, self.tuning.pairs)))
-
-    def paths(self) -> list[list[object]]:
-        """Rows: held-out path, default, best, and difference over seeds, of the objective's measure."""
-        return [
-            [name, base, best, interval_text(found)] for name, base, best, found in per_path(self.tuning, self.verdict)
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        verdict = self.verdict
-        held = verdict.held_out
-        difference = None if held is None else held.difference
-        return {
-            "answer": self.answer,
-            "outcome": verdict.outcome,
-            "best_trial": verdict.best.number,
-            "parameters": {
-                name: {"default": default, "best": best, "importance": importance}
-                for name, default, best, importance in self.parameters()
-            },
-            "objective": {
-                "measure": self.tuning.goal.measure,
-                "training": {"default": verdict.before[0], "best": verdict.before[1]},
-                "held_out": {"default": verdict.after[0], "best": verdict.after[1]},
-                "difference": None
-                if difference is None or held is None
-                else finite(
-                    {
-                        "mean": difference.mean, "low": difference.low, "high": difference.high,
-                        "pairs": difference.count, "p_value": held.p_value,
-                    }
-                ),
-            },
-            "violations": dict(verdict.violations),
-            "trials": self.counts,
-        }  # fmt: skip
-
-
 def tune(
     tuning: Tuning,
     *,
@@ -165,7 +54,7 @@ def tune(
         If the parameters are wrong, a measure has no value, or Optuna is not installed.
     OSError
         If the folder cannot be written to.
-    Interrupted
+    Stopped
         After Ctrl-C; finished runs are stored.
     """
     optuna = optuna_module()
@@ -178,7 +67,7 @@ def tune(
         try:
             found = search.run(trials, progress)
             verdict = judge(tuning, runs, found.reference, search.best())
-        except Interrupted:
+        except KeyboardInterrupt:
             if out is not None:
                 results.write(out, tuning, search.reference, search.trials, None)
                 results.write_manifest(out, tuning, {**entries, "state": "interrupted"})
@@ -188,8 +77,10 @@ def tune(
         whole = Tuned(tuning, found, verdict, importances(found.study), (store.new, len(store)), said)
         if out is not None:
             results.write(out, tuning, found.reference, found.trials, verdict)
-            if verdict.best.number:
-                storage.write_text(out / "best.toml", results.fragment(tuning, verdict.best, whole.answer))
+            fragment = results.fragment(tuning, verdict.best, whole.answer) if verdict.best.number else ""
+            if fragment:
+                storage.write_text(out / "best.toml", fragment)
+            storage.write_text(out / "report.html", report(whole, fragment))
             results.write_manifest(out, tuning, {**entries, **whole.to_dict(), "trials": trials, "state": "complete"})
         return whole
 
@@ -208,300 +99,3 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, trials: list[object], advice: str) -> None:
         done = sum(trial is not None for trial in trials)
         super().__init__(f"interrupted: {done} of {len(trials)} trials are finished; {advice}")
-
-
-def measured(tuning: Tuning, cells: Cells) -> list[str]:
-    """Return the objective, the constraints, and every other measure that has values."""
-    first = next(iter(cells.values()))
-    others = [name for name in MEASURES if first.get(name) is not None]
-    return list(dict.fromkeys([*tuning.measures, *others]))
-
-
-def bound(tuning: Tuning, name: str) -> str:
-    """Return what is asked of a measure: its direction, or its bound."""
-    words = []
-    if name == tuning.goal.measure:
-        words.append("larger is better" if tuning.goal.sign > 0 else "smaller is better")
-    for each in tuning.constraints:
-        if each.measure == name:
-            value = "the defaults'" if each.bound is None else number(each.bound)
-            words.append(f"{'≥' if each.sign > 0 else '≤'} {value}")
-    return ", ".join(words)
-
-
-def _mean(cells: Cells, name: str) -> float | None:
-    try:
-        return scores.over_paths(scores.column(cells, name), "mean", 1)
-    except scores.MissingError:
-        return None
-
-
-def _titled(name: str) -> str:
-    unit = MEASURES[name].unit
-    return f"{name} ({unit})" if unit else name
-
-
-def interval_text(found: Comparison) -> str:
-    """Return a difference with its 95 % interval."""
-    difference = found.difference
-    # Sums of equal runs can differ in their last bits.
-    if difference.note or difference.high - difference.low <= 1e-9 * abs(difference.mean):
-        return f"{_signed(number(difference.mean))} (in every run)" if difference.count > 1 else number(difference.mean)
-    mean, low, high = rounded(difference)
-    return f"{_signed(mean)} [{low}, {high}]"
-
-
-def _signed(text: str) -> str:
-    """Return a number with its sign; zero has none."""
-    plain = text.replace("-", "−")
-    if not plain.strip("−0.,"):
-        return plain.lstrip("−")
-    return plain if plain.startswith("−") else f"+{plain}"
-
-
-def answer(self) -> str:
-        """The result in one paragraph."""
-        return answer(self.tuning, self.verdict, self.counts)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of trials by their state."""
-        states = [trial.state for trial in self.found.trials]
-        return {state: states.count(state) for state in (COMPLETE, PRUNED, FAILED)}
-
-    def parameters(self) -> list[list[object]]:
-        """Rows: parameter, default, best, importance."""
-        rows: list[list[object]] = []
-        for each in self.tuning.parameters:
-            default = self.found.reference.values[each.name]
-            best = self.verdict.best.values[each.name]
-            rows.append(
-                [each.name, default or "the scenario's", best or "the scenario's", self.importance.get(each.name)]
-            )
-        return rows
-
-    def measures(self) -> list[list[object]]:
-        """Rows: measure, bound, training default and best, held-out default, best and difference."""
-        tuning, verdict = self.tuning, self.verdict
-        rows: list[list[object]] = []
-        for name in measured(tuning, self.found.reference.cells):
-            trained = [_mean(each.cells, name) for each in (self.found.reference, verdict.best)]
-            held = [_mean(cells, name) for cells in verdict.cells]
-            rows.append([_titled(name), bound(tuning, name), *trained, *held, self._difference(name)])
-        return rows
-
-    def _difference(self, name: str) -> str:
-        try:
-            base, winner = (scores.column(cells, name) for cells in self.verdict.cells)
-        except scores.MissingError:
-            return "–"
-        unit = scores.units(self.tuning.goal, winner, self.tuning.pairs)
-        if self.verdict.best.number == 0:
-            return "–"
-        return interval_text(pairs.compare(unit, scores.units(self.tuning.goal, base, self.tuning.pairs)))
-
-    def paths(self) -> list[list[object]]:
-        """Rows: held-out path, default, best, and difference over seeds, of the objective's measure."""
-        return [
-            [name, base, best, interval_text(found)] for name, base, best, found in per_path(self.tuning, self.verdict)
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        verdict = self.verdict
-        held = verdict.held_out
-        difference = None if held is None else held.difference
-        return {
-            "answer": self.answer,
-            "outcome": verdict.outcome,
-            "best_trial": verdict.best.number,
-            "parameters": {
-                name: {"default": default, "best": best, "importance": importance}
-                for name, default, best, importance in self.parameters()
-            },
-            "objective": {
-                "measure": self.tuning.goal.measure,
-                "training": {"default": verdict.before[0], "best": verdict.before[1]},
-                "held_out": {"default": verdict.after[0], "best": verdict.after[1]},
-                "difference": None
-                if difference is None or held is None
-                else finite(
-                    {
-                        "mean": difference.mean, "low": difference.low, "high": difference.high,
-                        "pairs": difference.count, "p_value": held.p_value,
-                    }
-                ),
-            },
-            "violations": dict(verdict.violations),
-            "trials": self.counts,
-        }  # fmt: skip
-
-
-def tune(
-    tuning: Tuning,
-    *,
-    trials: int = TRIALS,
-    seed: int = 0,
-    jobs: int | None = None,
-    out: Path | None = None,
-    progress: Progress | None = None,
-    note: Callable[[str], None] | None = None,
-) -> Tuned:
-    """Search, judge the best parameters on held-out runs, and write the result.
-
-    Parameters
-    ----------
-    tuning
-        The file.
-    trials
-        Number of trials.
-    seed
-        Seed of the sampler.
-    jobs
-        Number of threads; None: one for each processor. The result does not depend on it.
-    out
-        The folder to write to; the same call continues an interrupted one there.
-    progress
-        Called after each batch with the numbers of finished trials and of all trials.
-    note
-        Called with a message about an earlier search in the folder.
-
-    Raises
-    ------
-    ValueError
-        If the parameters are wrong, a measure has no value, or Optuna is not installed.
-    OSError
-        If the folder cannot be written to.
-    Interrupted
-        After Ctrl-C; finished runs are stored.
-    """
-    optuna = optuna_module()
-    entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna.__version__}
-    with results.opened(out, tuning, entries) as (store, said):
-        if said and note is not None:
-            note(said)
-        runs = Runs(tuning, store, jobs)
-        search = Search(tuning, runs, seed)
-        try:
-            found = search.run(trials, progress)
-            verdict = judge(tuning, runs, found.reference, search.best())
-        except Interrupted:
-            if out is not None:
-                results.write(out, tuning, search.reference, search.trials, None)
-                results.write_manifest(out, tuning, {**entries, "state": "interrupted"})
-            advice = "run the same command to continue" if out is not None else "--out stores finished runs"
-            done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
-            raise Stopped(done, advice) from None
-        whole = Tuned(tuning, found, verdict, importances(found.study), (store.new, len(store)), said)
-        if out is not None:
-            results.write(out, tuning, found.reference, found.trials, verdict)
-            if verdict.best.number:
-                storage.write_text(out / "best.toml", results.fragment(tuning, verdict.best, whole.answer))
-            results.write_manifest(out, tuning, {**entries, **whole.to_dict(), "trials": trials, "state": "complete"})
-        return whole
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C stopped a tuning.
-
-    Parameters
-    ----------
-    trials
-        The finished trials; None for an unfinished one.
-    advice
-        How to go on.
-    """
-
-    def __init__(self, trials: list[object], advice: str) -> None:
-        done = sum(trial is not None for trial in trials)
-        super().__init__(f"interrupted: {done} of {len(trials)} trials are finished; {advice}")
-
-
-def measured(tuning: Tuning, cells: Cells) -> list[str]:
-    """Return the objective, the constraints, and every other measure that has values."""
-    first = next(iter(cells.values()))
-    others = [name for name in MEASURES if first.get(name) is not None]
-    return list(dict.fromkeys([*tuning.measures, *others]))
-
-
-def bound(tuning: Tuning, name: str) -> str:
-    """Return what is asked of a measure: its direction, or its bound."""
-    words = []
-    if name == tuning.goal.measure:
-        words.append("larger is better" if tuning.goal.sign > 0 else "smaller is better")
-    for each in tuning.constraints:
-        if each.measure == name:
-            value = "the defaults'" if each.bound is None else number(each.bound)
-            words.append(f"{'≥' if each.sign > 0 else '≤'} {value}")
-    return ", ".join(words)
-
-
-def _mean(cells: Cells, name: str) -> float | None:
-    try:
-        return scores.over_paths(scores.column(cells, name), "mean", 1)
-    except scores.MissingError:
-        return None
-
-
-def _titled(name: str) -> str:
-    unit = MEASURES[name].unit
-    return f"{name} ({unit})" if unit else name
-
-
-def interval_text(found: Comparison) -> str:
-    """Return a difference with its 95 % interval."""
-    difference = found.difference
-    # Sums of equal runs can differ in their last bits.
-    if difference.note or difference.high - difference.low <= 1e-9 * abs(difference.mean):
-        return f"{_signed(number(difference.mean))} (in every run)" if difference.count > 1 else number(difference.mean)
-    mean, low, high = rounded(difference)
-    return f"{_signed(mean)} [{low}, {high}]"
-
-
-def _signed(text: str) -> str:
-    plain = text.replace("-", "−")
-    return plain if plain.startswith("−") or not plain.strip("0.,") else f"+{plain}"
-
-
-def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
-    """Return the result in one paragraph: the gain on held-out runs, its interval, and whether it survives."""
-    tried = sum(counts.values())
-    measure = tuning.goal.measure
-    if verdict.outcome == "no better":
-        infeasible = "" if all(value <= 0 for value in verdict.violations.values()) else ", which break a constraint"
-        return f"None of {tried} trials is better than the default parameters{infeasible}: nothing is changed."
-    held = verdict.held_out
-    assert held is not None
-    change = held.difference
-    gained = _percent(verdict.before)
-    unit = "path" if tuning.pairs == "paths" else "seed"
-    where = f"{len(tuning.held_out.paths)} × {len(tuning.held_out.seeds)} held-out runs (paths × seeds)"
-    base = abs(verdict.after[0])
-    if change.known and base:
-        low, high = sorted((change.low / base * 100, change.high / base * 100))
-        interval = f"95 % interval {_signed_percent(low)} to {_signed_percent(high)}, pairs by {unit}"
-    else:
-        interval = f"no interval: every {unit} gives the same difference, so the runs need held-out paths to judge"
-    size = f"{_percent(verdict.after)} ({interval})"
-    said = {
-        "survives": "the gain survives",
-        "not shown": "no gain is shown",
-        "reversed": "the tuned parameters are worse than the defaults",
-        "breaks a constraint": "the objective gains, but a constraint does not hold",
-    }[verdict.outcome]
-    broken = [name for name, beyond in verdict.violations.items() if beyond > 0]
-    constraint = f" Broken there: {', '.join(broken)}." if broken else ""
-    return (
-        f"On {where}, the best of {tried} trials changes {measure} by {size}: {said}. "
-        f"In training the change was {gained}.{constraint}"
-    )
-
-
-def _percent(ends: tuple[float, float]) -> str:
-    before, after = ends
-    return _signed_percent((after - before) / abs(before) * 100) if before else f"{number(after)} from 0"
-
-
-def _signed_percent(value: float) -> str:
-    digits = 1 if abs(value) < 10 else 0
-    return f"{value:+.{digits}f} %".replace("-", "−")

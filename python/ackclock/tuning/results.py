@@ -25,7 +25,7 @@ from ackclock.tuning.search import Trial
 
 KIND = "tuning"
 STORED = "measured.jsonl"
-WRITTEN = ("trials.parquet", "runs.parquet", "best.toml", "figures", "report.html", "report.md")
+WRITTEN = ("trials.parquet", "runs.parquet", "best.toml", "figures", "report.html")
 
 
 def digest(tuning: Tuning) -> str:
