@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ackclock.experiments import execute as engine
+from ackclock.experiments import sources
 from ackclock.experiments.freeze import Frozen, replaced
-from ackclock.experiments.plan import Point
+from ackclock.experiments.plan import RUNNER, Point
 from ackclock.scenario import Scenario
 from ackclock.tuning.measures import HARM, MEASURES, Row, Score, harm, is_tested
 from ackclock.tuning.schema import NetworkPath, Tuning
@@ -24,6 +25,9 @@ Cells = dict[Cell, dict[str, float | None]]
 class Store:
     """Measurements by the keys of their points, appended to a file as soon as they are there.
 
+    The key of a point covers its whole scenario, which takes as long to make as a short run. So the store also knows
+    points by short names, which cover the path, the settings and the seed.
+
     Parameters
     ----------
     file
@@ -33,6 +37,7 @@ class Store:
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._rows: dict[str, Row] = {}
+        self._keys: dict[str, str] = {}
         self.new = 0
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
@@ -41,8 +46,11 @@ class Store:
     def _read(self, line: bytes) -> None:
         # A killed process may have left an incomplete line.
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            key, row = json.loads(line)
-            self._rows[key] = {"values": row["values"], "rivals": row["rivals"]}
+            name, stored = json.loads(line)
+            if isinstance(stored, str):
+                self._keys[name] = stored
+            else:
+                self._rows[name] = {"values": stored["values"], "rivals": stored["rivals"]}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -51,21 +59,34 @@ class Store:
         """Whether a point is measured."""
         return point.key in self._rows
 
-    def get(self, point: Point[Row]) -> Row:
-        """Return the measurement of a point."""
-        return self._rows[point.key]
-
     def put(self, point: Point[Row], row: Row) -> None:
         """Store a measurement."""
-        if self.has(point):
+        if not self.has(point):
+            self._rows[point.key] = row
+            self.new += 1
+            self._append([point.key, row])
+
+    def knows(self, name: str) -> bool:
+        """Whether the point of a short name is measured."""
+        return self._keys.get(name) in self._rows
+
+    def row(self, name: str) -> Row:
+        """Return the measurement of a short name."""
+        return self._rows[self._keys[name]]
+
+    def name(self, name: str, point: Point[Row]) -> None:
+        """Give a measured point a short name."""
+        if self._keys.get(name) != point.key:
+            self._keys[name] = point.key
+            self._append([name, point.key])
+
+    def _append(self, line: list[object]) -> None:
+        if self._file is None:
             return
-        self._rows[point.key] = row
-        self.new += 1
-        if self._file is not None:
-            with self._file.open("a+b") as file:
-                if file.tell() and not _ends_with_newline(file):
-                    file.write(b"\n")
-                file.write(json.dumps([point.key, row]).encode() + b"\n")
+        with self._file.open("a+b") as file:
+            if file.tell() and not _ends_with_newline(file):
+                file.write(b"\n")
+            file.write(json.dumps(line).encode() + b"\n")
 
 
 def _ends_with_newline(file: io.BufferedRandom) -> bool:
@@ -93,48 +114,59 @@ class Runs:
         self._tested = tuning.tested
         self._store = store
         self._jobs = jobs
-        self._alone: dict[tuple[str, int], Point[Row]] = {}
+        self._program = sources.program(RUNNER, *self._measurement.sources)
+        self._hashes: dict[int, str] = {}
+        self._planned: dict[str, Point[Row]] = {}
 
-    def points(self, path: NetworkPath, settings: Mapping[str, str], seeds: Iterable[int]) -> dict[int, Point[Row]]:
-        """Return the point of each seed.
+    def plan(self, path: NetworkPath, settings: Mapping[str, str], seeds: Iterable[int]) -> None:
+        """Plan the runs that are not stored: of the settings, and without the tested flows if harm is measured.
 
         Raises
         ------
         ScenarioError
             If the settings make no valid scenario.
         """
-        return {seed: Point(path.scenario.set({**settings, "seed": seed}), self._measurement) for seed in seeds}
+        for seed in seeds:
+            name = self._name(path, settings, seed)
+            if not self._store.knows(name):
+                self._planned[name] = Point(path.scenario.set({**settings, "seed": seed}), self._measurement)
+            alone = self._name(path, None, seed)
+            if self._harm and not self._store.knows(alone) and alone not in self._planned:
+                self._planned[alone] = self.alone(path, seed)
 
     def alone(self, path: NetworkPath, seed: int) -> Point[Row]:
         """Return the run of the rivals without the tested flows, which start at the end."""
-        place = (path.scenario.hash, seed)
-        if place not in self._alone:
-            scenario = path.scenario.set({"seed": seed})
-            self._alone[place] = Point(_without(scenario, self._tested), self._measurement)
-        return self._alone[place]
+        return Point(_without(path.scenario.set({"seed": seed}), self._tested), self._measurement)
 
-    def execute(self, points: Iterable[Point[Row]]) -> None:
-        """Execute the points that are not stored, equal ones once.
+    def execute(self) -> None:
+        """Execute the planned runs, equal ones once.
 
         Raises
         ------
         Interrupted
             After Ctrl-C; finished points are stored.
         """
-        distinct = {point.key: point for point in points}
+        planned, self._planned = self._planned, {}
+        distinct = {point.key: point for point in planned.values()}
         engine.execute(list(distinct.values()), self._store, jobs=self._jobs)
+        for name, point in planned.items():
+            self._store.name(name, point)
 
-    def needed(self, path: NetworkPath, points: Mapping[int, Point[Row]]) -> list[Point[Row]]:
-        """Return points with the runs without the tested flows that their measures need."""
-        return [*points.values(), *([self.alone(path, seed) for seed in points] if self._harm else [])]
-
-    def measures(self, path: NetworkPath, seed: int, point: Point[Row]) -> dict[str, float | None]:
-        """Return the measures of an executed point."""
-        row = self._store.get(point)
+    def measures(self, path: NetworkPath, settings: Mapping[str, str], seed: int) -> dict[str, float | None]:
+        """Return the measures of an executed run."""
+        row = self._store.row(self._name(path, settings, seed))
         found: dict[str, float | None] = dict(row["values"])
         if self._harm:
-            found[HARM] = harm(self._store.get(self.alone(path, seed))["rivals"], row["rivals"])
+            found[HARM] = harm(self._store.row(self._name(path, None, seed))["rivals"], row["rivals"])
         return found
+
+    def _name(self, path: NetworkPath, settings: Mapping[str, str] | None, seed: int) -> str:
+        """Return the short name of a run; settings None: without the tested flows."""
+        if id(path) not in self._hashes:
+            self._hashes[id(path)] = path.scenario.hash
+        measurement = self._measurement
+        said = (measurement.record, measurement.said)
+        return sources.digest(self._hashes[id(path)], settings, seed, said, self._program)
 
 
 def _without(scenario: Scenario, tested: tuple[str, ...]) -> Scenario:

@@ -22,12 +22,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.experiments.plan import Point
 from ackclock.statistics.intervals import student_t
 from ackclock.tuning import scores
-from ackclock.tuning.measures import Row
 from ackclock.tuning.runs import Cells, Runs
-from ackclock.tuning.schema import NetworkPath, Setting, Tuning
+from ackclock.tuning.schema import Setting, Tuning
 from ackclock.tuning.space import Raw, Space
 
 if TYPE_CHECKING:
@@ -119,22 +117,24 @@ def optuna_module() -> Any:  # noqa: ANN401 - a module
 
 def measure(runs: Runs, setting: Setting, trials: list[Trial], seeds: tuple[int, ...]) -> None:
     """Measure trials on all paths of a setting with these seeds; a trial without a valid scenario fails."""
-    points: dict[int, dict[tuple[int, int], tuple[NetworkPath, Point[Row]]]] = {}
-    wanted: list[Point[Row]] = []
     for trial in trials:
-        try:
-            own = [(path, runs.points(path, trial.settings, seeds)) for path in setting.paths]
-        except _core.ScenarioError as error:
-            trial.state, trial.error = FAILED, str(error)
-            continue
-        wanted += [point for path, found in own for point in runs.needed(path, found)]
-        points[trial.number] = {
-            (place, seed): (path, point) for place, (path, found) in enumerate(own) for seed, point in found.items()
-        }
-    runs.execute(wanted)
+        _plan(runs, setting, trial, seeds)
+    runs.execute()
     for trial in trials:
-        for cell, (path, point) in points.get(trial.number, {}).items():
-            trial.cells[cell] = runs.measures(path, cell[1], point)
+        if trial.state != FAILED:
+            trial.cells |= {
+                (place, seed): runs.measures(path, trial.settings, seed)
+                for place, path in enumerate(setting.paths)
+                for seed in seeds
+            }
+
+
+def _plan(runs: Runs, setting: Setting, trial: Trial, seeds: tuple[int, ...]) -> None:
+    try:
+        for path in setting.paths:
+            runs.plan(path, trial.settings, seeds)
+    except _core.ScenarioError as error:
+        trial.state, trial.error = FAILED, str(error)
 
 
 def assess(tuning: Tuning, trial: Trial, reference: Trial) -> None:
