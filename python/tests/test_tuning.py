@@ -378,6 +378,19 @@ harm = { at_most = "50 %" }
     assert lost > 0.1
 
 
+def test_an_application_is_measured_by_its_pages(tmp_path: Path) -> None:
+    web = {"kind": "web", "root": "30 kB", "pages": 2}
+    flows = [{"name": "bulk"}, {"name": "web", "application": web}, {"name": "other", "application": web}]
+    result = ackclock.run(ackclock.Scenario(duration="5 s", flow=[{**flow, "profile": "modern"} for flow in flows]))
+    loads = {row["application"]: row["mean"] for row in result.page_loads().to_dicts()}
+    row = measures.Score(("web",), ()).take(result)
+    assert row["values"]["completion_mean"] == pytest.approx(loads["web"])
+    assert row["values"]["jain"] is None, "one flow lasts"
+    assert row["rivals"].keys() == {"bulk", "other"}
+    assert row["rivals"]["other"] == [pytest.approx(loads["other"]), False]
+    assert row["rivals"]["bulk"][1]
+
+
 def test_unfinished_transfers_count_until_the_end(tmp_path: Path) -> None:
     scenario = ackclock.Scenario(
         duration="1 s", flow=[{"size": "100000 packets", "start": "200 ms"}, {"size": "1 packet"}]

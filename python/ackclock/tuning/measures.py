@@ -52,9 +52,25 @@ class Run:
     def __init__(self, result: Result, tested: Sequence[str]) -> None:
         self.result = result
         self.flows = rows(result.flows)
-        self.tested = [flow for flow in self.flows if is_tested(flow["name"], tested)]
-        self.rivals = [flow for flow in self.flows if not is_tested(flow["name"], tested)]
         self._patterns = tested
+        self._transfers = rows(result.transfers)
+        self._pages = rows(result.pages)
+        # The application of each connection.
+        self._owners = {row["flow"]: row["application"] for row in self._transfers if row["flow"] is not None}
+
+    def is_tested(self, flow: str) -> bool:
+        """Whether a flow, or the application of a connection, is under test."""
+        return is_tested(self._owners.get(flow, flow), self._patterns)
+
+    @property
+    def tested(self) -> list[Row]:
+        """The rows of the flows under test."""
+        return [flow for flow in self.flows if self.is_tested(flow["name"])]
+
+    @property
+    def lasting(self) -> list[Row]:
+        """The rows of flows that have no size and serve no application: their goodput is a share of the path."""
+        return [flow for flow in self.flows if flow["size_packets"] is None and flow["name"] not in self._owners]
 
     @property
     def times(self) -> list[float]:
@@ -62,17 +78,41 @@ class Run:
 
         Unfinished ones count with the time until the end of the run.
         """
-        for table, time, start in (
-            (rows(self.result.pages), "load_time", "start_s"),
-            (rows(self.result.transfers), "completion_time", "queued_s"),
-        ):
-            own = [row for row in table if is_tested(row["application"], self._patterns)]
-            if own:
-                return [self._time(row, time, start) for row in own]
+        own = [times for name, times in self._applications().items() if is_tested(name, self._patterns)]
+        if own:
+            return [time for times in own for time in times]
         return [completion(flow, self.result.duration) for flow in self.tested if flow["size_packets"] is not None]
 
-    def _time(self, row: Row, time: str, start: str) -> float:
-        return self.result.duration - row[start] if row[time] is None else float(row[time])
+    def _applications(self) -> dict[str, list[float]]:
+        """Return the load times of the pages of each application, or else the completion times of its transfers."""
+        found: dict[str, list[float]] = {}
+        for table, time, start in (
+            (self._pages, "load_time", "start_s"),
+            (self._transfers, "completion_time", "queued_s"),
+        ):
+            here: dict[str, list[float]] = {}
+            for row in table:
+                taken = self.result.duration - row[start] if row[time] is None else float(row[time])
+                here.setdefault(row["application"], []).append(taken)
+            found = {**here, **found}
+        return found
+
+    def rivals(self) -> dict[str, list[float | bool]]:
+        """Return the value of everything that is not under test, and whether more is better.
+
+        It is the mean time of an application, the completion time of a flow with a size, or goodput.
+        """
+        found: dict[str, list[float | bool]] = {
+            name: [math.fsum(times) / len(times), False]
+            for name, times in self._applications().items()
+            if not is_tested(name, self._patterns)
+        }
+        for flow in self.flows:
+            if not self.is_tested(flow["name"]) and flow["name"] not in self._owners:
+                sized = flow["size_packets"] is not None
+                value = completion(flow, self.result.duration) if sized else flow["goodput_bps"]
+                found[flow["name"]] = [value, not sized]
+        return found
 
     @property
     def bottleneck(self) -> Row:
@@ -118,8 +158,8 @@ def _sojourn_p95(run: Run) -> float | None:
 
 
 def _jain(run: Run) -> float | None:
-    lasting = [flow["goodput_bps"] for flow in run.flows if flow["size_packets"] is None]
-    return jain_index(lasting) if len(lasting) > 1 else None
+    goodputs = [flow["goodput_bps"] for flow in run.lasting]
+    return jain_index(goodputs) if len(goodputs) > 1 else None
 
 
 MEASURES = {
@@ -137,7 +177,7 @@ MEASURES = {
         "s", "mean waiting time at the bottleneck", lambda run: run.bottleneck["sojourn_mean"]
     ),
     "sojourn_p95": Measure("s", "95th percentile of the waiting times at the bottleneck", _sojourn_p95, "sojourn"),
-    "jain": Measure("", "Jain's index of the goodputs of all flows without a size", _jain),
+    "jain": Measure("", "Jain's index of the goodputs of all flows without a size or application", _jain),
     HARM: Measure("", "largest harm to a flow that is not under test", None),
 }  # fmt: skip
 """Every measure."""
@@ -161,21 +201,14 @@ class Score(Measurement[Row]):
         return [list(self.tested), list(self.traced)]
 
     def take(self, result: Result) -> Row:
-        """Measure a run: values by measure, and goodput or completion time of each rival."""
+        """Measure a run: values by measure, and those of its rivals."""
         run = Run(result, self.tested)
         values = {
             name: measure.derive(run)
             for name, measure in MEASURES.items()
             if measure.derive is not None and (not measure.trace or name in self.traced)
         }
-        rivals = {
-            flow["name"]: [
-                flow["goodput_bps"] if flow["size_packets"] is None else completion(flow, result.duration),
-                flow["size_packets"] is None,
-            ]
-            for flow in run.rivals
-        }
-        return {"values": values, "rivals": rivals}
+        return {"values": values, "rivals": run.rivals()}
 
 
 def is_tested(name: str, patterns: Sequence[str]) -> bool:
@@ -184,7 +217,7 @@ def is_tested(name: str, patterns: Sequence[str]) -> bool:
 
 
 def harm(alone: Mapping[str, Any], together: Mapping[str, Any]) -> float | None:
-    """Largest harm to a rival: the relative loss of its goodput, or growth of its completion time.
+    """Largest harm to a rival: the relative loss of its goodput, or growth of its completion or load time.
 
     Harm is (x − y)/x if more is better, and (y − x)/y if less is better; x is the value without the tested flows, y the
     value beside them. It is 0 without any effect, 1 if nothing is left, and negative for a benefit.
@@ -200,8 +233,8 @@ def harm(alone: Mapping[str, Any], together: Mapping[str, Any]) -> float | None:
     congestion control algorithms*, HotNets 2019, §3.
     """
     found = []
-    for name, (value, more_is_better) in together.items():
-        solo = alone[name][0]
+    for name in together.keys() & alone.keys():
+        (value, more_is_better), solo = together[name], alone[name][0]
         lost, whole = (solo - value, solo) if more_is_better else (value - solo, value)
         if whole > 0:
             found.append(lost / whole)
