@@ -266,6 +266,12 @@ def test_the_race_ends_trials_that_would_not_win(tmp_path: Path) -> None:
         assert trial.value < best.value
 
 
+def test_the_window_matters_more_than_the_start(tmp_path: Path) -> None:
+    found = tuned(written(tmp_path, LOSSY, NOISE.replace("20 packets", "1 packet")), 24)
+    assert sum(found.importance.values()) == pytest.approx(1)
+    assert found.importance["flow.rwnd"] > found.importance["flow.start"]
+
+
 def test_without_optuna_the_message_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ValueError, match=r"pip install 'ackclock\[tune\]'"):
@@ -341,7 +347,7 @@ def test_the_bound_of_the_reference_is_that_of_the_same_runs() -> None:
 
 
 def test_harm_by_the_definition() -> None:
-    # Ware et al., §3: goodput falls from 10 to 4; a transfer of 2 s takes 5 s.
+    # Ware et al., §4: goodput falls from 10 to 4; a transfer of 2 s takes 5 s.
     alone = {"bulk": [10.0, True], "short": [2.0, False]}
     assert measures.harm(alone, {"bulk": [4.0, True], "short": [2.0, False]}) == pytest.approx(0.6)
     assert measures.harm(alone, {"bulk": [10.0, True], "short": [5.0, False]}) == pytest.approx(0.6)

@@ -11,6 +11,7 @@ from typing import Any
 from ackclock.experiments.measures import Measurement
 from ackclock.result import Result, frame, rows
 from ackclock.statistics.fairness import jain_index
+from ackclock.statistics.harm import harm_to_less, harm_to_more
 
 Row = dict[str, Any]
 HARM = "harm"
@@ -219,23 +220,13 @@ def is_tested(name: str, patterns: Sequence[str]) -> bool:
 def harm(alone: Mapping[str, Any], together: Mapping[str, Any]) -> float | None:
     """Largest harm to a rival: the relative loss of its goodput, or growth of its completion or load time.
 
-    Harm is (x − y)/x if more is better, and (y − x)/y if less is better; x is the value without the tested flows, y the
-    value beside them. It is 0 without any effect, 1 if nothing is left, and negative for a benefit.
-
     Parameters
     ----------
     alone, together
         The rivals of the run without the tested flows, and of the run with them.
-
-    References
-    ----------
-    R. Ware, M. Mukerjee, S. Seshan and J. Sherry, *Beyond Jain's fairness index: setting the bar for the deployment of
-    congestion control algorithms*, HotNets 2019, §3.
     """
     found = []
     for name in together.keys() & alone.keys():
-        (value, more_is_better), solo = together[name], alone[name][0]
-        lost, whole = (solo - value, solo) if more_is_better else (value - solo, value)
-        if whole > 0:
-            found.append(lost / whole)
-    return max(found) if found else None
+        (beside, more_is_better), solo = together[name], alone[name][0]
+        found.append(harm_to_more(solo, beside) if more_is_better else harm_to_less(solo, beside))
+    return max((each for each in found if each is not None), default=None)
