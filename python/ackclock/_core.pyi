@@ -8,6 +8,7 @@ __version__: str
 
 __all__ = [
     "Ack",
+    "Batch",
     "Cancel",
     "CongestionEvent",
     "Established",
@@ -34,6 +35,7 @@ __all__ = [
     "read_parameter",
     "registry",
     "run",
+    "run_batch",
     "schema",
     "tables",
     "trace",
@@ -324,9 +326,18 @@ class SweepPoints:
     """The runs of a sweep, each made when it is asked for."""
 
     def __len__(self) -> int: ...
-    def point(self, index: int) -> tuple[dict[str, str], Scenario]: ...
+    def point(self, index: int, settings: Sequence[tuple[str, str]] = ()) -> tuple[dict[str, str], Scenario]: ...
     def labels(self, index: int) -> dict[str, str]: ...
     def hash(self, index: int) -> str: ...
+    def state(self) -> tuple[str, str, bool, bytes | None, list[tuple[str, list[str | None]]] | None]: ...
+    @staticmethod
+    def restore(
+        text: str,
+        file: str,
+        python: bool,
+        sample: bytes | None,
+        table: Sequence[tuple[str, Sequence[str | None]]] | None,
+    ) -> SweepPoints: ...
 
 @final
 class RunResult:
@@ -358,6 +369,21 @@ class RunResult:
     @property
     def trace_hash(self) -> str: ...
 
+@final
+class Batch:
+    """The finished runs of a batch: the tables of a result with a row's scenario in the column `task`."""
+
+    @property
+    def runs(self) -> Table: ...
+    @property
+    def flows(self) -> Table: ...
+    @property
+    def links(self) -> Table: ...
+    @property
+    def transfers(self) -> Table: ...
+    @property
+    def pages(self) -> Table: ...
+
 def run(
     scenario: Scenario,
     record: Sequence[str] | None = None,
@@ -365,6 +391,35 @@ def run(
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
 ) -> RunResult: ...
+def run_batch(
+    scenarios: Sequence[Scenario],
+    max_events: int | None = None,
+    max_memory: int | None = None,
+    cancel: Cancel | None = None,
+) -> Batch:
+    """Run scenarios one after the other on this thread, without their traces; other threads continue meanwhile.
+
+    Parameters
+    ----------
+    scenarios
+        The scenarios. Their controls must be registered parts: a Python object is an error of its run.
+    max_events
+        Most events of each run; None: no limit.
+    max_memory
+        Most heap memory of each run in bytes; None: no limit. All memory that the engine allocates from the set-up of
+        the run on and has not freed counts: links, hosts, packets in flight and in queues, scoreboards, and rows of
+        transfers and pages. The scenario itself and the tables of the batch do not count. The engine compares after
+        the set-up and then every 65,536 events.
+    cancel
+        A switch that ends the batch.
+
+    Returns
+    -------
+    Batch
+        A row in `runs` for each scenario. A run that fails (an error of its scenario, a budget, a fault of the engine)
+        has its `error` there, and no rows in other tables. After `cancel`, only the runs finished before have rows.
+    """
+
 def completion(rows: Sequence[tuple[int, float | None]], starts: Sequence[int], size: str) -> Table: ...
 def page_loads(rows: Sequence[tuple[str, float | None]]) -> Table: ...
 def schema() -> str: ...

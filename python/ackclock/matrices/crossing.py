@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ackclock import _core
 from ackclock.experiments import budget, sources
@@ -66,6 +67,8 @@ class Plan:
         Runs of the rows, the baseline, and the rivals among themselves, sorted by seed.
     refused : sequence of str
         The errors of impossible combinations, which are skipped.
+    asked : dict
+        The arguments of `plan`, as JSON holds them.
     """
 
     paths: Sequence[NetworkPath]
@@ -74,6 +77,7 @@ class Plan:
     seeds: int
     runs: Sequence[PlannedRun]
     refused: Sequence[str] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -98,11 +102,14 @@ class Outcome:
         The measurements of each run, by its key.
     reused : int
         Number of runs that an earlier attempt measured.
+    keep : callable or None
+        Called with the key and the measurements of every run that finishes, to store them at once.
     """
 
     plan: Plan
     measured: Measured = field(default_factory=dict)
     reused: int = 0
+    keep: Callable[[str, Row], None] | None = None
 
     def has(self, run: PlannedRun) -> bool:
         """Whether a run is measured."""
@@ -110,6 +117,8 @@ class Outcome:
 
     def put(self, run: PlannedRun, row: Row) -> None:
         """Store the measurements of a run."""
+        if self.keep is not None and run.key not in self.measured:
+            self.keep(run.key, row)
         self.measured[run.key] = row
 
 
@@ -141,7 +150,20 @@ def plan(
             for composition in here[path.name]:
                 scenario = path.compose(composition, seed)
                 runs.append(PlannedRun(scenario, Score(path.sized), path, composition, seed))
-    return Plan(found, compositions, base, seeds, runs, refused)
+    asked = {
+        "chosen": chosen,
+        "where": None if where is None else [_lasting(word) for word in where],
+        "seeds": seeds,
+        "duration": duration,
+        "baseline": baseline or {},
+    }
+    return Plan(found, compositions, base, seeds, runs, refused, asked)
+
+
+def _lasting(word: str | Path) -> str:
+    """Return a name of a path, or a file by its absolute path, which another working directory also finds."""
+    file = Path(word)
+    return str(file.resolve()) if file.is_file() else str(word)
 
 
 def _paths(where: Sequence[str | Path] | None) -> list[NetworkPath]:
@@ -177,6 +199,7 @@ def execute(
     plan: Plan,
     *,
     known: Measured | None = None,
+    keep: Callable[[str, Row], None] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -188,6 +211,8 @@ def execute(
         The plan.
     known
         Earlier measurements by the keys of their runs; those of other runs are ignored.
+    keep
+        Called with the key and the measurements of every run that finishes.
     jobs
         Number of parallel runs.
     progress
@@ -201,6 +226,7 @@ def execute(
     wanted = plan.distinct
     outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
     outcome.reused = len(outcome.measured)
+    outcome.keep = keep
     try:
         engine.execute(list(wanted.values()), outcome, jobs=jobs, progress=progress)
     except Interrupted:

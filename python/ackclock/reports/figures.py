@@ -30,6 +30,7 @@ DIGITS = 4
 """Significant digits of a drawn value."""
 TIME_DIGITS = 6
 Style = Literal["line", "step", "joined", "points", "bars", "printed"]
+Colours = Literal["sequence", "gain", "loss", "ratio"]
 Spec = dict[str, Any]
 
 
@@ -125,7 +126,7 @@ class Heatmap:
     texts: Sequence[Sequence[str]] = ()
     unit: str = ""
     ends: tuple[float, float] | None = None
-    colours: Literal["sequence", "gain", "loss", "ratio"] = "sequence"
+    colours: Colours = "sequence"
     ticks: Mapping[float, str] | None = None
     framed: Sequence[tuple[str, str]] = ()
 
@@ -172,6 +173,8 @@ class Figure:
         Its values as a table, folded under the figure.
     note : str
         A second line of the caption.
+    stacked : bool
+        Whether the panels are below each other also on a wide page.
     """
 
     title: str
@@ -179,6 +182,7 @@ class Figure:
     anchor: str = ""
     numbers: Table | None = None
     note: str = ""
+    stacked: bool = False
 
     @property
     def names(self) -> list[str]:

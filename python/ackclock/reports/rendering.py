@@ -55,11 +55,6 @@ def library() -> str:
     return packed(LIBRARY.read_text(encoding="utf-8"))
 
 
-def embedded(image: Path) -> str:
-    """Return an image in base64, for a data URL in HTML."""
-    return base64.b64encode(image.read_bytes()).decode()
-
-
 def render(name: str, context: Mapping[str, Any]) -> str:
     """Fill a template."""
     import jinja2

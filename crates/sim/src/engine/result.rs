@@ -56,6 +56,8 @@ table! {
         delivered_10s: Option<u64> = |flow| flow.delivered_after[3], "bytes", "`delivered_bytes` ten seconds after the flow's start; null if the run ends before";
         completion_time: Option<Duration> [completion_time], "s", "time from the flow's start to the delivery of its last packet; null for an unlimited or unfinished flow";
     } besides {
+        /// Payload bytes delivered in order.
+        payload: u64,
         /// How long each limit held back the sender.
         limited: Option<LimitedTimes>,
         /// End of the first slow start: reason, time, and `cwnd` before any reduction.
@@ -124,6 +126,8 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Links, in the order of the scenario.
     pub links: Vec<LinkResult>,
+    /// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link.
+    pub bottleneck: Option<usize>,
     /// Recorded traces.
     pub traces: Traces,
     /// Captured packets, if places were named.

@@ -16,7 +16,7 @@ use super::events::{EventQueue, Key, Subject, Subjects};
 use super::flow::{Flow, Path};
 use super::notices::Notices;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
-use super::routing::routes;
+use super::routing::{routes, slowest};
 use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
@@ -28,7 +28,7 @@ use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
-/// Number of events between two calls of `interrupted`.
+/// Number of events between two checks: whether the caller interrupts the run, and its budget of events.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
 /// A packet in flight to the end of a link.
@@ -62,7 +62,12 @@ pub(super) struct Simulation<'a, R> {
     pub(super) learned: BTreeMap<(usize, usize), Segments>,
     /// Notices from queues to the senders of dropped packets.
     pub(super) notices: Notices,
-    processed: u64,
+    /// Number of events before the next check. One count instead of two costs the loop nothing.
+    left: u64,
+    /// Number of events processed when the next check is due.
+    checked: u64,
+    /// Most events that the run may process.
+    max_events: u64,
     pub(super) recorder: R,
 }
 
@@ -101,7 +106,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             lost: Vec::new(),
             learned: BTreeMap::new(),
             notices: Notices::default(),
-            processed: 0,
+            left: 0,
+            checked: 0,
+            max_events: u64::MAX,
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
@@ -121,14 +128,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.end);
         loop {
+            // Before the event is read, so that nothing of it has to survive the call.
+            if self.left == 0 {
+                self.check(until, interrupted)?;
+            }
             let key = self.events.peek();
             if key.time() >= until {
                 break;
             }
-            if self.processed.is_multiple_of(EVENTS_PER_CHECK) && interrupted() {
-                return Err(RunError::Interrupted);
-            }
-            self.processed += 1;
+            self.left -= 1;
             let now = key.time();
             match self.subjects.decode(key.number()) {
                 // The next packet of the pipe replaces the event.
@@ -154,16 +162,46 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
+    /// Limits the number of events.
+    pub(super) fn limit(&mut self, max_events: u64) {
+        self.max_events = max_events;
+        (self.checked, self.left) = (self.events(), 0);
+    }
+
+    /// Number of events processed so far.
+    pub(super) fn events(&self) -> u64 {
+        self.checked - self.left
+    }
+
+    /// Checks whether the next event, if it is before `until`, may be processed.
+    #[cold]
+    fn check(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        let now = self.events.peek().time();
+        if now >= until {
+            return Ok(());
+        }
+        if self.checked >= self.max_events {
+            let [at, end] = [now, self.end].map(Instant::as_secs_f64);
+            return Err(RunError::Events { max: self.max_events, at, end });
+        }
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        self.left = EVENTS_PER_CHECK.min(self.max_events - self.checked);
+        self.checked += self.left;
+        Ok(())
+    }
+
     /// Ends the run. Returns its result and the recorder.
     pub(super) fn finish(mut self) -> (RunResult, R) {
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        let (events, traces) = (self.processed, Traces::default());
+        let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(self.scenario, &self.routes));
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
         let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
-        (RunResult { flows, links, applications, traces, capture: None, events }, self.recorder)
+        (RunResult { flows, links, bottleneck, applications, traces, capture: None, events }, self.recorder)
     }
 
     /// Adds an event to the queue.

@@ -57,7 +57,7 @@
     if (curve && series.low) {
       const edge = { ...common, type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0, shape, color: colour } };
       traces.push({ ...edge, y: series.low });
-      traces.push({ ...edge, y: series.high, fill: "tonexty", fillcolor: faded(colour, 0.18) });
+      traces.push({ ...edge, y: series.high, fill: "tonexty", fillcolor: faded(colour, 0.14) });
     }
     const texts = series.texts && series.texts.map(plain);
     const hover = texts ? "%{text}" : "%{y:.4~g}";
@@ -140,7 +140,7 @@
       margin: { l: 10, r: 10, t: 8, b: 10 }, showlegend: false, hovermode: "closest", dragmode: coarse ? false : "zoom",
       hoverlabel: { bgcolor: look.paper, bordercolor: look.line, font: { color: look.ink, family: FONT, size: 12 }, namelength: -1 },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: look.soft, activecolor: look.ink },
-      barmode: "group", bargap: 0.18, scattermode: "group", scattergap: 0.6, xaxis: axis(panel.x, 60), yaxis: axis(panel.y, 40), shapes: [],
+      barmode: "group", bargap: 0.18, scattermode: "group", scattergap: 0.75, xaxis: axis(panel.x, 60), yaxis: axis(panel.y, 40), shapes: [],
     };
     for (const value of panel.references || []) {
       layout.shapes.push({ type: "line", xref: "paper", x0: 0, x1: 1, y0: value, y1: value, layer: "below", line: { color: look.soft, width: 1.2, dash: "dash" } });
@@ -337,7 +337,7 @@
         }
         count.textContent = words.length ? `${matching} of ${rows.length}` : "";
       });
-      table.closest(".scroll").before(field, count);
+      (table.closest(".scroll") || table).before(field, count);
     }
   }
 
