@@ -560,6 +560,7 @@ def test_a_parameter_can_set_several_keys(tmp_path: Path) -> None:
         ),
         ("[training]", "[constraints]\nharm = { at_most = 0.1 }\n[training]", r":11: .*every flow is under test"),
         ("[training]", "[held_out]\nseeds = [8, 9]\n[training]", r":11: held_out\.seeds: seed 8 is used"),
+        ("[training]", '[held_out]\nscenario = "other.toml"\n[training]', r":11: held_out\.scenario: there is no file"),
         ("[parameters]", "[set]\n\"flow.rwmd\" = 3\n[parameters]", r':3: set: .*"rwmd"; did you mean "rwnd"\?'),
         ("[parameters]", "[parameters]\nflow.rto = [1, 2]", r':3: .*write the key in quotes, as in "flow\.rto"'),
         ("= {", "= {{", r"line 4"),
@@ -569,6 +570,18 @@ def test_bad_files(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in NOISE
     with pytest.raises((ValueError, ackclock.ScenarioError), match=message):
         Space(schema.read(written(tmp_path, LOSSY, NOISE.replace(old, new))))
+
+
+def test_held_out_paths_are_checked_before_the_search(tmp_path: Path) -> None:
+    staged = LOSSY + 'slow_start = "hystart_pp"\n'
+    (tmp_path / "other.toml").write_text(LOSSY)
+    text = NOISE.replace(RWND, '"flow.slow_start.css_rounds" = { from = 1, to = 9 }')
+    text += '[held_out]\nscenario = "other.toml"\n'
+    with pytest.raises(ValueError, match=r'held_out does not accept the parameters: .*no parameter "css_rounds"'):
+        Space(schema.read(written(tmp_path, staged, text)))
+    (tmp_path / "other.toml").write_text(staged.replace("[flow]", '[flow]\nname = "other"'))
+    with pytest.raises(ValueError, match=r":1: flows: no flow has the name 'flow\*'"):
+        schema.read(written(tmp_path, staged, 'flows = "flow*"\n' + text))
 
 
 def test_an_axis_of_the_sweep_is_no_parameter(tmp_path: Path) -> None:

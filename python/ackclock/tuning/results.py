@@ -72,6 +72,8 @@ def _earlier(directory: Path, tuning: Tuning, entries: Mapping[str, Any]) -> str
         return ""
     if found.get("digest") != digest(tuning):
         return f"{tuning.file} or its scenario has changed: the search starts anew; stored runs that still fit are used"
+    if found.get("optuna") != entries.get("optuna"):
+        return f"Optuna was {found.get('optuna')} before: the search starts anew, and its trials may differ"
     if found.get("seed") != entries.get("seed"):
         return "the seed has changed: the search starts anew; stored runs that still fit are used"
     return ""

@@ -209,7 +209,7 @@ class _Reader:
         training = self._setting("training", TRAINING, scenario, range(1, TRAINING_SEEDS + 1))
         held_out = self._held_out(scenario, training)
         tested = tuple(_texts(document.get("flows", "*")))
-        self._tested(tested, training)
+        self._tested(tested, (*training.paths, *held_out.paths))
         own = "paths" if self._has_own_paths and len(held_out.paths) > 1 else "seeds"
         return Tuning(
             file=self._file,
@@ -291,8 +291,8 @@ class _Reader:
                     )
         return found
 
-    def _tested(self, patterns: Sequence[str], training: Setting) -> None:
-        for path in training.paths:
+    def _tested(self, patterns: Sequence[str], paths: Sequence[NetworkPath]) -> None:
+        for path in paths:
             names = path.scenario.flows
             for pattern in patterns:
                 # Connections of an application are not flows of the scenario, but begin with its name.

@@ -47,6 +47,7 @@ class Space:
             self._draw(base, [parameter])
         self._core = self._draw(base, tuning.parameters)
         self._check(base)
+        self._check_held_out(tuning)
         self._document = toml.read(tuning.scenario)
         self._base = base
 
@@ -71,6 +72,13 @@ class Space:
             for parameter in self._parameters:
                 self._check_alone(base, parameter, values[parameter.name])
             raise ValueError(f"{self._parameters[0].place}: with values in the middle of all ranges: {joint}") from None
+
+    def _check_held_out(self, tuning: Tuning) -> None:
+        middle = {each.name: self._middle(each) for each in self._parameters}
+        try:
+            tuning.held_out.paths[0].scenario.set(self.settings(self.values(middle)))
+        except _core.ScenarioError as error:
+            raise ValueError(f"{tuning.file}: held_out does not accept the parameters: {error}") from None
 
     def _check_alone(self, base: Scenario, parameter: Parameter, value: str) -> None:
         try:
