@@ -135,6 +135,17 @@ def test_the_best_threshold_is_twice_the_queue(tmp_path: Path) -> None:
     assert "need held-out paths" in found.answer
 
 
+def test_rounding_is_no_scatter(tmp_path: Path) -> None:
+    # The jitter moves the only flow, so that its goodput differs in the last bits.
+    jitter = TRANSFER + 'start_jitter = "50 ms"\n'
+    text = KNOWN.replace('minimise = "completion_mean"', 'maximise = "goodput_bps"')
+    found = tuned(written(tmp_path, jitter, text), 24)
+    assert found.verdict.after[1] > 1.2 * found.verdict.after[0]
+    held = found.verdict.held_out
+    assert held is not None
+    assert (held.difference.known, held.p_value, found.verdict.outcome) == (False, None, "not shown")
+
+
 def test_threads_change_nothing(tmp_path: Path) -> None:
     file = written(tmp_path, LOSSY, NOISE)
     one, two = (tuned(file, 10, jobs=jobs, out=tmp_path / f"out{jobs}") for jobs in (1, 2))

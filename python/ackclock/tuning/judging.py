@@ -6,16 +6,21 @@ it is measured again beside the reference on paths and seeds that the search did
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ackclock.statistics import pairs
+from ackclock.statistics.intervals import Interval
 from ackclock.statistics.pairs import Comparison
 from ackclock.tuning import scores
 from ackclock.tuning.runs import Cells, Runs
 from ackclock.tuning.schema import Tuning
 from ackclock.tuning.search import Trial, measure
 
+ROUNDING = 1e-9
+"""Differences that are smaller, relative to the values, come from rounding."""
 Outcome = Literal["survives", "not shown", "reversed", "no better", "breaks a constraint"]
 
 
@@ -78,10 +83,10 @@ def judge(tuning: Tuning, runs: Runs, reference: Trial, best: Trial) -> Verdict:
     )
     if best.number == reference.number:
         return Verdict(best, None, None, before, after, (base.cells, winner.cells), beyond, "no better")
-    in_training = pairs.compare(
+    in_training = compared(
         scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds")
     )  # fmt: skip
-    found = pairs.compare(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs))
+    found = compared(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs))
     return Verdict(
         best, in_training, found, before, after, (base.cells, winner.cells), beyond, _outcome(tuning, found, beyond)
     )
@@ -95,6 +100,16 @@ def _outcome(tuning: Tuning, found: Comparison, beyond: dict[str, float]) -> Out
     return "survives" if better else "reversed" if worse else "not shown"
 
 
+def compared(of: Sequence[float], to: Sequence[float]) -> Comparison:
+    """Compare pairs; differences that differ only in their last bits count as equal, and show no spread."""
+    found = pairs.compare(of, to)
+    difference = found.difference
+    if difference.known and difference.high - difference.low <= ROUNDING * max(map(abs, (*of, *to))):
+        same = Interval(difference.mean, -math.inf, math.inf, difference.count, "all pairs have the same difference")
+        return replace(found, difference=same, p_value=None, effect=None)
+    return found
+
+
 def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, Comparison]]:
     """Compare best and reference on each held-out path over its seeds: name, reference, best, and comparison."""
     measure_ = tuning.goal.measure
@@ -102,5 +117,5 @@ def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, 
     found = []
     for place, path in enumerate(tuning.held_out.paths):
         of, to = ([value for (own, _), value in cells.items() if own == place] for cells in (winner, base))
-        found.append((path.name, scores.mean(to), scores.mean(of), pairs.compare(of, to)))
+        found.append((path.name, scores.mean(to), scores.mean(of), compared(of, to)))
     return found

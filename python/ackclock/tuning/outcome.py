@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.statistics import pairs
 from ackclock.statistics.intervals import rounded
 from ackclock.statistics.pairs import Comparison
 from ackclock.texts.numbers import finite, number
 from ackclock.tuning import scores
-from ackclock.tuning.judging import Verdict, per_path
+from ackclock.tuning.judging import Verdict, compared, per_path
 from ackclock.tuning.measures import MEASURES
 from ackclock.tuning.runs import Cells
 from ackclock.tuning.schema import Goal, Tuning
@@ -90,7 +89,7 @@ class Tuned:
             return "–"
         goal = Goal(name, 1, "mean", relative=False)
         of, to = (scores.units(goal, values, self.tuning.pairs) for values in (winner, base))
-        return interval_text(pairs.compare(of, to))
+        return interval_text(compared(of, to))
 
     def paths(self) -> list[list[object]]:
         """Rows: held-out path, default, best, and difference over seeds, of the objective's measure."""
@@ -163,8 +162,7 @@ def _titled(name: str) -> str:
 def interval_text(found: Comparison) -> str:
     """Return a difference with its 95 % interval."""
     difference = found.difference
-    # Sums of equal runs can differ in their last bits.
-    if difference.note or difference.high - difference.low <= 1e-9 * abs(difference.mean):
+    if not difference.known:
         return f"{_signed(number(difference.mean))} (in every run)" if difference.count > 1 else number(difference.mean)
     mean, low, high = rounded(difference)
     return f"{_signed(mean)} [{low}, {high}]"
@@ -195,6 +193,8 @@ def answer(tuning: Tuning, verdict: Verdict, counts: Mapping[str, int]) -> str:
     if change.known and base:
         low, high = sorted((change.low / base * 100, change.high / base * 100))
         interval = f"95 % interval {_signed_percent(low)} to {_signed_percent(high)}, pairs by {unit}"
+    elif change.count == 1:
+        interval = "no interval: there is only one pair"
     else:
         interval = f"no interval: every {unit} gives the same difference, so the runs need held-out paths to judge"
     size = f"{_percent(verdict.after)} ({interval})"

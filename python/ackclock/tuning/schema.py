@@ -249,11 +249,13 @@ class _Reader:
         """Return the runs of a scenario's ``[sweep]``, with the settings of the file, then its own."""
         try:
             points = load(scenario, {**self._document.get("set", {}), **own}).sweep_points()
+            budget.check_runs(len(points), MOST_CELLS, f"[{name}] needs fewer paths")
             found = [points[index] for index in range(len(points))]
         except _core.ScenarioError as error:
             wrong = str(error).startswith("--set")
             setting = (name, "set") if any(f"--set {key}=" in str(error) for key in own) else ("set",)
-            raise ValueError(f"{self._place(*setting)}: {error}" if wrong else str(error)) from None
+            cause = str(error).removeprefix("--set ")
+            raise ValueError(f"{self._place(*setting)}: {cause}" if wrong else cause) from None
         except FileNotFoundError:
             given = (name, "scenario") if "scenario" in self._document.get(name, {}) else ("scenario",)
             raise ValueError(f"{self._place(*given)}: there is no file {scenario}") from None
