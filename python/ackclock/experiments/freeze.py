@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,11 @@ class Frozen:
     def flows(self) -> list[dict[str, Any]]:
         """The tables of its flows."""
         return list(self._document["flow"])
+
+    def tables_of(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the table of each named flow; connections such as ``page.0`` share the table ``page``."""
+        tables = {flow["name"]: flow for flow in self.flows}
+        return {name: tables[name if name in tables else name.rpartition(".")[0]] for name in names}
 
     @property
     def links(self) -> list[dict[str, Any]]:
