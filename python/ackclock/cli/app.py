@@ -11,6 +11,7 @@ import typer
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
+from ackclock.cli.commands.compare import compare
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "paper": paper,
     "matrix": matrix,
+    "compare": compare,
     "plot": plot,
     "model": model,
     "list": list_,
