@@ -50,10 +50,6 @@ class Contender:
     settings: Mapping[str, object]
     file: Path | None = None
 
-    def of(self, flows: Sequence[str]) -> dict[str, object]:
-        """Return the settings by path, for flows such as ``flow.0``."""
-        return {f"{flow}.{key}": value for flow in flows for key, value in self.settings.items()}
-
 
 def resolve(text: str) -> Contender:
     """Return the contender of a text.
@@ -101,10 +97,13 @@ def resolve_all(texts: Sequence[str], reference: str | None = None) -> list[Cont
             raise ValueError(f"{texts[0]} is the reference itself; name another algorithm to compare with it")
     for index, one in enumerate(found):
         for other in found[:index]:
-            if one.settings == other.settings:
-                raise ValueError(f"{other.name} and {one.name} are the same: {_words(one)}")
+            if (one.name, one.file) == (other.name, other.file):
+                raise ValueError(f"{one.file or one.name} is given twice")
             if one.name == other.name:
                 raise ValueError(f"two contenders are called {one.name}: rename one of the files")
+            # Files with equal settings can differ in everything else.
+            if one.settings == other.settings and (one.file is None or other.file is None):
+                raise ValueError(f"{other.name} and {one.name} are the same: {_words(one)}")
     if len(found) < 2:
         raise ValueError("a comparison needs two algorithms, hosts or scenario files, as in: compare reno cubic")
     return found

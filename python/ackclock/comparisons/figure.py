@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 
 from ackclock.comparisons.judging import METRICS, Judged
 from ackclock.comparisons.places import OWN, Place
+from ackclock.comparisons.words import winners
 from ackclock.drawing.curves import COLOURS, new_figure
 from ackclock.drawing.panels import MARKERS, style_axes
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.names import in_figure, in_legend
 
 FAR = 200.0  # percent; a larger change would flatten the others
+LINEAR, WIDE = 10.0, 20.0
 GREY = "#777777"
 Value = Callable[[Place, int], "Interval | None"]
 
@@ -62,8 +67,15 @@ def draw(judged: Judged) -> Figure:
     all_axes[0].set_ylim(len(places) - 0.5, -0.5)
     for axes in all_axes[1:]:
         axes.tick_params(labelleft=False)
-    handles, labels = all_axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), frameon=False, fontsize=9)
+    handles = [
+        Line2D([], [], color=COLOURS[index % len(COLOURS)], marker=MARKERS[index % len(MARKERS)], linewidth=1.4,
+               label=in_legend(f"{name} (reference)" if index == 0 else name))
+        for index, name in enumerate(names)
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(names)), frameon=False, fontsize=9)
+    width = int(13 * figure.get_figwidth())
+    title = winners(judged) if len(places) > 1 else f"{names[0]} against {' and '.join(names[1:])}"
+    figure.suptitle(textwrap.fill(in_figure(title), width), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     return figure
 
 
@@ -77,9 +89,8 @@ def _known(judged: Judged, metric: str) -> bool:
 
 def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
     count = len(judged.names)
-    for index, name in enumerate(judged.names):
+    for index in range(count):
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
-        label = in_legend(f"{name} (reference)" if index == 0 else name)
         for row, place in enumerate(judged.places):
             found = panel.value(place, index)
             if found is None or not math.isfinite(found.mean):
@@ -90,9 +101,8 @@ def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
             axes.plot(np.array(ends) * panel.scale, [at, at], color=colour, linewidth=1.4)
             axes.plot(
                 [found.mean * panel.scale], [at], marker, color=colour, markersize=6,
-                markerfacecolor=colour if sure else "white", label=label,
+                markerfacecolor=colour if sure else "white",
             )  # fmt: skip
-            label = "_again"
     for row in range(1, len(judged.places)):
         axes.axhline(row - 0.5, color="#bbbbbb", linewidth=0.6)
     if first:
@@ -104,10 +114,29 @@ def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
     elif "harm" in panel.title:
         _bars(axes, judged)
     else:
-        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+        _limit(axes, panel, judged)
     style_axes(axes)
-    axes.set_xlabel(in_figure(panel.title), fontsize=9.5)
+    arrow = "better →" if first else "← better"
+    axes.set_xlabel(f"{in_figure(panel.title)}\n{arrow}", fontsize=9.5)
     axes.tick_params(axis="y", length=0)
+
+
+def _limit(axes: Axes, panel: Panel, judged: Judged) -> None:
+    """Let the axis begin at 0; it is logarithmic beyond `LINEAR` if small values would be hidden beside large ones."""
+    found = [panel.value(place, index) for place in judged.places for index in range(len(judged.names))]
+    ends = [
+        end * panel.scale
+        for value in found
+        if value is not None
+        for end in ((value.low, value.high) if value.finite else (value.mean, value.mean))
+    ]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    if high > WIDE * max(min(map(abs, ends), default=0.0), LINEAR):
+        axes.set_xscale("symlog", linthresh=LINEAR)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.set_xlim(2 * low - 0.5, 2 * high)
+    elif high > low:
+        axes.set_xlim(low - 0.03 * (high - low), high + 0.05 * (high - low))
 
 
 def _bars(axes: Axes, judged: Judged) -> None:

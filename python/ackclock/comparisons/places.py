@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.comparisons.contenders import Contender
+from ackclock._core import ScenarioError
+from ackclock.comparisons.contenders import WORKLOAD, Contender
 from ackclock.files import checks, toml
 from ackclock.matrices import paths
 from ackclock.scenario import Scenario, load
@@ -57,15 +59,37 @@ class NetworkPath:
         ScenarioError
             If the flows cannot have these settings.
         """
-        scenario, tested, settings = self.scenario, self.tested, contender.of(self.tested)
+        scenario, tested, settings = self.scenario, self.tested, contender.settings
         if scenario is None and contender.file is not None:
             scenario, tested, settings = load(contender.file), tested_flows(contender.file), {}
         if scenario is None:
             raise ValueError(f"{contender.name} is no scenario file, so it needs paths: add --on")
-        for key, value in extra.items():
-            own = key.removeprefix("flow.")
-            settings |= {key: value} if own == key else {f"{flow}.{own}": value for flow in tested}
-        return scenario.set({**settings, "seed": seed})
+        own = {key: value for key, value in extra.items() if not key.startswith("flow.")}
+        per_flow = {key.removeprefix("flow."): value for key, value in extra.items() if key.startswith("flow.")}
+        try:
+            scenario = scenario.set({**own, "seed": seed})
+            if settings.get("profile") == "modern" or "host" in settings:
+                scenario, tested = _bare(scenario)
+            both = {f"{flow}.{key}": value for flow in tested for key, value in {**settings, **per_flow}.items()}
+            return scenario.set(both)
+        except ScenarioError as error:
+            message = re.sub("^--set [^:]*: ", "", str(error), flags=re.MULTILINE)
+            raise ScenarioError(f"{contender.name} on {self.name}: {message}") from None
+
+
+def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """Return the scenario whose flows under test have no settings of hosts, and these flows; another host has its own.
+
+    The link's queues have the packets that they have with the hosts of the scenario.
+    """
+    document = toml.parse(scenario.to_toml(), scenario.name)
+    tested = under_test(flow["name"] for flow in document["flow"])
+    flows = [
+        {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}
+        for flow in document["flow"]
+    ]
+    places = tuple(f"flow.{index}" for index, flow in enumerate(flows) if flow["name"] in tested)
+    return Scenario(**{**document, "flow": flows}), places
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def sentence(judged: Judged, place: Place, index: int) -> str:
     over = f"over {judged.counted(place)}"
     if found.verdict == "same":
         said = f"{name} and {base} make no difference{where} (within ±{100 * judged.margin:g} %): "
-        said += f"{_change(found.found.mean, metric)}{_interval(found.found, metric)} {over}"
+        said += f"{_against(found)} {over}"
     elif found.verdict == "unclear":
         said = f"It is unclear whether {name} or {base} is better{where}: {name} {_change(found.found.mean, metric)}"
         said += f"{_interval(found.found, metric)} {over}"
@@ -111,8 +111,10 @@ def _overall(judged: Judged, index: int) -> str:
     same = f"no difference (within ±{100 * judged.margin:g} %)"
     words = {"better": "faster", "worse": "slower", "same": same, "unclear": "unclear"}
     said = [f"{words[verdict]} on {_places(places)}" for verdict, places in found.items() if places]
-    cost = f"on {_places(more)}" if more else "nowhere by the tests"
-    return f"{name} against {base}: {', '.join(said)}. It harms {base} more than {base} harms itself {cost}."
+    cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
+    if not more:
+        cost = f"It is not shown to harm {base} more than {base} harms itself"
+    return f"{name} against {base}: {', '.join(said)}. {cost}."
 
 
 def _places(names: Sequence[str]) -> str:
