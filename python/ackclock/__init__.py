@@ -11,6 +11,7 @@ without copies.
 from ackclock import columns, model
 from ackclock._core import Exit, ScenarioError, __version__
 from ackclock.control import CongestionControl, SlowStart
+from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
 from ackclock.events import (
     Ack,
     CongestionEvent,
@@ -23,6 +24,7 @@ from ackclock.events import (
     Totals,
     Window,
 )
+from ackclock.experiments.sweeping import sweep
 from ackclock.matrices.function import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
@@ -32,6 +34,7 @@ __all__ = [
     "Ack",
     "CongestionControl",
     "CongestionEvent",
+    "Dataset",
     "Established",
     "Exit",
     "FirstWindow",
@@ -52,7 +55,9 @@ __all__ = [
     "load",
     "matrix",
     "model",
+    "open",
     "read",
     "run",
     "run_many",
+    "sweep",
 ]

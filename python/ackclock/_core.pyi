@@ -8,6 +8,7 @@ __version__: str
 
 __all__ = [
     "Ack",
+    "Batch",
     "Cancel",
     "CongestionEvent",
     "Established",
@@ -34,6 +35,7 @@ __all__ = [
     "read_parameter",
     "registry",
     "run",
+    "run_batch",
     "schema",
     "tables",
     "trace",
@@ -324,7 +326,7 @@ class SweepPoints:
     """The runs of a sweep, each made when it is asked for."""
 
     def __len__(self) -> int: ...
-    def point(self, index: int) -> tuple[dict[str, str], Scenario]: ...
+    def point(self, index: int, settings: Sequence[tuple[str, str]] = ()) -> tuple[dict[str, str], Scenario]: ...
     def labels(self, index: int) -> dict[str, str]: ...
     def hash(self, index: int) -> str: ...
 
@@ -358,6 +360,21 @@ class RunResult:
     @property
     def trace_hash(self) -> str: ...
 
+@final
+class Batch:
+    """The finished runs of a batch: the tables of a result with a row's scenario in the column `task`."""
+
+    @property
+    def runs(self) -> Table: ...
+    @property
+    def flows(self) -> Table: ...
+    @property
+    def links(self) -> Table: ...
+    @property
+    def transfers(self) -> Table: ...
+    @property
+    def pages(self) -> Table: ...
+
 def run(
     scenario: Scenario,
     record: Sequence[str] | None = None,
@@ -365,6 +382,12 @@ def run(
     cancel: Cancel | None = None,
     capture: Sequence[str] = (),
 ) -> RunResult: ...
+def run_batch(
+    scenarios: Sequence[Scenario],
+    max_events: int | None = None,
+    max_memory: int | None = None,
+    cancel: Cancel | None = None,
+) -> Batch: ...
 def completion(rows: Sequence[tuple[int, float | None]], starts: Sequence[int], size: str) -> Table: ...
 def page_loads(rows: Sequence[tuple[str, float | None]]) -> Table: ...
 def schema() -> str: ...

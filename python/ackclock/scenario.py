@@ -303,6 +303,11 @@ class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
         self._core = core
         self._controls = controls
 
+    @property
+    def core(self) -> _core.SweepPoints:
+        """The runs of the compiled core."""
+        return self._core
+
     def __len__(self) -> int:
         return len(self._core)
 

@@ -204,6 +204,11 @@ def read(directory: str | Path) -> list[StoredResult]:
     """
     directory = Path(directory)
     manifest = json.loads(storage.manifest_text(directory))
+    if manifest.get("kind") == "dataset":
+        raise FileNotFoundError(
+            f"{directory}: holds a dataset of `ackclock sweep`; open it with ackclock.open({str(directory)!r}), or use "
+            "`ackclock query`"
+        )
     if manifest.get("kind") == "sweep":
         if manifest.get("state") == "interrupted":
             text = f"{directory}: interrupted; {len(manifest['runs'])} of {manifest['planned']} runs are stored"

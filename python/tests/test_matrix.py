@@ -552,6 +552,24 @@ def test_an_interrupted_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_pa
     assert "were stored" in again.stderr
 
 
+def test_a_killed_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_path: Path) -> None:
+    arguments = [*SMALL, "--path", "rival.toml", "--seeds", "400", "--duration", "30 s", "--out", "o", "--jobs", "1"]
+    process = subprocess.Popen([sys.executable, "-m", "ackclock", "matrix", *arguments], cwd=tmp_path)
+    kept = tmp_path / "o" / crossreport.FRESH_FILE
+    while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    finished = len(kept.read_bytes().splitlines()[1:-1])
+    assert finished > 3
+    with kept.open("ab") as file:
+        file.write(b'["an incomplete line')
+    again = cli("matrix", *SMALL, "--path", "rival.toml", "--seeds", "1", "--duration", "30 s", "--out", "o")
+    assert again.returncode == 0, again.stderr
+    assert "4 were stored" in again.stderr
+    assert not kept.exists()
+
+
 def test_paths_are_listed(cli: Cli) -> None:
     listed = json.loads(cli("list", "paths", "--json").stdout)
     assert {"clean", "lossy", "bufferbloat", "long_fat", "short", "reno"} <= {path["name"] for path in listed}

@@ -1,8 +1,10 @@
 //! `ackclock._core`: scenarios in, Arrow tables out. The public Python API is built on it.
 
 mod analytic;
+mod batch;
 mod control;
 mod events;
+mod memory;
 mod object;
 mod rows;
 mod run;
@@ -46,6 +48,8 @@ fn hosts() -> String {
 mod _core {
     #[pymodule_export]
     use super::analytic::{evaluate, models, read_parameter, trace};
+    #[pymodule_export]
+    use super::batch::{Batch, run_batch};
     #[pymodule_export]
     use super::events::{
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,

@@ -25,6 +25,13 @@ use crate::{Interrupted, ScenarioError};
 #[derive(Clone, Default)]
 pub(crate) struct Cancel(Arc<AtomicBool>);
 
+impl Cancel {
+    /// Whether it is set.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[pymethods]
 impl Cancel {
     #[new]
@@ -73,7 +80,7 @@ pub(crate) fn run(
     }
     let prepared = py.detach(|| Prepared::capturing(&scenario, &capture)).map_err(to_python)?;
     let ready = now()?;
-    let mut interrupted = || cancel.0.load(Ordering::Relaxed) || failure.occurred();
+    let mut interrupted = || cancel.is_set() || failure.occurred();
     let result = py.detach(|| prepared.run(&mut interrupted));
     if let Some(error) = failure.remove() {
         return Err(error);

@@ -81,6 +81,11 @@ impl PyScenario {
         &self.document
     }
 
+    /// The scenario, with registered parts instead of those made in Python.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// The scenario with controls and slow starts made in Python.
     pub(crate) fn with(&self, makers: &PythonMakers) -> PyResult<Scenario> {
         if makers.made.is_empty() {
@@ -222,10 +227,14 @@ impl PySweepPoints {
         self.points.len()
     }
 
-    /// Labels and scenario of a run.
-    fn point<'py>(&self, py: Python<'py>, index: usize) -> PyResult<(Bound<'py, PyDict>, PyScenario)> {
+    /// Labels and scenario of a run, with further settings.
+    #[pyo3(signature = (index, settings=Vec::new()), text_signature = "(index, settings=())")]
+    fn point<'py>(&self, py: Python<'py>, index: usize, settings: Vec<(String, String)>) -> PyResult<(Bound<'py, PyDict>, PyScenario)> {
         let (labels, scenario) = py.detach(|| {
-            let Variant { labels, document } = self.variant(index)?;
+            let Variant { labels, mut document } = self.variant(index)?;
+            for (key, value) in settings {
+                document.set(&key, &value).map_err(to_python)?;
+            }
             // One check serves the scenario and its hash, which the caller needs to find equal runs.
             let (scenario, frozen) = document.scenario_and_frozen().map_err(to_python)?;
             Ok::<_, PyErr>((labels, PyScenario { document, scenario, hash: OnceLock::from(digest(&frozen)) }))

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use ackclock_sim::columns::traces::{TraceColumn, Values};
 use ackclock_sim::columns::{Cell, Column, Kind, seconds};
-use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::builder::{Float64Builder, StringBuilder, StringDictionaryBuilder, UInt64Builder};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use crate::rows::{Rows, dictionaries};
 
 /// An Arrow table.
 #[pyclass(module = "ackclock._core", frozen)]
+#[derive(Clone)]
 pub(crate) struct Table {
     batch: RecordBatch,
 }
@@ -50,18 +51,48 @@ fn to_python(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A column of a table of rows.
-fn array<S, R>(run: &S, column: &Column<S, R>, rows: &[(usize, &R)]) -> ArrayRef {
-    let cells = rows.iter().map(|(index, row)| column.cell(run, *index, row));
-    match column.kind {
-        Kind::Text => Arc::new(cells.map(|cell| if let Cell::Text(text) = cell { Some(text) } else { None }).collect::<StringArray>()),
-        Kind::Whole => {
-            Arc::new(cells.map(|cell| if let Cell::Whole(number) = cell { Some(number) } else { None }).collect::<UInt64Array>())
-        }
-        Kind::Number => {
-            Arc::new(cells.map(|cell| if let Cell::Number(number) = cell { Some(number) } else { None }).collect::<Float64Array>())
+/// A column of a table of rows that grows.
+pub(crate) enum Growing {
+    Text(StringBuilder),
+    Whole(UInt64Builder),
+    Number(Float64Builder),
+}
+
+impl Growing {
+    pub(crate) fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text(StringBuilder::new()),
+            Kind::Whole => Self::Whole(UInt64Builder::new()),
+            Kind::Number => Self::Number(Float64Builder::new()),
         }
     }
+
+    /// Appends a value. A column has values of its kind only.
+    pub(crate) fn push(&mut self, cell: Cell) {
+        match (self, cell) {
+            (Self::Text(column), Cell::Text(text)) => column.append_value(text),
+            (Self::Text(column), _) => column.append_null(),
+            (Self::Whole(column), cell) => column.append_option(if let Cell::Whole(number) = cell { Some(number) } else { None }),
+            (Self::Number(column), cell) => column.append_option(if let Cell::Number(number) = cell { Some(number) } else { None }),
+        }
+    }
+
+    pub(crate) fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Text(column) => Arc::new(column.finish()),
+            Self::Whole(column) => Arc::new(column.finish()),
+            Self::Number(column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+/// A column of a table of rows.
+fn array<S, R>(run: &S, column: &Column<S, R>, rows: &[(usize, &R)]) -> ArrayRef {
+    let mut growing = Growing::new(column.kind);
+    for (index, row) in rows {
+        growing.push(column.cell(run, *index, row));
+    }
+    growing.finish()
 }
 
 /// A column of a trace.

@@ -17,8 +17,10 @@ from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
 from ackclock.cli.commands.paper import paper
 from ackclock.cli.commands.plot import plot
+from ackclock.cli.commands.query import query
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
+from ackclock.cli.commands.sweep import sweep
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 app = typer.Typer(
@@ -33,10 +35,12 @@ app = typer.Typer(
 # In the order of the help.
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
+    "sweep": sweep,
     "paper": paper,
     "matrix": matrix,
     "compare": compare,
     "plot": plot,
+    "query": query,
     "model": model,
     "list": list_,
     "check": check,

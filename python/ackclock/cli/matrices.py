@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ackclock.files import checks
 from ackclock.matrices import crossing
 from ackclock.matrices import parts as composing
 from ackclock.matrices.crossing import Outcome, Plan, Stopped
-from ackclock.matrices.metrics import METRICS
+from ackclock.matrices.metrics import METRICS, Row
 from ackclock.running import Interrupted
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def matrix_command(
     from ackclock.matrices.matrix import Matrix
 
     known = crossreport.begin(out, plan) if out is not None else {}
-    outcome, stopped = _execute(plan, known, jobs)
+    with crossreport.keeping(out) if out is not None else contextlib.nullcontext() as keep:
+        outcome, stopped = _execute(plan, known, keep, jobs)
     matrix = Matrix(outcome)
     report = None
     if out is not None and stopped:
@@ -92,13 +94,15 @@ def _plan(
     return plan
 
 
-def _execute(plan: Plan, known: crossing.Measured, jobs: int | None) -> tuple[Outcome, Stopped | None]:
+def _execute(
+    plan: Plan, known: crossing.Measured, keep: Callable[[str, Row], None] | None, jobs: int | None
+) -> tuple[Outcome, Stopped | None]:
     """Run the plan; after Ctrl-C, return the finished part."""
     total = len(plan.distinct)
     started = time.monotonic()
     with output.progress("runs", total) as progress:
         try:
-            outcome, stopped = crossing.execute(plan, known=known, jobs=jobs, progress=progress), None
+            outcome, stopped = crossing.execute(plan, known=known, keep=keep, jobs=jobs, progress=progress), None
         except Stopped as caught:
             outcome, stopped = caught.outcome, caught
     new = len(outcome.measured) - outcome.reused

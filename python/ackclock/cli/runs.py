@@ -33,7 +33,7 @@ def run_command(
     captures: Captures | None,
 ) -> None:
     """Run a scenario or its sweep, print tables or JSON, and write results."""
-    scenario = load(file, _settings(settings, seed))
+    scenario = load(file, settings_of(settings, seed))
     for name in record or ():
         if "," in name or not name.strip():
             raise ValueError(f"--record {name!r}: expected the name of one trace; for several, repeat --record")
@@ -60,7 +60,8 @@ def run_command(
         output.note(f"written to {out}")
 
 
-def _settings(texts: Sequence[str], seed: int | None) -> dict[str, str]:
+def settings_of(texts: Sequence[str], seed: int | None) -> dict[str, str]:
+    """Read the options `--set KEY=VALUE` and `--seed`."""
     changed: dict[str, str] = {}
     for text in [*texts, *([] if seed is None else [f"seed={seed}"])]:
         key, value = key_and_value(text, "--set", "flow.rwnd='20 packets'")

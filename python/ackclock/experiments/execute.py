@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
-from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
 from ackclock import _core
-from ackclock.experiments import budget
+from ackclock.experiments.engines.local import Local
 from ackclock.experiments.plan import Point
 from ackclock.experiments.store import Store
 from ackclock.result import Result
@@ -77,7 +73,7 @@ def execute(
     cancel = _core.Cancel()
     missing = set(left)
 
-    def run(index: int) -> M:
+    def run(index: int, cancel: _core.Cancel) -> M:
         return cast("M", run_point(points[index], cancel))
 
     def collect(place: int, measured: M) -> None:
@@ -89,7 +85,7 @@ def execute(
     if progress is not None and reused:
         progress(reused, len(points))
     try:
-        each_finished(run, left, cancel, collect, jobs=jobs)
+        Local(jobs).each_finished(run, left, collect, cancel)
     except KeyboardInterrupt:
         raise Interrupted([None if index in missing else point for index, point in enumerate(points)]) from None
     return reused
@@ -141,62 +137,7 @@ def map_threads(
             progress(done, len(items))
 
     try:
-        each_finished(function, items, cancel, keep, jobs=jobs)
+        Local(jobs).each_finished(lambda item, _: function(item), items, keep, cancel)
     except KeyboardInterrupt:
         raise Interrupted(results) from None
     return cast("list[R]", results)
-
-
-def each_finished(
-    function: Callable[[T], R],
-    items: Sequence[T],
-    cancel: _core.Cancel,
-    collect: Callable[[int, R], None],
-    *,
-    jobs: int | None = None,
-) -> None:
-    """Apply a function to every item on threads; pass each result with its index to `collect` when it is finished.
-
-    `collect` is called on this thread. At most two results for each thread wait for it, so that memory does not grow
-    with the number of items. Ctrl-C sets `cancel`; results that are finished by then are still collected. A result
-    whose collection Ctrl-C interrupts is collected again.
-
-    Raises
-    ------
-    ValueError
-        If `jobs` is below 1.
-    KeyboardInterrupt
-        If Ctrl-C was pressed.
-    """
-    threads = budget.threads(jobs)
-    left = iter(enumerate(items))
-    done: SimpleQueue[int] = SimpleQueue()
-    waiting: dict[int, Future[R]] = {}
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-
-        def refill() -> bool:
-            for index, item in islice(left, 2 * threads - len(waiting)):
-                waiting[index] = pool.submit(function, item)
-                waiting[index].add_done_callback(lambda _, index=index: done.put(index))  # type: ignore[misc]
-            return bool(waiting)
-
-        try:
-            while refill():
-                index = _next(done)
-                collect(index, waiting[index].result())
-                del waiting[index]
-        except BaseException as error:
-            cancel.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                for index, future in sorted(waiting.items()):
-                    if not future.cancelled() and future.exception() is None:
-                        collect(index, future.result())
-            raise
-
-
-def _next(done: SimpleQueue[int]) -> int:
-    while True:
-        # On some systems Ctrl-C cannot interrupt a wait without a timeout.
-        with contextlib.suppress(Empty):
-            return done.get(timeout=0.2)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.result import StoredResult
 from ackclock.texts.labels import find
+from ackclock.texts.units import UNITS
 
 if TYPE_CHECKING:
     import polars
@@ -16,15 +17,6 @@ if TYPE_CHECKING:
 SEED = "seed"
 """The label over which samples are averaged."""
 TABLES = ("flows", "links", "pages", "transfers")
-UNITS: dict[str, tuple[str, float]] = {
-    "ns": ("time", 1e-9), "us": ("time", 1e-6), "µs": ("time", 1e-6), "ms": ("time", 1e-3), "s": ("time", 1.0),
-    "min": ("time", 60.0), "h": ("time", 3600.0),
-    "bit/s": ("rate", 1.0), "kbit/s": ("rate", 1e3), "Mbit/s": ("rate", 1e6), "Gbit/s": ("rate", 1e9),
-    "Tbit/s": ("rate", 1e12),
-    "B": ("size", 1.0), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9), "TB": ("size", 1e12),
-    "KiB": ("size", 2.0**10), "MiB": ("size", 2.0**20), "GiB": ("size", 2.0**30),
-    "packet": ("packets", 1.0), "packets": ("packets", 1.0), "segment": ("packets", 1.0), "segments": ("packets", 1.0),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,11 +98,14 @@ class Outcome:
         The measurements of each run, by its key.
     reused : int
         Number of runs that an earlier attempt measured.
+    keep : callable or None
+        Called with the key and the measurements of every run that finishes, to store them at once.
     """
 
     plan: Plan
     measured: Measured = field(default_factory=dict)
     reused: int = 0
+    keep: Callable[[str, Row], None] | None = None
 
     def has(self, run: PlannedRun) -> bool:
         """Whether a run is measured."""
@@ -110,6 +113,8 @@ class Outcome:
 
     def put(self, run: PlannedRun, row: Row) -> None:
         """Store the measurements of a run."""
+        if self.keep is not None and run.key not in self.measured:
+            self.keep(run.key, row)
         self.measured[run.key] = row
 
 
@@ -177,6 +182,7 @@ def execute(
     plan: Plan,
     *,
     known: Measured | None = None,
+    keep: Callable[[str, Row], None] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -188,6 +194,8 @@ def execute(
         The plan.
     known
         Earlier measurements by the keys of their runs; those of other runs are ignored.
+    keep
+        Called with the key and the measurements of every run that finishes.
     jobs
         Number of parallel runs.
     progress
@@ -201,6 +209,7 @@ def execute(
     wanted = plan.distinct
     outcome = Outcome(plan, {key: row for key, row in (known or {}).items() if key in wanted})
     outcome.reused = len(outcome.measured)
+    outcome.keep = keep
     try:
         engine.execute(list(wanted.values()), outcome, jobs=jobs, progress=progress)
     except Interrupted:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars
 
@@ -11,12 +16,16 @@ from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
-from ackclock.matrices.figures import cells, overview
-from ackclock.matrices.metrics import MEASURED, METRICS
+from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
+from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.tables import answer, tables
-from ackclock.reports.rendering import embedded, render
+from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
+from ackclock.reports.rendering import render
 
+LEAD = "Each part against the baseline: mean over all compositions with it, by metric and path"
 MEASURED_FILE = "measured.parquet"
+FRESH_FILE = "measured.jsonl"
+"""Measurements of this attempt, a line each; a killed process leaves them."""
 WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
 
 
@@ -42,12 +51,41 @@ def begin(directory: Path, plan: Plan) -> Measured:
 
 
 def _measured(directory: Path) -> Measured:
-    """Read stored measurements; ignore a file that cannot be read."""
-    try:
+    """Read stored measurements; ignore a file or a line that cannot be read."""
+    known: Measured = {}
+    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
         kept = polars.read_parquet(directory / MEASURED_FILE)
-        return {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
-    except (OSError, polars.exceptions.PolarsError):
+        known = {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
+    return {**known, **_fresh(directory)}
+
+
+def _fresh(directory: Path) -> Measured:
+    """Read the lines of an attempt that was killed; the last one may be incomplete."""
+    try:
+        lines = (directory / FRESH_FILE).read_bytes().splitlines()
+    except OSError:
         return {}
+    found: Measured = {}
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError):
+            key, row = json.loads(line)
+            if isinstance(key, str) and isinstance(row, dict) and set(row) == set(MEASURED):
+                found[key] = row
+    return found
+
+
+@contextlib.contextmanager
+def keeping(directory: Path) -> Iterator[Callable[[str, Row], None]]:
+    """Return a function that stores the measurements of a run at once, by its key."""
+    with (directory / FRESH_FILE).open("ab") as file:
+        # The line that a killed attempt left may be incomplete.
+        file.write(b"\n")
+
+        def store(key: str, row: Row) -> None:
+            file.write(json.dumps([key, row]).encode() + b"\n")
+            file.flush()
+
+        yield store
 
 
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
@@ -55,6 +93,7 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
     rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
+    (directory / FRESH_FILE).unlink(missing_ok=True)
     storage.write_parquet(directory / "runs.parquet", matrix.runs)
     storage.write_parquet(directory / "matrix.parquet", matrix.table)
     storage.write_text(directory / "matrix.csv", matrix.table.write_csv())
@@ -72,26 +111,65 @@ def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
     storage.write_manifest(directory, "matrix", entries)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A figure of the report: the name of its file, its caption and its panels."""
+
+    name: str
+    caption: str
+    panels: Sequence[Panel]
+
+    @property
+    def figure(self) -> Figure:
+        """The figure on the page."""
+        return Figure(self.caption, self.panels, self.name)
+
+
+def _page(context: Mapping[str, Any]) -> str:
+    """Return the report as HTML."""
+    reading = (
+        f"Baseline: {context['baseline']}. Values are means over {context['seeds']} seeds, paired by seed. "
+        "[low, high] is the 95 % interval over the seeds: Fieller's for a ratio (×), Student's for a difference. "
+        "In the maps, blue is better than the baseline, and red is worse."
+    )
+    shown = [
+        Section(
+            f"{it.title.capitalize()} ({len(it.rows)} rows)", [grids.numbers(it.columns, it.rows, it.left)],
+            printed=index == 0,
+        )
+        for index, it in enumerate(context["tables"])
+    ]  # fmt: skip
+    maps = [
+        Section(f"{path} ({len(items)})", [item.figure for item in items]) for path, items in context["maps"].items()
+    ]
+    paths = [f"{path.name}: {path.summary}." for path in context["paths"]]
+    sections = [
+        Section("Tables", [Text(reading), *shown], printed=True),
+        Section("Maps", maps),
+        Section("Paths", [Bullets(paths), *map(Text, context["notes"])]),
+    ]
+    answer = Answer(context["answer"], context["lead"].figure)
+    footer = f"runs {context['hash'][:16]}, program {context['program'][:16]}"
+    return page(context["title"], answer, sections, about=context["about"], footer=footer)
+
+
 def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
     """Write everything into a directory that `begin` prepared, and return the HTML report."""
     keep(matrix, directory, "drawing")
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    lead = ("overview", "Each part against the baseline: mean over all compositions with it, by metric and path")
-    maps: dict[str, list[tuple[str, str]]] = {}
+    drawn = [Shown("overview", LEAD, overview_panels(matrix))]
     plot.save(overview(matrix), folder / "overview.png")
+    maps: dict[str, list[Shown]] = {}
     for path in matrix.plan.paths:
         own = matrix.compositions.filter(polars.col("path") == path.name)
         for key, found in METRICS.items():
             if not own[f"{key}_vs"].is_null().all():
                 name = f"{path.name}-{key}"
                 plot.save(cells(matrix, path.name, key), folder / f"{name}.png")
-                maps.setdefault(path.name, []).append((name, f"{path.name}: {found.title} against the baseline"))
+                caption = f"{path.name}: {found.title} against the baseline"
+                maps.setdefault(path.name, []).append(Shown(name, caption, [cells_panel(matrix, path.name, key)]))
     plan = matrix.plan
-
-    def shown(name: str, caption: str) -> tuple[str, str, str]:
-        return name, caption, embedded(folder / f"{name}.png")
-
     notes = []
     if plan.refused:
         notes = [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
@@ -108,11 +186,11 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
         "notes": notes,
         "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
-        "lead": shown(*lead),
-        "maps": {path: [shown(*figure) for figure in figures] for path, figures in maps.items()},
+        "lead": drawn[0],
+        "maps": maps,
     }
-    for ending in ("md", "html"):
-        storage.write_text(directory / f"report.{ending}", render(f"matrix.{ending}.j2", context))
+    storage.write_text(directory / "report.md", render("matrix.md.j2", context))
+    storage.write_text(directory / "report.html", _page(context))
     _write_manifest(directory, plan, "complete")
     return directory / "report.html"
 

@@ -32,6 +32,19 @@ pub enum RunError {
     /// More links and flows than the engine can number.
     #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
     TooLarge(usize),
+    /// The run needs more events than the caller permits.
+    #[error("exceeds the budget of {max} events (max_events): stopped at {at} s of {end} s")]
+    Events {
+        /// The budget.
+        max: u64,
+        /// Time of the first event that was not processed, in seconds.
+        at: f64,
+        /// End of the run, in seconds.
+        end: f64,
+    },
+    /// A fault of the engine.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// The caller stopped the run.
     #[error("interrupted")]
     Interrupted,

@@ -1,6 +1,7 @@
 //! The engine: runs a scenario packet by packet.
 
 mod applications;
+mod attempt;
 mod driven;
 mod error;
 mod events;
@@ -19,6 +20,7 @@ mod tables;
 mod warnings;
 
 pub use crate::app::{Page, Transfer};
+pub use attempt::{Attempt, Measures, RunRow};
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};

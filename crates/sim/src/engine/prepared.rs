@@ -4,7 +4,7 @@ use ackclock_core::units::Instant;
 
 use super::error::RunError;
 use super::result::RunResult;
-use super::routing::routes;
+use super::routing::{routes, slowest};
 use super::simulation::Simulation;
 use crate::scenario::Scenario;
 use crate::trace::{Capture, Off, Recording, Traces};
@@ -22,10 +22,8 @@ pub fn run(scenario: &Scenario, interrupted: &mut dyn FnMut() -> bool) -> Result
 /// # Errors
 /// If no route connects the ends of a flow.
 pub fn bottleneck(scenario: &Scenario) -> Result<&str, RunError> {
-    let routes = routes(scenario)?;
-    let links = routes.hops(0).iter().map(|hop| &scenario.links[hop.link as usize]);
-    let slowest = links.min_by_key(|link| link.rate);
-    slowest.map(|link| link.name.as_str()).ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
+    let slowest = slowest(scenario, &routes(scenario)?).map(|link| scenario.links[link].name.as_str());
+    slowest.ok_or_else(|| RunError::Capture("capture: the first flow crosses no link".to_owned()))
 }
 
 /// A run after its set-up.
@@ -45,24 +43,48 @@ impl<'a> Prepared<'a> {
         Self::capturing(scenario, &[])
     }
 
+    /// Like [`Prepared::new`], without the traces of the scenario.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn untraced(scenario: &'a Scenario) -> Result<Self, RunError> {
+        Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))))
+    }
+
     /// Like [`Prepared::new`], and captures packets at the links and hosts called `places`.
     ///
     /// # Errors
     /// As [`run`]; also if a place does not exist.
     pub fn capturing(scenario: &'a Scenario, places: &[String]) -> Result<Self, RunError> {
         if scenario.record.is_empty() && places.is_empty() {
-            return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
+            return Self::untraced(scenario);
         }
         let traces = Traces::new(&scenario.record);
         let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
         Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }
 
+    /// Limits the number of events. A run that needs more stops with [`RunError::Events`].
+    pub fn limit(&mut self, max_events: u64) {
+        match &mut self.0 {
+            Kind::Off(simulation) => simulation.limit(max_events),
+            Kind::On(simulation) => simulation.limit(max_events),
+        }
+    }
+
+    /// Number of events processed so far.
+    pub fn events(&self) -> u64 {
+        match &self.0 {
+            Kind::Off(simulation) => simulation.events(),
+            Kind::On(simulation) => simulation.events(),
+        }
+    }
+
     /// Processes all events before `until`, after which the run can be inspected and continued. The result does not depend on such
     /// divisions.
     ///
     /// # Errors
-    /// If `interrupted` returned true.
+    /// If `interrupted` returned true, or the run needs more events than [`Prepared::limit`] permits.
     pub fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         match &mut self.0 {
             Kind::Off(simulation) => simulation.advance(until, interrupted),
@@ -73,7 +95,7 @@ impl<'a> Prepared<'a> {
     /// Runs to the end.
     ///
     /// # Errors
-    /// If `interrupted` returned true.
+    /// If `interrupted` returned true, or the run needs more events than [`Prepared::limit`] permits.
     pub fn run(mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<RunResult, RunError> {
         self.advance(Instant::MAX, interrupted)?;
         match self.0 {

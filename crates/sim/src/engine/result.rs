@@ -124,6 +124,8 @@ pub struct RunResult {
     pub flows: Vec<FlowResult>,
     /// Links, in the order of the scenario.
     pub links: Vec<LinkResult>,
+    /// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link.
+    pub bottleneck: Option<usize>,
     /// Recorded traces.
     pub traces: Traces,
     /// Captured packets, if places were named.

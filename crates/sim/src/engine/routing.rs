@@ -4,6 +4,12 @@ use super::error::RunError;
 use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 
+/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link.
+pub(super) fn slowest(scenario: &Scenario, routes: &Routes) -> Option<usize> {
+    let links = routes.hops(0).iter().map(|hop| hop.link as usize);
+    links.min_by_key(|&link| scenario.links[link].rate)
+}
+
 /// The routes of all flows.
 pub(super) fn routes(scenario: &Scenario) -> Result<Routes, RunError> {
     let name = |node: usize| scenario.nodes[node].clone();

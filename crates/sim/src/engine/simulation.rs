@@ -16,7 +16,7 @@ use super::events::{EventQueue, Key, Subject, Subjects};
 use super::flow::{Flow, Path};
 use super::notices::Notices;
 use super::result::{ApplicationResult, FlowResult, LinkResult, RunResult};
-use super::routing::routes;
+use super::routing::{routes, slowest};
 use crate::app::Action;
 use crate::net::immediate::Crossing;
 use crate::net::lanes::Lanes;
@@ -28,7 +28,7 @@ use crate::net::scheduled::Served;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::trace::{Point, Recorder, SequenceKind, Traces};
 
-/// Number of events between two calls of `interrupted`.
+/// Number of events between two checks: whether the caller interrupts the run, and its budget of events.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
 /// A packet in flight to the end of a link.
@@ -63,6 +63,10 @@ pub(super) struct Simulation<'a, R> {
     /// Notices from queues to the senders of dropped packets.
     pub(super) notices: Notices,
     processed: u64,
+    /// Number of processed events at which the next check is due.
+    check_at: u64,
+    /// Most events that the run may process.
+    max_events: u64,
     pub(super) recorder: R,
 }
 
@@ -102,6 +106,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             learned: BTreeMap::new(),
             notices: Notices::default(),
             processed: 0,
+            check_at: 0,
+            max_events: u64::MAX,
             recorder,
         };
         for (flow, spec) in scenario.flows.iter().enumerate() {
@@ -125,8 +131,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if key.time() >= until {
                 break;
             }
-            if self.processed.is_multiple_of(EVENTS_PER_CHECK) && interrupted() {
-                return Err(RunError::Interrupted);
+            if self.processed == self.check_at {
+                self.check(key.time(), interrupted)?;
             }
             self.processed += 1;
             let now = key.time();
@@ -154,16 +160,41 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
+    /// Limits the number of events.
+    pub(super) fn limit(&mut self, max_events: u64) {
+        self.max_events = max_events;
+        self.check_at = self.processed;
+    }
+
+    /// Number of events processed so far.
+    pub(super) fn events(&self) -> u64 {
+        self.processed
+    }
+
+    /// Checks whether the event at `now` may be processed.
+    #[cold]
+    fn check(&mut self, now: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        if self.processed >= self.max_events {
+            let [at, end] = [now, self.end].map(Instant::as_secs_f64);
+            return Err(RunError::Events { max: self.max_events, at, end });
+        }
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        self.check_at = self.processed.saturating_add(EVENTS_PER_CHECK).min(self.max_events);
+        Ok(())
+    }
+
     /// Ends the run. Returns its result and the recorder.
     pub(super) fn finish(mut self) -> (RunResult, R) {
         for link in &mut self.links {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        let (events, traces) = (self.processed, Traces::default());
+        let (events, traces, bottleneck) = (self.processed, Traces::default(), slowest(self.scenario, &self.routes));
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
         let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
-        (RunResult { flows, links, applications, traces, capture: None, events }, self.recorder)
+        (RunResult { flows, links, bottleneck, applications, traces, capture: None, events }, self.recorder)
     }
 
     /// Adds an event to the queue.

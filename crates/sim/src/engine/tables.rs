@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::attempt::RunRow;
 use super::result::{FlowResult, LinkResult};
 use crate::app::{Page, Transfer};
 use crate::columns::traces::{TraceKind, Traces};
@@ -22,6 +23,7 @@ pub fn tables_json() -> Json {
             Transfer::COLUMNS,
         ),
         rows("pages", "every page that a client began to load and every exchange of a request and a response", Page::COLUMNS),
+        rows("runs", "every run of a batch. A run that failed has its `error` and no measures", RunRow::COLUMNS),
     ];
     tables.extend(TraceKind::ALL.map(|(name, kind)| {
         let empty = Traces::new(&[kind]);

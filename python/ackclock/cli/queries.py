@@ -1,0 +1,89 @@
+"""Code of the command `query`."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.cli import output
+from ackclock.datasets import Dataset, open  # noqa: A004 - the public name
+from ackclock.files import checks, targets
+from ackclock.texts.numbers import counted, finite
+
+if TYPE_CHECKING:
+    import polars
+
+FILES = ("csv", "json", "parquet")
+FORMATS = ("table", *FILES)
+
+
+def query_command(directory: Path, sql: str | None, *, form: str | None, out: Path | None, force: bool) -> None:
+    """Print or write the result of a query, or the columns of a dataset."""
+    chosen = _format(form, out)
+    dataset = open(directory)
+    # Parquet is no text: without a file it goes to standard output, if that is no terminal.
+    target = targets.STDOUT if out is None and chosen == "parquet" else out
+    if target is not None:
+        _check(dataset, target, force=force)
+    try:
+        table = dataset.describe() if sql is None else dataset.sql(sql)
+    except ValueError as error:
+        raise ValueError(f"{directory}: {error}") from None
+    if sql is None:
+        _state(dataset)
+    if chosen == "table":
+        _print(table)
+    elif target is None:
+        print(_data(table, chosen).decode(), end="")
+    else:
+        targets.write(target, _data(table, chosen))
+        if not targets.is_stdout(target):
+            output.note(f"{target}: {counted(table.height, 'row')}")
+
+
+def _format(form: str | None, out: Path | None) -> str:
+    if form is not None and form not in FORMATS:
+        raise ValueError(f"--format {form}: there is no such format{checks.near(form, FORMATS)}")
+    if out is None:
+        return form or "table"
+    chosen = form or out.suffix.removeprefix(".").lower()
+    if chosen not in FILES:
+        raise ValueError(f"--out {out}: needs the suffix .csv, .json or .parquet, or --format with one of these")
+    return chosen
+
+
+def _check(dataset: Dataset, target: Path, *, force: bool) -> None:
+    targets.check(target, force=force)
+    if dataset.folder.resolve() in target.resolve().parents:
+        raise ValueError(f"{target}: is in the folder of the dataset; name a file outside")
+
+
+def _state(dataset: Dataset) -> None:
+    import polars
+
+    manifest = dataset.manifest
+    stored = dataset.runs.select(polars.len()).collect().item()
+    planned = f" of {manifest['planned']:,}" if "planned" in manifest else ""
+    output.note(f"{dataset.folder}: {manifest['state']}, {stored:,}{planned} runs stored")
+
+
+def _print(table: polars.DataFrame) -> None:
+    words = itertools.takewhile(lambda kind: not kind.is_numeric(), table.dtypes)
+    output.table(table.columns, table.head(output.MOST_ROWS).rows(), left=len(list(words)))
+    if table.height > output.MOST_ROWS:
+        output.note(f"{table.height - output.MOST_ROWS:,} more rows; --format csv prints all")
+
+
+def _data(table: polars.DataFrame, form: str) -> bytes:
+    if form == "json":
+        text = json.dumps(finite(table.to_dicts()), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        return f"{text}\n".encode()
+    buffer = io.BytesIO()
+    if form == "csv":
+        table.write_csv(buffer)
+    else:
+        table.write_parquet(buffer)
+    return buffer.getvalue()

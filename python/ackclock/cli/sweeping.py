@@ -1,0 +1,189 @@
+"""The command `sweep`: runs the points of a sweep, and prints their means."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ackclock import columns
+from ackclock.cli import output
+from ackclock.cli.options import key_and_value
+from ackclock.cli.runs import settings_of
+from ackclock.datasets.dataset import Dataset
+from ackclock.experiments.averages import Average, averages
+from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.engines.local import Local
+from ackclock.experiments.sweeping import Limits, Until, sweep
+from ackclock.files import checks, toml
+from ackclock.scenario import load
+from ackclock.statistics.intervals import Interval
+from ackclock.statistics.sequential import Stopping
+from ackclock.texts.labels import last_part
+from ackclock.texts.numbers import counted, number
+
+ENGINES = ("local", "ray")
+MEASURES = {
+    "goodput (bit/s)": "goodput_bps", "resent": "retransmitted_packets", "drops": "drops", "queue mean": "queue_mean",
+    "completion (s)": "completion_mean",
+}  # fmt: skip
+MOST_POINTS = 20
+MOST_ERRORS = 3
+AT_LEAST = 10
+AT_MOST = 1000
+
+
+def sweep_command(
+    file: Path,
+    settings: Sequence[str],
+    *,
+    seeds: int | None,
+    until: str | None,
+    at_most: int | None,
+    out: Path | None,
+    json_output: bool,
+    jobs: int | None,
+    engine: str,
+    address: str | None,
+    max_events: int | None,
+    max_memory: str | None,
+    retry: bool,
+) -> None:
+    """Run a sweep, store it, and print the means of its points."""
+    checks.words("--engine", "engine", [engine], ENGINES)
+    if address is not None and engine != "ray":
+        raise ValueError(f"--address {address}: is for --engine ray")
+    rule = _until(until, seeds, at_most)
+    limits = Limits(max_events, None if max_memory is None else _bytes(max_memory))
+    scenario = load(file, settings_of(settings, None))
+    folder = out or Path("out") / file.stem
+    points = len(scenario.sweep_points())
+    output.note(f"{scenario.name}: {counted(points, 'point')}{_seeds(seeds, rule)}")
+    total = points * (seeds or (rule.rule.at_least if rule else 1))
+    began = time.monotonic()
+    with contextlib.closing(_engine(engine, address, jobs)) as chosen, output.progress("runs", total) as progress:
+        outcome = sweep(
+            scenario, folder, text=toml.read_text(file), seeds=seeds, until=rule, limits=limits, retry=retry,
+            engine=chosen, progress=progress,
+        )  # fmt: skip
+    _show(outcome.dataset, json_output=json_output)
+    new = outcome.planned - outcome.stored - outcome.copied
+    parts = [f"{counted(new, 'run')} in {time.monotonic() - began:.1f} s"]
+    parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []
+    parts += [f"{outcome.copied:,} equal others"] if outcome.copied else []
+    output.note(", ".join(parts))
+    output.note(f"written to {folder}; `ackclock query {folder}` asks it, `ackclock report {folder}` draws it")
+
+
+def _engine(name: str, address: str | None, jobs: int | None) -> Engine:
+    if name == "local":
+        return Local(jobs)
+    from ackclock.experiments.engines.ray import Ray
+
+    return Ray(address, jobs=jobs)
+
+
+def _seeds(seeds: int | None, until: Until | None) -> str:
+    if until is not None:
+        return f", {until.rule.at_least} to {until.rule.at_most} seeds each"
+    return f" with {counted(seeds, 'seed')} each" if seeds else ""
+
+
+def _until(text: str | None, seeds: int | None, at_most: int | None) -> Until | None:
+    """Read `--until MEASURE=SHARE`."""
+    if text is None:
+        if at_most is not None:
+            raise ValueError("--at-most: is for --until")
+        return None
+    measure, share = key_and_value(text, "--until", "goodput_bps=2%")
+    known = [column.name for column in columns.of("runs") if column.kind in ("numbers", "whole numbers")]
+    checks.words("--until", "measure", [measure], known)
+    try:
+        relative = float(share.removesuffix("%")) / 100 if share.endswith("%") else float("nan")
+        rule = Stopping(relative, True, seeds or AT_LEAST, at_most or AT_MOST)
+    except ValueError as error:
+        reason = str(error) if share.endswith("%") and "half_width" not in str(error) else "expected a share such as 2%"
+        raise ValueError(f"--until {text}: {reason}") from None
+    return Until(measure, rule)
+
+
+def _bytes(text: str) -> int:
+    """Read a size such as ``500 MB``."""
+    amount, _, unit = text.strip().partition(" ")
+    scale = {"kB": 10**3, "MB": 10**6, "GB": 10**9}.get(unit)
+    try:
+        if scale is None or not float(amount) > 0:
+            raise ValueError
+        return int(float(amount) * scale)
+    except (ValueError, OverflowError):
+        raise ValueError(f"--max-memory {text!r}: expected a size such as '500 MB' (units: kB, MB, GB)") from None
+
+
+def _show(dataset: Dataset, *, json_output: bool) -> None:
+    import polars
+
+    if json_output:
+        found = averages(dataset, list(MEASURES.values()))
+        output.data({"folder": str(dataset.folder), "points": [_json(average) for average in found]})
+    else:
+        found = averages(dataset, list(MEASURES.values()), MOST_POINTS)
+        _print(found, dataset.labels)
+        points = dataset.runs.select(polars.struct(dataset.labels).n_unique()).collect().item() if dataset.labels else 1
+        if points > len(found):
+            output.note(f"only the first {len(found)} of {points:,} points are shown")
+    _warn(dataset)
+
+
+def _warn(dataset: Dataset) -> None:
+    """Print errors, alike ones once, and the names of the runs' warnings."""
+    import polars
+
+    errors = dataset.runs.filter(polars.col("error").is_not_null()).select(
+        polars.col("error"), polars.col("error").str.replace_all(r"\d[\d.,]*", "0").alias("kind")
+    )
+    kinds = errors.group_by("kind", maintain_order=True).agg(polars.len(), polars.col("error").first()).collect()
+    failed = int(kinds["len"].sum())
+    for row in kinds.sort("len", descending=True, maintain_order=True).head(MOST_ERRORS).to_dicts():
+        output.warning(f"{row['len']:,} of {failed:,} failed runs: {row['error']}")
+    warned = dataset.runs.select(polars.col("warnings").drop_nulls().str.split(", ").explode().value_counts(sort=True))
+    total = dataset.runs.select(polars.len()).collect().item()
+    for row in warned.unnest("warnings").collect().to_dicts():
+        output.warning(f"{row['warnings']}: in {row['count']:,} of {total:,} runs; `ackclock run` explains it")
+
+
+def _print(found: Sequence[Average], labels: Sequence[str]) -> None:
+    titles = {title: name for title, name in MEASURES.items() if any(average.means[name] for average in found)}
+    several = any(average.runs > 1 for average in found)
+    failed = any(average.failed for average in found)
+    lines: list[list[object]] = [
+        [
+            *average.labels.values(),
+            *([average.runs] if several else []),
+            *([average.failed] if failed else []),
+            *(_cell(average.means[name]) for name in titles.values()),
+        ]
+        for average in found
+    ]
+    short = [last_part(label) for label in labels]
+    unique = short if len(set(short)) == len(short) else list(labels)
+    counts = [*(["runs"] if several else []), *(["failed"] if failed else [])]
+    output.table([*unique, *counts, *titles], lines, left=len(labels))
+
+
+def _cell(mean: Interval | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{number(mean.mean)} ± {number((mean.high - mean.low) / 2, 2)}" if mean.finite else number(mean.mean)
+
+
+def _json(average: Average) -> dict[str, object]:
+    means = {
+        name: None if mean is None else {"mean": mean.mean, "low": _end(mean, mean.low), "high": _end(mean, mean.high)}
+        for name, mean in average.means.items()
+    }
+    return {"labels": average.labels, "runs": average.runs, "failed": average.failed, **means}
+
+
+def _end(mean: Interval, end: float) -> float | None:
+    return end if mean.finite else None

@@ -1,0 +1,187 @@
+"""Reading of a dataset, also while a sweep writes it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import columns
+from ackclock.datasets import layout, sql
+from ackclock.scenario import Scenario, load
+
+if TYPE_CHECKING:
+    import polars
+
+TRIES = 100
+PAUSE = 0.01
+
+
+class Dataset:
+    """A folder that ``ackclock sweep`` writes, also while it does.
+
+    Each access sees the batches that are complete at that moment.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no dataset.
+    ValueError
+        If a later version of Ackclock wrote it.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        layout.read_manifest(self.folder)
+
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.folder)!r})"
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest: scenario, state, labels, settings and number of planned runs."""
+        return layout.read_manifest(self.folder)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sweep has finished all planned runs."""
+        return bool(self.manifest["state"] == "complete")
+
+    @property
+    def labels(self) -> list[str]:
+        """The columns of labels, in the order of the sweep."""
+        for path in self._files(layout.RUNS):
+            return layout.labels_in(_scan([path]).collect_schema().names())
+        return list(self.manifest["labels"])
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The scenario with its sweep; None if the folder has no ``sweep.toml``.
+
+        Raises
+        ------
+        ScenarioError
+            If a table of paths that it names is not beside it.
+        """
+        path = self.folder / layout.SCENARIO
+        return load(path) if path.exists() else None
+
+    @property
+    def runs(self) -> polars.LazyFrame:
+        """A row for each point and seed, sorted by both."""
+        import polars
+
+        if found := self._files(layout.RUNS):
+            return _scan(found).sort("point", "seed")
+        return polars.LazyFrame(schema=layout.declared(layout.RUNS, self.labels))
+
+    @property
+    def flows(self) -> polars.LazyFrame:
+        """A row for each flow of each run, after the point, labels and seed of the run."""
+        return self._table("flows")
+
+    @property
+    def links(self) -> polars.LazyFrame:
+        """A row for each link and direction of each run, after the point, labels and seed of the run."""
+        return self._table("links")
+
+    @property
+    def transfers(self) -> polars.LazyFrame:
+        """A row for each transfer of an application, after the point, labels and seed of the run."""
+        return self._table("transfers")
+
+    @property
+    def pages(self) -> polars.LazyFrame:
+        """A row for each page or exchange, after the point, labels and seed of the run."""
+        return self._table("pages")
+
+    def sql(self, query: str) -> polars.DataFrame:
+        """Run an SQL query by DuckDB.
+
+        The views ``runs``, ``flows``, ``links``, ``transfers`` and ``pages`` have the columns of the properties. The
+        macro ``si`` gives the number of a label in seconds, bit/s, bytes or packets: ``si('5 ms')`` is 0.005. It is
+        NULL for a text without a number or with another unit, such as ``1 BDP``.
+
+        Parameters
+        ----------
+        query
+            The query. Columns whose names have dots need double quotes.
+
+        Raises
+        ------
+        ValueError
+            If DuckDB refuses the query; the message has the nearest name.
+
+        Examples
+        --------
+        >>> import ackclock
+        >>> data = ackclock.open("out")                                    # doctest: +SKIP
+        >>> data.sql("SELECT point, avg(goodput_bps) FROM runs GROUP BY point")  # doctest: +SKIP
+        """
+        labels = self.labels
+        files = {name: self._files(name) for name in (layout.RUNS, *layout.TABLES)}
+        return sql.query(query, files, labels, {name: layout.declared(name, labels) for name in files})
+
+    def describe(self) -> polars.DataFrame:
+        """Return the columns of the views: ``view``, ``column``, ``type``, ``unit``, ``meaning``."""
+        import polars
+
+        rows = []
+        for view in (layout.RUNS, *layout.TABLES):
+            known = {column.name: column for column in columns.of(view)}
+            for name, kind in getattr(self, view).collect_schema().items():
+                meaning = layout.MEANINGS.get(name, "label of the sweep" if name in self.labels else "")
+                unit, meaning = (known[name].unit, known[name].meaning) if name in known else ("", meaning)
+                rows.append((view, name, str(kind), unit, meaning))
+        names = ("view", "column", "type", "unit", "meaning")
+        return polars.DataFrame(rows, schema=dict.fromkeys(names, polars.String), orient="row")
+
+    def _table(self, name: str) -> polars.LazyFrame:
+        import polars
+
+        # Files of runs are listed first: a run that is listed has its rows in a file that is there already.
+        runs = self.runs.select("point", *self.labels, "seed", "run")
+        found = self._files(name)
+        table = _scan(found) if found else polars.LazyFrame(schema=layout.declared(name))
+        return runs.join(table, on="run", how="inner")
+
+    def _files(self, name: str) -> list[Path]:
+        for _ in range(TRIES):
+            if name != layout.RUNS or (self.folder / name).exists():
+                break
+            time.sleep(PAUSE)  # a change of the plan replaces the folder
+        return list(layout.batches(self.folder / name).values())
+
+
+def _scan(paths: list[Path]) -> polars.LazyFrame:
+    import polars
+
+    return polars.scan_parquet(paths, glob=False)
+
+
+def open(directory: str | Path) -> Dataset:  # noqa: A001 - called as ackclock.open
+    """Open a dataset that ``ackclock sweep`` has written or is writing.
+
+    Parameters
+    ----------
+    directory
+        The directory given to ``--out``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it holds no dataset.
+    ValueError
+        If a later version of Ackclock wrote it.
+    """
+    return Dataset(directory)

@@ -1,0 +1,82 @@
+"""Opening of a dataset for writing: whether the folder is free, and repair after a kill.
+
+`ackclock.datasets.relabelling` changes the plan in steps. Each is one rename or removal, and an opening after a kill
+repeats the remaining ones:
+
+1. ``runs.new`` is built. Without the next step, it is discarded.
+2. ``runs`` is renamed to ``earlier/M``. If ``runs`` is missing, ``runs.new`` is complete.
+3. ``runs.new`` is renamed to ``runs``.
+4. Batches of the other tables move to where their runs are.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from ackclock.datasets import layout
+from ackclock.files import leftovers, storage
+
+UNMARKED = re.compile(rf"{layout.LOCK}|\.{re.escape(storage.MANIFEST)}-.*{re.escape(leftovers.SUFFIX)}")
+"""Files of a writer that was killed before it wrote the manifest."""
+
+
+def check_free(folder: Path) -> None:
+    """Refuse to write into a folder of the user.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder is not empty and holds no dataset.
+    """
+    if folder.is_dir() and all(UNMARKED.fullmatch(entry.name) for entry in folder.iterdir()):
+        return
+    storage.check_free(folder, layout.KIND)
+    if folder.exists() and any(folder.iterdir()):
+        layout.read_manifest(folder)
+
+
+def recover(folder: Path) -> None:
+    """Finish or undo the work of a writer that was killed."""
+    runs, new = folder / layout.RUNS, folder / layout.NEW_RUNS
+    if not runs.exists() and new.exists():
+        new.rename(runs)
+    runs.mkdir(exist_ok=True)
+    shutil.rmtree(new, ignore_errors=True)
+    for place in (folder, *_places(folder), *layout.runs_folders(folder)):
+        leftovers.remove_within(place)
+    settle(folder)
+
+
+def _places(folder: Path) -> list[Path]:
+    """Return the folders of the tables other than `runs`, present and earlier."""
+    return [place / name for name in layout.TABLES for place in (folder, folder / layout.EARLIER)]
+
+
+def settle(folder: Path, runs: str = layout.RUNS) -> None:
+    """Remove batches of tables without runs; move the others to `folder` or ``earlier``, where their runs are.
+
+    Parameters
+    ----------
+    folder
+        The folder of the dataset.
+    runs
+        The folder of the present runs, or of those that will replace them.
+    """
+    present = layout.batches(folder / runs)
+    known = {number for place in layout.runs_folders(folder) for number in layout.batches(place)}.union(present)
+    for name in layout.TABLES:
+        here, there = folder / name, folder / layout.EARLIER / name
+        for number, path in [*layout.batches(here).items(), *layout.batches(there).items()]:
+            place = here if number in present else there
+            if number not in known:
+                path.unlink()
+            elif path.parent != place:
+                place.mkdir(parents=True, exist_ok=True)
+                path.rename(place / path.name)
+
+
+def next_number(folder: Path) -> int:
+    """Return a number above those of all batches."""
+    return max((number for place in layout.runs_folders(folder) for number in layout.batches(place)), default=0) + 1

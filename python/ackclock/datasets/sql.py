@@ -1,0 +1,153 @@
+"""SQL on a dataset, by DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ackclock.datasets import layout
+from ackclock.texts.labels import last_part, suggestion
+from ackclock.texts.units import UNITS
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars
+
+NUMBER = r"^\s*([-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$"
+FACTORS = {"": 1.0, "%": 0.01, "per s": 1.0, **{unit: factor for unit, (_, factor) in UNITS.items()}}
+# A variable of this program is no table, and extensions would come from the network.
+SETTINGS = ("python_enable_replacements = false", "autoinstall_known_extensions = false")
+TYPES = {"String": "VARCHAR", "UInt64": "UBIGINT", "Float64": "DOUBLE"}
+FOREIGN = re.compile(r"INTERVAL|BIT|UNION|GEOMETRY|VARIANT")
+"""Types that Polars does not read."""
+
+
+def query(
+    text: str, files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+) -> polars.DataFrame:
+    """Run a query on views of the tables.
+
+    Parameters
+    ----------
+    text
+        The query.
+    files
+        The files of each table.
+    labels
+        The columns of labels.
+    empty
+        The columns of the tables that have no files.
+
+    Raises
+    ------
+    ValueError
+        If DuckDB refuses the query.
+    """
+    import duckdb
+    import polars
+
+    with tempfile.TemporaryDirectory(prefix="ackclock-") as folder, duckdb.connect() as connection:
+        for setting in (*SETTINGS, f"temp_directory = {_quoted(folder)}"):
+            connection.execute(f"SET {setting}")
+        connection.execute(_macro())
+        for view in _views(files, labels, empty):
+            connection.execute(view)
+        # The result passes through a file: rows larger than memory are no problem, and pyarrow is not needed.
+        path = Path(folder) / "result.parquet"
+        try:
+            relation = connection.sql(text)
+            if relation is None:
+                raise ValueError("the query has no result; begin it with SELECT")
+            for name, kind in zip(relation.columns, relation.types, strict=True):
+                if FOREIGN.match(str(kind)):
+                    raise ValueError(f'column "{name}" has the type {kind}; convert it: CAST(… AS VARCHAR)')
+            relation.write_parquet(str(path))
+        except duckdb.Error as error:
+            raise ValueError(_explained(str(error), _columns(connection))) from None
+        table = polars.read_parquet(path)
+    # A literal such as 0.5 is a decimal in DuckDB.
+    return table.with_columns(polars.selectors.decimal().cast(polars.Float64))
+
+
+def _views(
+    files: Mapping[str, Sequence[Path]], labels: Sequence[str], empty: Mapping[str, polars.Schema]
+) -> Iterator[str]:
+    keys = ", ".join(f"runs.{_always_quoted(column)}" for column in ("point", *labels, "seed"))
+    for table, paths in files.items():
+        rows = f"read_parquet([{', '.join(_quoted(glob.escape(str(path))) for path in paths)}])"
+        if not paths:
+            nulls = (f"NULL::{TYPES[str(kind)]} AS {_always_quoted(column)}" for column, kind in empty[table].items())
+            rows = f"(SELECT {', '.join(nulls)} WHERE false)"
+        select = f"* FROM {rows}" if table == layout.RUNS else f"{keys}, t.* FROM {rows} AS t JOIN runs USING (run)"
+        yield f"CREATE VIEW {table} AS SELECT {select}"
+
+
+def _macro() -> str:
+    """Return the macro `si`: the number of a text such as '5 ms' in SI units; NULL without a known unit."""
+    number, unit = (f"regexp_extract(CAST(value AS VARCHAR), {_quoted(NUMBER)}, {group})" for group in (1, 2))
+    # 35 / 1000 is 0.035, and 35 * 0.001 is not.
+    factors = " ".join(f"WHEN {_quoted(word)} THEN {max(factor, 1.0)!r}::DOUBLE" for word, factor in FACTORS.items())
+    divisors = " ".join(
+        f"WHEN {_quoted(word)} THEN {round(1 / factor)}" for word, factor in FACTORS.items() if factor < 1
+    )
+    value = f"TRY_CAST(replace({number}, '_', '') AS DOUBLE)"
+    return f"CREATE MACRO si(value) AS {value} * CASE {unit} {factors} END / CASE {unit} {divisors} ELSE 1 END"
+
+
+def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    rows = connection.execute("SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal").fetchall()
+    found: dict[str, list[str]] = {}
+    for table, column in rows:
+        found.setdefault(table, []).append(column)
+    return found
+
+
+def _explained(message: str, columns: Mapping[str, Sequence[str]]) -> str:
+    """Return a message of DuckDB with the nearest name of the dataset."""
+    text = re.sub(r"^\w+ Error: ", "", message)
+    known = list(dict.fromkeys(column for names in columns.values() for column in names))
+    if found := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
+        if there := [table for table, names in columns.items() if found[1] in names]:
+            return f"there is no column {found[1]!r} in this part of the query; it belongs to {' and '.join(there)}"
+        hint = _hint(found[1], known) or "; without a query, `ackclock query` lists the columns"
+        return f"there is no column {found[1]!r}{hint}"
+    if found := re.search(r"Table with name (\S+) does not exist", text):
+        return f"there is no table {found[1]!r}{suggestion(found[1], columns) or ';'} (known: {', '.join(columns)})"
+    if (found := re.search(r'Referenced table "([^"]+)" not found', text)) and any(
+        name.startswith(f"{found[1]}.") for name in known
+    ):
+        return f'a column whose name has dots needs double quotes, as in "{_first(known, found[1])}"'
+    if (found := re.search(r'syntax error at or near "([^"]+)"', text)) and found[1] in known:
+        return f'near "{found[1]}": a column with the name of a keyword needs double quotes'
+    if "VARCHAR" in text and text.startswith("No function matches"):
+        return f"{text.splitlines()[0]} Labels are texts; si(column) is the number of '5 ms'"
+    return "\n".join(line for line in text.splitlines() if line.strip())
+
+
+def _first(known: Iterable[str], beginning: str) -> str:
+    return next(name for name in known if name.startswith(f"{beginning}."))
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    """Suggest a column by its name, or by the last part of a label."""
+    full = [name for name in known if last_part(name) == word] or [
+        name for name in known if f"did you mean {last_part(name)!r}" in suggestion(word, map(last_part, known))
+    ]
+    return f"; did you mean {' or '.join(map(_name, full))}?" if full else ""
+
+
+def _name(column: str) -> str:
+    """Return a column as SQL writes it."""
+    return column if re.fullmatch(r"[A-Za-z_]\w*", column) else _always_quoted(column)
+
+
+def _always_quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

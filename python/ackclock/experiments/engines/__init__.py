@@ -1,0 +1,1 @@
+"""Engines: the threads of this machine, or a Ray cluster, apply one function to many items."""

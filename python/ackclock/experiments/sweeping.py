@@ -1,0 +1,493 @@
+"""Sweeps: the points of a scenario's ``[sweep]`` and their seeds, run by an engine, stored as a dataset.
+
+A *task* is a point with a seed. Tasks travel to the engine in *chunks*, which workers run without the GIL. Each task
+has a row in the dataset. Tasks whose scenarios are equal run once; the rows of the others are copies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import _core
+from ackclock.datasets.dataset import Dataset
+from ackclock.datasets.layout import RUNS, TABLES, read_manifest, schema
+from ackclock.datasets.writer import COMPLETE, INTERRUPTED, Writer
+from ackclock.experiments import sources
+from ackclock.experiments.budget import check_runs
+from ackclock.experiments.engines.engine import Engine
+from ackclock.experiments.engines.local import Local
+from ackclock.experiments.execute import Interrupted
+from ackclock.scenario import Scenario, SweepPoints
+from ackclock.statistics.sequential import Stopping
+
+if TYPE_CHECKING:
+    import polars
+
+Progress = Callable[[int, int], None]
+Tables = dict[str, "polars.DataFrame"]
+SEED = "seed"
+MOST_TASKS = 10_000_000
+CHUNK_SECONDS = 0.25  # of a worker; long against the cost of a chunk, short against a sweep
+MOST_IN_CHUNK = 512
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one run; a run that exceeds them is a row with its error.
+
+    Attributes
+    ----------
+    events : int or None
+        Most events; None: no limit.
+    memory : int or None
+        Most bytes of memory; None: no limit.
+    """
+
+    events: int | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Until:
+    """A measure whose interval decides how many seeds each point gets.
+
+    Attributes
+    ----------
+    measure : str
+        A column of the table ``runs``.
+    rule : Stopping
+        The rule.
+    """
+
+    measure: str
+    rule: Stopping
+
+
+@dataclass(frozen=True)
+class Task:
+    """A point with a seed.
+
+    Attributes
+    ----------
+    point : int
+        Number of the point in the sweep, from 0.
+    seed : int
+        The seed.
+    labels : tuple of str
+        Values of the point's labels.
+    hash : str or None
+        Hash of the scenario; None if the scenario is wrong.
+    run : str
+        Key of the run: scenario and program.
+    """
+
+    point: int
+    seed: int
+    labels: tuple[str, ...]
+    hash: str | None
+    run: str
+
+
+class Chunk:
+    """Tasks and their scenarios; pickled, the scenarios are texts with every default.
+
+    Parameters
+    ----------
+    tasks
+        The tasks.
+    scenarios
+        The scenario of each.
+    """
+
+    __slots__ = ("scenarios", "tasks")
+
+    def __init__(self, tasks: Sequence[Task], scenarios: Sequence[_core.Scenario]) -> None:
+        self.tasks = tasks
+        self.scenarios = scenarios
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpacked, ([(scenario.to_toml(), scenario.name) for scenario in self.scenarios],)
+
+
+def _unpacked(texts: Sequence[tuple[str, str]]) -> Chunk:
+    """Return a chunk of another process; it has no tasks, which only the process that collects needs."""
+    return Chunk((), [_core.Scenario.from_toml(text, name) for text, name in texts])
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of a worker: run the scenarios of a chunk, and return its tables.
+
+    Attributes
+    ----------
+    limits : Limits
+        Limits of each run.
+    """
+
+    limits: Limits
+
+    def __call__(self, chunk: Chunk, cancel: _core.Cancel) -> Tables:
+        """Run a chunk; ``task`` in each table is the place of the scenario in the chunk."""
+        import polars
+
+        batch = _core.run_batch(
+            chunk.scenarios, max_events=self.limits.events, max_memory=self.limits.memory, cancel=cancel
+        )
+        return {name: polars.DataFrame(getattr(batch, name)) for name in (RUNS, *TABLES)}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sweep did.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Its rows.
+    planned : int
+        Number of tasks.
+    stored : int
+        Tasks whose rows were in the dataset before.
+    copied : int
+        Tasks whose scenario equals that of another task, which ran.
+    """
+
+    dataset: Dataset
+    planned: int
+    stored: int
+    copied: int
+
+
+def sweep(
+    scenario: Scenario,
+    folder: str | Path,
+    *,
+    text: str | None = None,
+    seeds: int | None = None,
+    until: Until | None = None,
+    limits: Limits | None = None,
+    retry: bool = False,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run the points of a scenario's ``[sweep]``, and store a row for each in a dataset.
+
+    A dataset of the same sweep is continued: stored tasks do not run again. If the scenario changed, only tasks run
+    whose scenarios are new.
+
+    Parameters
+    ----------
+    scenario
+        The scenario; without a ``[sweep]`` it is the only point.
+    folder
+        Folder of the dataset.
+    text
+        Text of the scenario's file, stored with the dataset; None: the scenario with its defaults.
+    seeds
+        Every point runs with the seeds from 1 to this; None: with its own seed.
+    until
+        After `seeds` runs, a point gets further seeds until this measure's interval is narrow; its `at_least` replaces
+        `seeds`.
+    limits
+        Limits of one run.
+    retry
+        Whether tasks that ended with an error run again. They do in any case if the limits changed.
+    engine
+        Where the runs take place; None: threads of this process, one for each processor.
+    progress
+        Called with the number of finished tasks and of all tasks.
+
+    Raises
+    ------
+    ScenarioError
+        If the sweep is wrong.
+    ValueError
+        If `seeds` and an axis ``seed`` exclude each other, or the scenario has a control in Python.
+    Interrupted
+        After Ctrl-C; every finished run is in the dataset.
+    """
+    plan = _Plan(scenario, seeds if until is None else until.rule.at_least, until)
+    running = _Running(plan, Path(folder), limits or Limits(), engine or Local(), progress)
+    return running.run(text if text is not None else scenario.to_toml(), retry=retry)
+
+
+class _Plan:
+    """The tasks of a sweep."""
+
+    def __init__(self, scenario: Scenario, seeds: int | None, until: Until | None) -> None:
+        if scenario.controls:
+            raise ValueError(f"{scenario.name}: has a control in Python, which a dataset cannot store")
+        self.scenario = scenario
+        self.points: SweepPoints = scenario.sweep_points()
+        names = list(self.points.labels(0))
+        if seeds is not None and SEED in names:
+            raise ValueError(f"{scenario.name}: [sweep] has an axis seed, so the number of seeds is given twice")
+        self.labels = [name for name in names if name != SEED]
+        self.seeds = seeds
+        self.until = until
+        check_runs(len(self), MOST_TASKS, "use fewer seeds")
+
+    def __len__(self) -> int:
+        return len(self.points) * (self.seeds or 1)
+
+    def __iter__(self) -> Iterator[tuple[int, int | None]]:
+        """Point and seed of each task; all points have their first seed before any has its second."""
+        for seed in range(1, self.seeds + 1) if self.seeds else [None]:
+            for point in range(len(self.points)):
+                yield point, seed
+
+    def everything(self) -> Iterator[tuple[int, int | None]]:
+        """Point and seed of each task, also of those that a stopping rule may add."""
+        if self.until is None:
+            yield from self
+            return
+        for point in range(len(self.points)):
+            for seed in range(1, self.until.rule.at_most + 1):
+                yield point, seed
+
+    def task(self, point: int, seed: int | None) -> tuple[Task, _core.Scenario | str]:
+        """Return a task with its scenario, or with the message if its scenario is wrong."""
+        labels, made = self._made(point, seed)
+        values = tuple(labels[name] for name in self.labels)
+        if isinstance(made, str):
+            own = int(labels[SEED]) if seed is None and labels.get(SEED, "").isdigit() else seed or 0
+            return Task(point, own, values, None, sources.digest(made, point, own, length=20)), made
+        return Task(point, made.seed, values, made.hash, _key(made.hash)), made
+
+    def _made(self, point: int, seed: int | None) -> tuple[dict[str, str], _core.Scenario | str]:
+        try:
+            return self.points.core.point(point, [] if seed is None else [(SEED, str(seed))])
+        except _core.ScenarioError as error:
+            return self.points.labels(point), str(error)
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that determines the tasks and their rows."""
+        text, _, _ = self.scenario.core.state()
+        tables = [sources.digest(Path(file).read_bytes().hex()) for file in self.scenario.core.files]
+        return sources.digest(text, tables, self.seeds, sources.build())
+
+
+def _key(scenario: str) -> str:
+    return hashlib.sha256(f"{scenario} {sources.build()}".encode()).hexdigest()[:20]
+
+
+class _Running:
+    """A sweep under way: what is stored, what runs, and the tables that come back."""
+
+    def __init__(self, plan: _Plan, folder: Path, limits: Limits, engine: Engine, progress: Progress | None) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._limits = limits
+        self._engine = engine
+        self._progress = progress
+        self._planned = len(plan)
+        self._stored: set[tuple[int, int]] = set()
+        self._own: set[int] = set()  # points that are stored with a seed of their own
+        self._known: set[str] = set()
+        self._copies: list[Task] = []
+        self._wrong: list[tuple[Task, str]] = []
+        self._out: dict[int, Sequence[Task]] = {}
+        self._done = 0
+        self._seconds = 0.0  # of finished runs, on their workers
+        self._finished = 0
+
+    def run(self, text: str, *, retry: bool) -> Outcome:
+        """Run the tasks that the dataset lacks."""
+        settings = {"seeds": self._plan.seeds, "limits": asdict(self._limits)}
+        before = _manifest(self._folder)
+        entries = {"scenario": self._plan.scenario.name, "planned": self._planned, "settings": settings}
+        retry = retry or before.get("settings", {}).get("limits", settings["limits"]) != settings["limits"]
+        with Writer(
+            self._folder,
+            manifest={**entries, "plan": before.get("plan")},
+            labels=self._plan.labels,
+            scenario=text,
+        ) as writer:
+            digest = self._plan.digest
+            if before and (retry or before.get("plan") != digest):
+                writer.relabel(self._everything(writer), retry=retry)
+            # Only now: a killed change of the plan is repeated.
+            writer.describe(plan=digest)
+            self._read(writer)
+            stored = self._done
+            try:
+                self._all(writer)
+            except KeyboardInterrupt:
+                writer.finish(INTERRUPTED)
+                done = [index if index < self._done else None for index in range(self._planned)]
+                raise Interrupted(done, advice="run the same command to continue") from None
+            writer.describe(planned=self._planned)
+            writer.finish(COMPLETE)
+        return Outcome(Dataset(self._folder), self._planned, stored, len(self._copies))
+
+    def _everything(self, writer: Writer) -> polars.DataFrame:
+        """Return the whole plan as a table."""
+        tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan.everything()]
+        return _table(tasks, writer.label_columns)
+
+    def _read(self, writer: Writer) -> None:
+        """Learn what is stored."""
+        found = writer.stored()
+        self._stored = set(zip(found["point"], found["seed"], strict=True))
+        self._own = set() if self._plan.seeds else set(found["point"])
+        self._known = set(found["run"])
+        self._done = len(self._stored)
+
+    def _all(self, writer: Writer) -> None:
+        """Run all tasks, and more as long as intervals are wide."""
+        tasks: Iterable[tuple[int, int | None]] = self._plan
+        while True:
+            self._execute(tasks, writer)
+            self._copy(writer)
+            tasks = self._further(writer)
+            if not tasks:
+                return
+            self._planned += len(tasks)
+
+    def _execute(self, tasks: Iterable[tuple[int, int | None]], writer: Writer) -> None:
+        def collect(index: int, tables: Tables) -> None:
+            self._collect(index, tables, writer)
+
+        self._tell()
+        cancel = _core.Cancel()
+        self._out = {}
+        try:
+            self._engine.each_finished(Work(self._limits), self._chunks(tasks), collect, cancel)
+        finally:
+            self._fail(writer)
+
+    def _chunks(self, tasks: Iterable[tuple[int, int | None]]) -> Iterator[Chunk]:
+        """Yield the tasks that have to run, in chunks of about `CHUNK_SECONDS`."""
+        waiting: list[Task] = []
+        scenarios: list[_core.Scenario] = []
+        sent = 0
+        for point, seed in tasks:
+            if point in self._own or (point, seed) in self._stored:
+                continue
+            task, scenario = self._plan.task(point, seed)
+            if isinstance(scenario, str):
+                self._wrong.append((task, scenario))
+            elif task.run in self._known:
+                self._copies.append(task)
+            else:
+                self._known.add(task.run)
+                waiting.append(task)
+                scenarios.append(scenario)
+            if len(waiting) >= self._size:
+                self._out[sent] = waiting
+                yield Chunk(waiting, scenarios)
+                sent, waiting, scenarios = sent + 1, [], []
+        if waiting:
+            self._out[sent] = waiting
+            yield Chunk(waiting, scenarios)
+
+    @property
+    def _size(self) -> int:
+        """Number of tasks in the next chunk."""
+        if not self._finished:
+            return 1
+        return max(1, min(MOST_IN_CHUNK, int(CHUNK_SECONDS * self._finished / max(self._seconds, 1e-9))))
+
+    def _collect(self, index: int, tables: Tables, writer: Writer) -> None:
+        """Store the tables of a chunk."""
+        import polars
+
+        tasks = self._out[index]
+        # Whole columns are put together: each operation on a table costs as much as several short runs.
+        place, *measures = tables[RUNS].get_columns()
+        done = [tasks[index] for index in place]  # a stopped chunk has fewer rows than tasks
+        said = _table(done, writer.label_columns).get_columns()
+        others = {}
+        for name in TABLES:
+            place, *values = tables[name].get_columns()
+            keys = polars.Series("run", [tasks[index].run for index in place], dtype=polars.String)
+            others[name] = polars.DataFrame([keys, *values])
+        writer.add(polars.DataFrame([*said, *measures]), others)
+        del self._out[index]
+        self._finished += len(done)
+        self._seconds += float(tables[RUNS]["wall_s"].sum())
+        self._done += len(done)
+        self._tell()
+
+    def _fail(self, writer: Writer) -> None:
+        """Store rows for the tasks whose scenarios are wrong."""
+        import polars
+
+        if not self._wrong:
+            return
+        tasks = [task for task, _ in self._wrong]
+        empty = polars.DataFrame(_core.run_batch([]).runs).drop("task", "error").clear(len(tasks))
+        errors = polars.Series("error", [error for _, error in self._wrong])
+        writer.add(polars.DataFrame([*_table(tasks, writer.label_columns), errors, *empty]), {})
+        self._done += len(tasks)
+        self._wrong = []
+        self._tell()
+
+    def _copy(self, writer: Writer) -> None:
+        """Store rows for the tasks whose scenarios equal those of others."""
+        if not self._copies:
+            return
+        writer.flush()
+        tasks = _table(self._copies, writer.label_columns)
+        known = [name for name in tasks.columns if name != "run"]
+        rows = Dataset(self._folder).runs.unique("run", keep="any").drop(known)
+        writer.add(tasks.lazy().join(rows, on="run", how="inner").collect(), {})
+        self._done += len(self._copies)
+        self._tell()
+
+    def _further(self, writer: Writer) -> list[tuple[int, int]]:
+        """Return the next seeds of the points whose intervals are too wide."""
+        until = self._plan.until
+        if until is None:
+            return []
+        import polars
+
+        writer.flush()
+        found = Dataset(self._folder).runs.select("point", "seed", until.measure).sort("point", "seed").collect()
+        samples = {int(rows["point"][0]): rows for rows in found.partition_by("point")}
+        step = until.rule.at_least
+        further = []
+        for point, rows in samples.items():
+            # The rule looks after every `step` seeds, so that a continued sweep stops where an undisturbed one does.
+            for count in range(step, until.rule.at_most + step, step):
+                most = min(count, until.rule.at_most)
+                values = rows.filter(polars.col("seed") <= most)
+                sample = values[until.measure].drop_nulls().to_list()
+                if values.height < most:
+                    further += [(point, seed) for seed in range(values.height + 1, most + 1)]
+                    break
+                if not sample or until.rule.is_over(sample):
+                    break
+        return further
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._planned)
+
+
+def _table(tasks: Sequence[Task], labels: Sequence[str]) -> polars.DataFrame:
+    """Return the first columns of the table of runs."""
+    import polars
+
+    values = {
+        "point": [task.point for task in tasks],
+        **{name: [task.labels[place] for task in tasks] for place, name in enumerate(labels)},
+        "seed": [task.seed for task in tasks],
+        "hash": [task.hash for task in tasks],
+        "run": [task.run for task in tasks],
+        "version": [_core.__version__] * len(tasks),
+    }
+    return polars.DataFrame(values, schema={name: kind for name, kind in schema(labels).items() if name in values})
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of an earlier sweep; empty without one."""
+    try:
+        return read_manifest(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}

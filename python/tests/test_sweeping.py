@@ -1,0 +1,321 @@
+"""`ackclock sweep`: points and seeds, equal points, errors, continuation, changes, kills, stopping rules."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars
+import pytest
+
+import ackclock
+from ackclock import Scenario, _core
+from ackclock.cli import sweeping as command
+from ackclock.experiments import sweeping
+from ackclock.experiments.engines.local import Local
+from ackclock.experiments.sweeping import Limits, Until, sweep
+from ackclock.statistics.sequential import Stopping
+
+TIMES = ["cpu_s", "wall_s"]
+TEXT = """
+duration = "2 s"
+
+[topology.bottleneck]
+rate = "5 Mbit/s"
+loss = "1 %"
+
+[flow]
+
+[sweep]
+"topology.bottleneck.delay" = { from = "5 ms", to = "40 ms", count = 4 }
+"topology.bottleneck.queue.limit" = ["10 packets", "20 packets"]
+"""
+
+EQUAL = (
+    TEXT
+    + """
+[sweep.paper]
+one = { "flow.slow_start" = "standard" }
+other = { "flow.slow_start" = "standard" }
+"""
+)
+
+
+def scenario(text: str = TEXT) -> Scenario:
+    return Scenario.from_core(_core.Scenario.from_toml(text, "sweep"))
+
+
+def rows(folder: Path, table: str = "runs") -> polars.DataFrame:
+    found = getattr(ackclock.open(folder), table).collect()
+    names = [name for name in ("point", "seed", "name") if name in found.columns]
+    return found.drop([name for name in TIMES if name in found.columns]).sort(names)
+
+
+def test_every_point_and_seed_has_a_row(tmp_path: Path) -> None:
+    outcome = sweep(scenario(), tmp_path / "o", seeds=3)
+    found = ackclock.open(tmp_path / "o").runs.collect()
+    assert (outcome.planned, outcome.stored, outcome.copied) == (24, 0, 0)
+    assert found.select("point", "seed").unique().height == 24
+    assert found["error"].null_count() == 24
+    assert found["version"].unique().to_list() == [ackclock.__version__]
+    # A row is the run of its scenario.
+    row = found.row(by_predicate=(polars.col("point") == 5) & (polars.col("seed") == 2), named=True)
+    labels, base = scenario().sweep_points()[5]
+    result = ackclock.run(base.set({"seed": 2}))
+    assert {name: row[name] for name in labels} == labels
+    assert row["hash"] == result.scenario.hash
+    assert row["goodput_bps"] == polars.DataFrame(result.flows)["goodput_bps"].sum()
+    assert row["events"] == result.events
+    assert ackclock.open(tmp_path / "o").complete
+
+
+def test_the_rows_do_not_depend_on_the_threads(tmp_path: Path) -> None:
+    for jobs in (1, 2, 3):
+        sweep(scenario(), tmp_path / str(jobs), seeds=4, engine=Local(jobs))
+    for table in ("runs", "flows", "links"):
+        assert rows(tmp_path / "1", table).equals(rows(tmp_path / "2", table))
+        assert rows(tmp_path / "1", table).equals(rows(tmp_path / "3", table))
+
+
+def test_an_axis_of_seeds_is_the_column_seed(tmp_path: Path) -> None:
+    text = TEXT + "seed = { from = 3, to = 5 }\n"
+    sweep(scenario(text), tmp_path / "o")
+    found = ackclock.open(tmp_path / "o")
+    assert "label.seed" not in found.runs.collect_schema().names()
+    assert sorted(found.runs.collect()["seed"].unique()) == [3, 4, 5]
+    assert found.labels == ["topology.bottleneck.delay", "topology.bottleneck.queue.limit"]
+    with pytest.raises(ValueError, match="axis seed, so the number of seeds is given twice"):
+        sweep(scenario(text), tmp_path / "p", seeds=2)
+    assert not (tmp_path / "p").exists()
+
+
+def test_equal_points_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = count_runs(monkeypatch)
+    outcome = sweep(scenario(EQUAL), tmp_path / "o")
+    assert (outcome.planned, outcome.copied, len(ran)) == (16, 8, 8)
+    found = ackclock.open(tmp_path / "o")
+    copied = found.runs.filter(polars.col("point").is_in([0, 1])).collect()
+    assert copied["run"].n_unique() == 1
+    assert copied["goodput_bps"].n_unique() == 1
+    assert copied["paper"].to_list() == ["one", "other"]
+    assert found.flows.collect().height == 16
+    assert polars.read_parquet(tmp_path / "o" / "flows" / "*.parquet").height == 8
+
+
+def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Record the hash of every scenario that runs."""
+    ran: list[str] = []
+    own = sweeping.Work.__call__
+
+    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Tables:
+        ran.extend(scenario.hash for scenario in chunk.scenarios)
+        return own(work, chunk, cancel)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sweeping.Work, "__call__", counting)
+    return ran
+
+
+def test_a_wrong_point_is_a_row_with_its_error(tmp_path: Path) -> None:
+    text = TEXT.replace('["10 packets", "20 packets"]', '["10 packets", "-3 packets"]')
+    sweep(scenario(text), tmp_path / "o")
+    found = ackclock.open(tmp_path / "o").runs.collect()
+    assert found.height == 8
+    wrong = found.filter(polars.col("error").is_not_null())
+    assert wrong["topology.bottleneck.queue.limit"].unique().to_list() == ["-3 packets"]
+    assert wrong["hash"].null_count() == wrong["goodput_bps"].null_count() == 4
+    assert "queue.limit" in wrong["error"][0]
+    # Nothing is left to do.
+    assert sweep(scenario(text), tmp_path / "o").stored == 8
+
+
+def test_a_run_beyond_its_budget_is_a_row_and_runs_again_with_another(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out, limits=Limits(events=200))
+    failed = rows(out).filter(polars.col("error").is_not_null())
+    assert failed.height == 8
+    assert "200 events" in failed["error"][0].replace(",", "")
+    assert sweep(scenario(), out, limits=Limits(events=200)).stored == 8
+    outcome = sweep(scenario(), out)
+    assert outcome.stored == 0
+    sweep(scenario(), tmp_path / "whole")
+    assert rows(out).equals(rows(tmp_path / "whole"))
+
+
+def test_retry_runs_failed_tasks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out, limits=Limits(events=200))
+    ran = count_runs(monkeypatch)
+    assert sweep(scenario(), out, limits=Limits(events=200), retry=True).stored == 0
+    assert len(ran) == 8
+
+
+def test_a_changed_scenario_runs_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out)
+    ran = count_runs(monkeypatch)
+    changed = TEXT.replace('["10 packets", "20 packets"]', '["10 packets", "15 packets", "20 packets"]')
+    outcome = sweep(scenario(changed), out)
+    assert (outcome.planned, outcome.stored, len(ran)) == (12, 8, 4)
+    sweep(scenario(changed), tmp_path / "whole")
+    for table in ("runs", "flows", "links"):
+        assert rows(out, table).equals(rows(tmp_path / "whole", table))
+    # The way back needs no run: the rows that left are kept.
+    ran.clear()
+    sweep(scenario(), out)
+    sweep(scenario(changed), out)
+    assert ran == []
+
+
+def test_a_sweep_without_axes_has_one_point(tmp_path: Path) -> None:
+    text = TEXT.split("[sweep]")[0]
+    outcome = sweep(scenario(text), tmp_path / "o", seeds=5)
+    assert (outcome.planned, ackclock.open(tmp_path / "o").labels) == (5, [])
+
+
+def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
+    until = Until("goodput_bps", Stopping(0.15, True, 4, 40))
+    outcome = sweep(scenario(), tmp_path / "o", until=until)
+    found = ackclock.open(tmp_path / "o").runs.collect()
+    assert outcome.planned == found.height
+    counts = found.group_by("point").agg(polars.col("goodput_bps"), polars.col("seed"))
+    sizes = set()
+    for row in counts.to_dicts():
+        assert sorted(row["seed"]) == list(range(1, len(row["seed"]) + 1))
+        assert until.rule.is_over(row["goodput_bps"])
+        sizes.add(len(row["seed"]))
+    assert len(sizes) > 1
+    # A sweep that was stopped in the middle ends with the same rows.
+    part = tmp_path / "part"
+    sweep(scenario(), part, seeds=6)
+    sweep(scenario(), part, until=until)
+    assert (
+        rows(part)
+        .join(rows(tmp_path / "o"), on=["point", "seed", "run"], how="anti")
+        .filter(polars.col("seed") > 6)
+        .is_empty()
+    )
+
+
+def test_a_python_control_is_refused(tmp_path: Path) -> None:
+    class Own(ackclock.SlowStart):
+        def on_ack(self, ack: ackclock.Ack, window: ackclock.Window) -> float:
+            return ack.counted
+
+    with_control = Scenario("own", duration="5 s", topology={"kind": "chain"}, flow=[{"slow_start": Own}])
+    with pytest.raises(ValueError, match="control in Python"):
+        sweep(with_control, tmp_path / "o")
+    assert not (tmp_path / "o").exists()
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT.replace('"2 s"', '"300 s"'))
+    process = start(file, tmp_path / "o", seeds=40)
+    wait_for_rows(process, tmp_path / "o")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "runs are finished; run the same command to continue" in errors
+    found = ackclock.open(tmp_path / "o")
+    assert found.manifest["state"] == "interrupted"
+    done = found.runs.collect().height
+    assert f"{done} of 320 runs" in errors.replace(",", "")
+
+
+def start(file: Path, out: Path, *, seeds: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "ackclock", "sweep", str(file), "--out", str(out), "--seeds", str(seeds)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_rows(process: subprocess.Popen[str], out: Path) -> None:
+    while process.poll() is None and not list((out / "runs").glob("*.parquet")):
+        time.sleep(0.02)
+
+
+def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
+    drawn = random.Random(5)
+    file = tmp_path / "sweep.toml"
+    file.write_text(EQUAL.replace('"2 s"', '"300 s"'))
+    kills = 0
+    while kills < 6:
+        process = start(file, tmp_path / "o", seeds=30)
+        try:
+            process.wait(timeout=drawn.uniform(0.4, 2.2))
+            break
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+    sweep(ackclock.load(file), tmp_path / "o", seeds=30)
+    sweep(ackclock.load(file), tmp_path / "whole", seeds=30)
+    assert kills
+    for table in ("runs", "flows", "links"):
+        assert rows(tmp_path / "o", table).equals(rows(tmp_path / "whole", table))
+    raw = polars.read_parquet(tmp_path / "o" / "flows" / "*.parquet")
+    assert raw.height == raw["run"].n_unique()
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ackclock", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_command_prints_means_and_says_where_the_rows_are(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT)
+    out = tmp_path / "o"
+    result = run("sweep", file, "--seeds", 3, "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "±" in result.stdout
+    assert "24 runs in" in result.stderr
+    assert f"written to {out}" in result.stderr
+    again = run("sweep", file, "--seeds", 3, "--out", out, "--json")
+    assert again.returncode == 0, again.stderr
+    data = json.loads(again.stdout)
+    assert len(data["points"]) == 8
+    point = data["points"][0]
+    assert point["goodput_bps"]["low"] < point["goodput_bps"]["mean"] < point["goodput_bps"]["high"]
+    assert "24 were stored" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "rai"], "did you mean 'ray'"),
+        (["--address", "auto"], "--address auto: is for --engine ray"),
+        (["--until", "goodput=2%"], "goodput_bps"),
+        (["--until", "goodput_bps=2"], "expected a share such as 2%"),
+        (["--until", "goodput_bps=0%"], "expected a share such as 2%"),
+        (["--until", "goodput_bps=2%", "--seeds", "30", "--at-most", "20"], "at_least"),
+        (["--at-most", "20"], "is for --until"),
+        (["--max-memory", "many"], "expected a size such as '500 MB'"),
+        (["--jobs", "0"], "jobs"),
+    ],
+)
+def test_bad_options_give_one_message(tmp_path: Path, options: list[str], message: str) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT)
+    result = run("sweep", file, "--out", tmp_path / "o", *options)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT)
+    result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 200)
+    assert result.returncode == 0
+    assert "8 of 8 failed runs" in result.stderr
+
+
+def test_sizes() -> None:
+    assert command._bytes("500 MB") == 500_000_000
+    assert command._bytes("1.5 GB") == 1_500_000_000
