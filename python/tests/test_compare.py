@@ -15,7 +15,7 @@ from typing import Any
 import polars
 import pytest
 
-from ackclock.comparisons import contenders, judging, measuring, places, planning, report, words
+from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.statistics.harm import harm_to_less, harm_to_more
@@ -84,6 +84,7 @@ def test_shares_and_delays_of_windows_in_a_boundless_queue(shared: Path) -> None
         assert row["queue_p95_s"] == pytest.approx((window - BDP) * DATA, rel=0.06)
         assert row["resent"] == 0
     assert other["queue_p95_s_verdict"] == "worse"
+    assert [series.name for series in figure.panels(found)[0].series] == found.names
     text = words.sentence(found, found.places[0], 1)
     assert "rwnd=120 packets and rwnd=40 packets make no difference on shared (within ±5 %)" in text
     assert f"harm to rwnd=40 packets {other['harm_goodput']:.2f}, more than rwnd=40 packets's own 0.50." in text
@@ -211,7 +212,9 @@ def test_hosts_replace_the_settings_of_the_path(tmp_path: Path) -> None:
     own = place.paths[0].compose(contenders.resolve("cubic"), 3, {})
     assert 'rwnd = "500 packets"' in own.to_toml()
     # Both flows start at the same drawn time.
-    starts = [line for scenario in (made, own) for line in scenario.to_toml().splitlines() if line.startswith("start =")]
+    starts = [
+        line for scenario in (made, own) for line in scenario.to_toml().splitlines() if line.startswith("start =")
+    ]
     assert starts[0] == starts[1] != 'start = "0 s"'
 
 
@@ -315,6 +318,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert (manifest["kind"], manifest["state"], manifest["runs"]) == ("comparison", "complete", 27)
     page = (tmp_path / "one" / "report.html").read_text()
+    assert report.rebuild(tmp_path / "one") == page
     assert one.stdout.splitlines()[0] in page.replace("&#39;", "'")
     again = cli(*command, "--out", "one")
     assert "0 runs in" in again.stderr
@@ -322,8 +326,10 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     assert again.stdout == one.stdout
 
 
-def test_the_reference_comes_first(cli: Cli, shared: Path) -> None:
+def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> None:
     command = ["compare", "reno", "--reference", "cubic", "--on", "shared.toml", "--seeds", "2", "--duration", "2 s"]
+    with pytest.raises(FileNotFoundError, match="no complete comparison here"):
+        report.rebuild(tmp_path)
     found = json.loads(cli(*command, "--json").stdout)
     assert found["reference"] == "cubic"
     assert [row["contender"] for row in found["rows"]] == ["cubic", "reno"]

@@ -117,6 +117,8 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
     for text in words.answer(judged):
         print(text)
     columns, rows = words.table(judged)
-    output.table(columns, rows, left=words.LEFT)
+    # A path is named once, in the first of its rows.
+    short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
+    output.table(columns, short, left=words.LEFT)
     if any(name.endswith(" *") for _, name, *_ in rows):
         output.note("* faster than every other on its path, by the tests")

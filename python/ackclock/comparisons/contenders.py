@@ -103,13 +103,14 @@ def resolve_all(texts: Sequence[str], reference: str | None = None) -> list[Cont
                 raise ValueError(f"two contenders are called {one.name}: rename one of the files")
             # Files with equal settings can differ in everything else.
             if one.settings == other.settings and (one.file is None or other.file is None):
-                raise ValueError(f"{other.name} and {one.name} are the same: {_words(one)}")
+                raise ValueError(f"{other.name} and {one.name} are the same: {settings_in_words(one)}")
     if len(found) < 2:
         raise ValueError("a comparison needs two algorithms, hosts or scenario files, as in: compare reno cubic")
     return found
 
 
-def _words(contender: Contender) -> str:
+def settings_in_words(contender: Contender) -> str:
+    """Return the keys that a contender sets, with their values."""
     said = ", ".join(f"{key} = {value}" for key, value in contender.settings.items())
     return said or "all defaults"
 

@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,10 +15,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from ackclock.comparisons.judging import METRICS, Judged
-from ackclock.comparisons.places import OWN, Place
+from ackclock.comparisons.places import Place
 from ackclock.comparisons.words import winners
 from ackclock.drawing.curves import COLOURS, new_figure
 from ackclock.drawing.panels import MARKERS, style_axes
+from ackclock.reports import Axis, Panel, Series
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.names import in_figure, in_legend
 
@@ -28,39 +30,83 @@ Value = Callable[[Place, int], "Interval | None"]
 
 
 @dataclass(frozen=True)
-class Panel:
+class Shown:
     """A panel: its title, the value of a contender on a place, and the factor to its unit."""
 
     title: str
     value: Value
     scale: float = 1.0
+    higher: bool = False
+
+    @property
+    def labelled(self) -> str:
+        """The title, and the better direction."""
+        return f"{self.title}, {'higher' if self.higher else 'lower'} is better"
+
+
+def _shown(judged: Judged) -> list[Shown]:
+    """Return the panels: speed against the reference, delay, time lost in start-up and harm if they are known."""
+    base = judged.names[0]
+    made = [Shown(f"faster than {base} (%)", lambda place, index: _speed(judged, place, index), higher=True)]
+    for key in ("queue_p95_s", "exit_time_lost", "harm_goodput"):
+        metric = METRICS[key]
+        title = f"harm to {base}: goodput" if key == "harm_goodput" else metric.title
+        if any(row[key] is not None for rows in judged.values.values() for row in rows):
+            made.append(Shown(title, partial(_mean, judged, key), metric.scale))
+    return made
+
+
+def _mean(judged: Judged, key: str, place: Place, index: int) -> Interval | None:
+    return judged.mean(place, index, key)
+
+
+def panels(judged: Judged) -> list[Panel]:
+    """Return the panels of the report's interactive figure: the same values, with the places side by side."""
+    places = [_label(place) for place in judged.places]
+    made = []
+    for shown in _shown(judged):
+        found = [_series(judged, shown, index) for index in range(len(judged.names))]
+        series = [each for each in found if each is not None]
+        lines = [0.0] if shown.higher else []
+        lows = [low for each in series for low in np.asarray(each.low, float).tolist()]
+        means = [mean for each in series for mean in np.asarray(each.y, float).tolist()]
+        wide = min(lows, default=0.0) > 0 and max(means) > WIDE * min(means)
+        y = Axis(shown.title, log=wide)
+        made.append(Panel(series, title=shown.labelled, x=Axis(names=places), y=y, references=lines))
+    return made
+
+
+def _series(judged: Judged, shown: Shown, index: int) -> Series | None:
+    known = {_label(place): value for place in judged.places if (value := shown.value(place, index)) is not None}
+    if not known:
+        return None
+    ends = [(shown.scale * low, shown.scale * high) for low, high in map(_ends, known.values())]
+    means = [shown.scale * value.mean for value in known.values()]
+    name = judged.names[index]
+    texts = [
+        f"{name}: {mean:.3g} [{low:.3g}, {high:.3g}]".replace("-", "−")
+        for mean, (low, high) in zip(means, ends, strict=True)
+    ]
+    return Series(name, list(known), means, "points", [low for low, _ in ends], [high for _, high in ends], texts)
+
+
+def _ends(found: Interval) -> tuple[float, float]:
+    return (found.low, found.high) if found.finite else (found.mean, found.mean)
 
 
 def draw(judged: Judged) -> Figure:
-    """Draw the speed against the reference, the delay, the time lost in start-up if known, and the harm.
+    """Draw a row for each place and contender, with a panel for each of `_shown`.
 
     A filled point is a shown difference, a hollow one is not. The tick of harm is the harm that the reference does to
     itself, the bar for deployment.
     """
-    base, names, places = judged.names[0], judged.names, judged.places
-    panels = [
-        Panel(f"faster than {base} (%)", lambda place, index: _speed(judged, place, index)),
-        Panel(METRICS["queue_p95_s"].title, lambda place, index: judged.mean(place, index, "queue_p95_s"), 1e3),
-    ]
-    if _known(judged, "exit_time_lost"):
-        panels.append(
-            Panel(
-                METRICS["exit_time_lost"].title, lambda place, index: judged.mean(place, index, "exit_time_lost"), 1e3
-            )
-        )
-    if _known(judged, "harm_goodput"):
-        panels.append(Panel(f"harm to {base}: goodput", lambda place, index: judged.mean(place, index, "harm_goodput")))
+    names, places, columns = judged.names, judged.places, _shown(judged)
     shown = len(names)
     height = 1.5 + max(1.2, len(places) * (0.28 + 0.2 * shown))
-    figure = new_figure((2.2 + 2.6 * len(panels), height))
+    figure = new_figure((2.2 + 2.6 * len(columns), height))
     all_axes: list[Axes] = []
-    for number, panel in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), number + 1, sharey=all_axes[0] if all_axes else None)
+    for number, panel in enumerate(columns):
+        axes = figure.add_subplot(1, len(columns), number + 1, sharey=all_axes[0] if all_axes else None)
         all_axes.append(axes)
         _panel(axes, panel, judged, first=number == 0)
     all_axes[0].set_yticks(range(len(places)), [in_figure(_label(place)) for place in places])
@@ -83,11 +129,7 @@ def _label(place: Place) -> str:
     return f"{place.name} ({len(place.paths)} paths)" if place.population else place.name
 
 
-def _known(judged: Judged, metric: str) -> bool:
-    return any(row[metric] is not None for rows in judged.values.values() for row in rows)
-
-
-def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
+def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
     count = len(judged.names)
     for index in range(count):
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
@@ -97,8 +139,7 @@ def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
                 continue
             at = row + 0.7 * ((index + 0.5) / count - 0.5)
             sure = index == 0 or _is_sure(judged, place, index, panel)
-            ends = (found.low, found.high) if found.finite else (found.mean, found.mean)
-            axes.plot(np.array(ends) * panel.scale, [at, at], color=colour, linewidth=1.4)
+            axes.plot(np.array(_ends(found)) * panel.scale, [at, at], color=colour, linewidth=1.4)
             axes.plot(
                 [found.mean * panel.scale], [at], marker, color=colour, markersize=6,
                 markerfacecolor=colour if sure else "white",
@@ -121,15 +162,10 @@ def _panel(axes: Axes, panel: Panel, judged: Judged, *, first: bool) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _limit(axes: Axes, panel: Panel, judged: Judged) -> None:
+def _limit(axes: Axes, panel: Shown, judged: Judged) -> None:
     """Let the axis begin at 0; it is logarithmic beyond `LINEAR` if small values would be hidden beside large ones."""
     found = [panel.value(place, index) for place in judged.places for index in range(len(judged.names))]
-    ends = [
-        end * panel.scale
-        for value in found
-        if value is not None
-        for end in ((value.low, value.high) if value.finite else (value.mean, value.mean))
-    ]
+    ends = [end * panel.scale for value in found if value is not None for end in _ends(value)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     if high > WIDE * max(min(map(abs, ends), default=0.0), LINEAR):
         axes.set_xscale("symlog", linthresh=LINEAR)
@@ -146,7 +182,7 @@ def _bars(axes: Axes, judged: Judged) -> None:
             axes.plot([own.mean, own.mean], [row - 0.42, row + 0.42], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
 
 
-def _is_sure(judged: Judged, place: Place, index: int, panel: Panel) -> bool:
+def _is_sure(judged: Judged, place: Place, index: int, panel: Shown) -> bool:
     key = next((metric.key for metric in METRICS.values() if metric.title == panel.title), None)
     if key is None:
         key = "harm_goodput" if "harm" in panel.title else judged.primary(place)
@@ -158,7 +194,9 @@ def _speed(judged: Judged, place: Place, index: int) -> Interval | None:
     """Return how much faster a contender is than the reference, in percent; for a completion time the rate counts."""
     metric = METRICS[judged.primary(place)]
     found = judged.against(place, index, metric.key)
-    if found is None:
+    if index == 0:
+        return Interval(0.0, 0.0, 0.0, 1)
+    if found is None or not found.found.mean:
         return None
     value = found.found
 
@@ -171,11 +209,12 @@ def _speed(judged: Judged, place: Place, index: int) -> Interval | None:
 
 
 def caption(judged: Judged) -> str:
-    """Return the caption of the figure."""
+    """Return the caption of both figures."""
+    over = list(dict.fromkeys(judged.counted(place) for place in judged.places))
+    return f"Speed, costs and harm: means with 95 % intervals over {' or '.join(over)}"
+
+
+def key(judged: Judged) -> str:
+    """Explain the signs of `draw`."""
     base = judged.names[0]
-    over = sorted({judged.counted(place) for place in judged.places})
-    where = "" if [place.name for place in judged.places] == [OWN] else "by path; "
-    return (
-        f"{where}Means with 95 % intervals over {' or '.join(over)}. A filled point differs from {base} by the tests. "
-        f"Grey band: no difference. Dashed: {base} itself"
-    )
+    return f"Filled points differ from {base} by the tests. Grey band: no difference. Dashed: harm of {base} to itself."

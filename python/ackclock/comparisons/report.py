@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars
 
 from ackclock import _core, plot
+from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons import figure, words
-from ackclock.comparisons.judging import METRICS, Judged
+from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.measuring import COLUMNS, Row
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.experiments import sources
-from ackclock.files import leftovers, storage, targets
-from ackclock.reports.rendering import embedded, render
+from ackclock.files import leftovers, storage, targets, toml
+from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
+from ackclock.reports.rendering import render
+from ackclock.texts.numbers import finite
 
 KIND = "comparison"
 MEASURED_FILE = "measured.parquet"
-WRITTEN = ("report.html", "report.md", "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png")
+PAGE_FILE = "report.json"
+WRITTEN = (
+    *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
+)
 
 
 def begin(directory: Path, plan: Plan) -> dict[str, Row]:
@@ -110,27 +119,76 @@ def write(judged: Judged, directory: Path) -> Path:
     storage.write_text(directory / "comparison.csv", table.write_csv())
     storage.write_parquet(directory / "runs.parquet", runs(judged))
     plot.save(figure.draw(judged), directory / "figure.png")
+    context = finite(_context(judged))
+    storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
+    storage.write_text(directory / "report.md", render("comparison.md.j2", context))
+    storage.write_text(directory / "report.html", _page(context))
+    _write_manifest(directory, plan, "complete", len(judged.outcome.points))
+    return directory / "report.html"
+
+
+def rebuild(directory: Path) -> str:
+    """Return the HTML report of a comparison on disk.
+
+    Raises
+    ------
+    OSError
+        If the directory has no complete comparison.
+    """
+    try:
+        return _page(json.loads(toml.read_text(directory / PAGE_FILE)))
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        raise FileNotFoundError(f"{directory}: no complete comparison here; run it again with --out") from None
+
+
+def _context(judged: Judged) -> dict[str, Any]:
+    """Return everything that a report says, as values of JSON."""
     columns, rows = words.table(judged)
     others = range(1, len(judged.names))
-    context = {
+    contenders = judged.outcome.plan.contenders
+    return {
         "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}",
+        "about": f"{len(judged.outcome.points):,} runs on {', '.join(place.name for place in judged.places)}",
         "version": _core.__version__,
         "program": sources.build(),
         "answer": words.answer(judged),
-        "figure": embedded(directory / "figure.png"),
         "caption": figure.caption(judged),
+        "key": figure.key(judged),
+        "panels": [asdict(panel) for panel in figure.panels(judged)],
         "columns": columns,
         "rows": rows,
-        "left": words.LEFT,
+        "legend": words.legend(judged),
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
-        "places": judged.places,
-        "margin": 100 * judged.margin,
-        "runs": len(judged.outcome.points),
-        "contenders": plan.contenders,
-        "base": judged.names[0],
-        "metrics": list(METRICS.values()),
+        "method": [words.method(judged), words.harm_method(judged)],
+        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
+        "places": [f"{place.name}: {place.summary or 'a scenario file'}." for place in judged.places],
     }
-    for ending in ("md", "html"):
-        storage.write_text(directory / f"report.{ending}", render(f"comparison.{ending}.j2", context))
-    _write_manifest(directory, plan, "complete", len(judged.outcome.points))
-    return directory / "report.html"
+
+
+def _page(context: Mapping[str, Any]) -> str:
+    """Return the report as HTML."""
+    made = grids.numbers(context["columns"], context["rows"], words.LEFT)
+    verdict = context["columns"].index("verdict")
+    rows = [
+        [Cell(str(text), mark=str(text)) if at == verdict and text in ("better", "worse") else value
+         for at, (value, text) in enumerate(zip(values, texts, strict=True))]
+        for values, texts in zip(made.rows, context["rows"], strict=True)
+    ]  # fmt: skip
+    sections = [
+        Section("Table", [Table(made.columns, rows, note=context["legend"])], folded=False, printed=True),
+        Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
+        Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
+    ]
+    answer = Answer(context["answer"], Figure(context["caption"], [_panel(panel) for panel in context["panels"]]))
+    footer = f"program {context['program'][:16]}"
+    return page(context["title"], answer, sections, about=context["about"], footer=footer)
+
+
+def _panel(said: Mapping[str, Any]) -> Panel:
+    return Panel(
+        [Series(**series) for series in said["series"]],
+        title=said["title"],
+        x=Axis(**said["x"]),
+        y=Axis(**said["y"]),
+        references=said["references"],
+    )

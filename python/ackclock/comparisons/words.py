@@ -12,9 +12,15 @@ from ackclock.texts.numbers import number
 
 LEFT = 2
 """Columns of the table that hold words."""
-HARM = {"better": "less than {}", "worse": "more than {}", "same": "as much as {}", "unclear": "not clearly unlike {}"}
+HARM = {
+    "better": "less than {}",
+    "worse": "more than {}",
+    "same": "as much as {}",
+    "unclear": "which may be as much as {}",
+}
 """Harm to the reference against the harm that the reference does to itself."""
 MOST_NAMED = 8
+NOUNS = {"completion_s": "completion time", "goodput_bps": "goodput"}
 COSTS = ("queue_p95_s", "resent", "exit_time_lost")
 
 
@@ -48,10 +54,10 @@ def sentence(judged: Judged, place: Place, index: int) -> str:
     over = f"over {judged.counted(place)}"
     if found.verdict == "same":
         said = f"{name} and {base} make no difference{where} (within ±{100 * judged.margin:g} %): "
-        said += f"{_against(found)} {over}"
+        said += f"{NOUNS[metric.key]} {_against(found)} {over}"
     elif found.verdict == "unclear":
-        said = f"It is unclear whether {name} or {base} is better{where}: {name} {_change(found.found.mean, metric)}"
-        said += f"{_interval(found.found, metric)} {over}"
+        said = f"It is unclear whether {name} or {base} is faster{where}: {NOUNS[metric.key]} of {name} "
+        said += f"{_against(found)} {over}"
     else:
         said = f"{name} {_change(found.found.mean, metric)} than {base}{where}{_interval(found.found, metric)} {over}"
     if place.population:
@@ -136,12 +142,42 @@ def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
             metric = METRICS[judged.primary(place)]
             mean, found = judged.mean(place, index, metric.key), judged.against(place, index, metric.key)
             star = " *" if index == best and sure else ""
-            row = [place.name if index == 0 else "", f"{name}{star}", _value(mean, metric, unit=True)]
+            row = [place.name, f"{name}{star}", _value(mean, metric, unit=True)]
             row += [_against(found), found.verdict if found else "–"]
             row += [_value(judged.mean(place, index, key), METRICS[key]) for key in COSTS if key in known]
             row += [_harm_cell(judged, place, index, key) for key in harms]
             rows.append(row)
     return columns, rows
+
+
+def legend(judged: Judged) -> str:
+    """Explain the signs of the table."""
+    base = judged.names[0]
+    return (
+        "A star marks an algorithm that is shown to be faster than every other on its path. Harm is that to one flow "
+        f'of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if that is unclear.'
+    )
+
+
+def method(judged: Judged) -> str:
+    """Say how differences are judged."""
+    return (
+        "All algorithms run on the same paths with the same seeds, and are compared pair by pair: with paired t tests, "
+        'adjusted by Holm over all tests of this report, at 5 %. "Same" means that two one-sided tests, adjusted '
+        f"likewise, show a difference below {100 * judged.margin:g} %, or below {judged.margin:g} for harm. Intervals "
+        "cover 95 %: Fieller's for a ratio, Student's for a mean or a difference."
+    )
+
+
+def harm_method(judged: Judged) -> str:
+    """Say how harm is measured."""
+    base = judged.names[0]
+    return (
+        f"Harm is the share of its solo performance that a flow of {base} loses beside the flows under test (Ware et "
+        "al., HotNets 2019): (x − y)/x for goodput and (y − x)/y for the 95th percentile of the round-trip time (RTT), "
+        "where x is the value alone on the path, y that in competition. Start-up lost is the column exit_time_lost of "
+        "one flow alone: its delay behind an oracle that leaves slow start at the bandwidth-delay product."
+    )
 
 
 def _any(judged: Judged, metric: str) -> bool:
