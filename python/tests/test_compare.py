@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
 
+from ackclock.cli import output
+from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
@@ -287,8 +286,8 @@ def test_files_as_they_are(cli: Cli, tmp_path: Path) -> None:
         (["reno", "cubic+bbr", "--on", "clean"], "cubic+bbr on clean: flow.0.avoidance: cannot be combined"),
         (["reno", "cubic+cubic"], "cubic+cubic: sets avoidance twice"),
         (["none.toml", "reno"], "none.toml: No such file or directory"),
-        (["reno", "cubic", "--margin", "0"], "--margin 0: must be above 0"),
-        (["reno", "cubic", "--within", "0"], "--within must be above 0 %"),
+        (["reno", "cubic", "--margin", "0"], "margin: must be above 0 %"),
+        (["reno", "cubic", "--within", "0"], "within: must be above 0 %"),
         (["reno", "cubic", "--on", "clean", "--out", "full"], "exists and was not written by ackclock"),
     ],
 )  # fmt: skip
@@ -336,22 +335,36 @@ def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> No
     assert found["margin"] == 0.05
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_stopped_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
-    command = ["compare", "reno", "cubic", "--on", "shared.toml", "--seeds", "40", "--jobs", "1", "--out", "out"]
-    full = [sys.executable, "-m", "ackclock", *command]
-    with subprocess.Popen(full, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 120
-        while not (tmp_path / "out" / "manifest.json").exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        time.sleep(1.0)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=120)
-    assert process.returncode in (0, 130), stderr
-    if process.returncode == 130:
-        assert "run the same command to continue" in stderr
-        stored = polars.read_parquet(tmp_path / "out" / "measured.parquet").height
-        assert stored < 240
-        done = cli(*command)
-        assert done.returncode == 0, done.stderr
-        assert f"{stored:,} were stored" in done.stderr or stored == 0
+def test_a_stopped_comparison_continues(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @contextlib.contextmanager
+    def pressing(_title: str, _total: int) -> Iterator[output.Progress]:
+        def count(done: int, _all: int) -> None:
+            if done == 7:
+                raise KeyboardInterrupt
+
+        yield count
+
+    def compare() -> None:
+        compare_command(
+            ["reno", "cubic"], [str(shared)], reference=None, seeds=3, within=None, margin=5.0, size=None,
+            duration="2 s", out=tmp_path / "out", json_output=True, jobs=1,
+        )  # fmt: skip
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "progress", pressing)
+        with pytest.raises(KeyboardInterrupt, match="run the same command to continue"):
+            compare()
+    # Runs are planned pair by pair, so the first pair is complete.
+    first = json.loads(capsys.readouterr().out)
+    assert [row["pairs"] for row in first["rows"]] == [1, 1]
+    folder = tmp_path / "out"
+    assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
+    assert not (folder / "report.html").exists()
+    stored = polars.read_parquet(folder / "measured.parquet").height
+    assert 7 <= stored < 18
+    compare()
+    assert f"{stored} were stored" in capsys.readouterr().err
+    assert polars.read_parquet(folder / "measured.parquet").height == 18
+    assert (folder / "report.html").exists()

@@ -7,17 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.comparisons import contenders as resolving
-from ackclock.comparisons import judging, places, planning, words
-from ackclock.comparisons.contenders import Contender
-from ackclock.comparisons.places import Place
+from ackclock.comparisons import judging, planning, words
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.running import Interrupted
-from ackclock.statistics.sequential import Stopping
 from ackclock.texts.numbers import counted, finite
-
-MOST_DRAWN = 100
-"""Largest number of drawn paths if the width of the interval decides."""
 
 
 def compare_command(
@@ -35,13 +28,11 @@ def compare_command(
     jobs: int | None,
 ) -> None:
     """Run a comparison, print its answer and table or JSON, and write the report."""
-    if not 0 < margin < 100:
-        raise ValueError(f"--margin {margin:g}: must be above 0 and below 100 %")
-    found = resolving.resolve_all(texts, reference)
-    extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
-    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra)
-    if message := planning.same(plan):
-        raise ValueError(message)
+    where = None if on is None else [name.strip() for text in on for name in text.split(",")]
+    plan = planning.planned(
+        texts, where, reference=reference, seeds=seeds, within=None if within is None else within / 100,
+        margin=margin / 100, size=size, duration=duration,
+    )  # fmt: skip
 
     from ackclock.comparisons import report
 
@@ -61,22 +52,6 @@ def compare_command(
         raise Interrupted(stopped.results, advice=advice)
     if written is not None:
         output.note(f"written to {out}: {', '.join(report.WRITTEN)}")
-
-
-def _places(found: Sequence[Contender], on: Sequence[str] | None) -> list[Place]:
-    if on is None:
-        return [places.own()] if all(contender.file is not None for contender in found) else places.shipped()
-    names = [name.strip() for text in on for name in text.split(",")]
-    return places.find(names)
-
-
-def _repetitions(seeds: int | None, within: float | None) -> tuple[int | None, Stopping | None]:
-    if within is None:
-        return seeds, None
-    most = seeds or MOST_DRAWN
-    if within <= 0 or most < 2:
-        raise ValueError("--within must be above 0 %, with at least 2 --seeds")
-    return most, Stopping(within / 100, at_least=min(planning.SEEDS, most), at_most=most)
 
 
 def _run(plan: Plan, outcome: Outcome, jobs: int | None) -> Interrupted | None:

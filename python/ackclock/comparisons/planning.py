@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ackclock.comparisons.contenders import Contender
+from ackclock.comparisons import places
+from ackclock.comparisons.contenders import Contender, resolve_all
 from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tested
 from ackclock.comparisons.places import OWN, NetworkPath, Place, under_test
 from ackclock.experiments import budget, draws, execute, freeze
@@ -20,6 +21,8 @@ from ackclock.statistics.sequential import Stopping
 
 SEEDS = 10
 """Drawn paths of a place by default; each path of a population runs once."""
+MOST_DRAWN = 100
+"""Largest number of drawn paths if a rule of stopping decides."""
 ROUND = 5
 """Drawn paths that a rule of stopping adds at once."""
 MOST_RUNS = 200_000
@@ -270,3 +273,42 @@ def same(plan: Plan) -> str:
                 return f"{seen[key].name} and {contender.name} are the same{where}: they give the same scenario"
             seen[key] = contender
     return ""
+
+
+def planned(
+    texts: Sequence[str],
+    on: Sequence[str] | None,
+    *,
+    reference: str | None,
+    seeds: int | None,
+    within: float | None,
+    margin: float,
+    size: str | None,
+    duration: str | None,
+) -> Plan:
+    """Return the plan of a comparison; parameters and errors are those of `ackclock.compare`."""
+    if not 0 < margin < 1:
+        raise ValueError(f"margin: must be above 0 % and below 100 %, not {100 * margin:g} %")
+    if seeds is not None and seeds < 1:
+        raise ValueError("seeds must be at least 1")
+    found = resolve_all(texts, reference)
+    extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
+    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra)
+    if message := same(plan):
+        raise ValueError(message)
+    return plan
+
+
+def _places(found: Sequence[Contender], on: Sequence[str] | None) -> list[Place]:
+    if on is None:
+        return [places.own()] if all(contender.file is not None for contender in found) else places.shipped()
+    return places.find(on)
+
+
+def _repetitions(seeds: int | None, within: float | None) -> tuple[int | None, Stopping | None]:
+    if within is None:
+        return seeds, None
+    most = seeds or MOST_DRAWN
+    if within <= 0 or most < 2:
+        raise ValueError("within: must be above 0 %, with at least 2 seeds")
+    return most, Stopping(within, at_least=min(SEEDS, most), at_most=most)
