@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ackclock.comparisons.judging import METRICS, Judged
+from ackclock.comparisons.judging import METRICS, Judged, Metric
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.words import winners
 from ackclock.drawing.curves import COLOURS, new_figure
@@ -120,7 +120,7 @@ def draw(judged: Judged) -> Figure:
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(names)), frameon=False, fontsize=9)
     width = int(13 * figure.get_figwidth())
-    title = winners(judged) if len(places) > 1 else f"{names[0]} against {' and '.join(names[1:])}"
+    title = winners(judged) if len(places) > 1 else f"{' and '.join(names[1:])} against {names[0]} on {places[0].name}"
     figure.suptitle(textwrap.fill(in_figure(title), width), x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     return figure
 
@@ -139,6 +139,8 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
                 continue
             at = row + 0.7 * ((index + 0.5) / count - 0.5)
             sure = index == 0 or _is_sure(judged, place, index, panel)
+            if first and place.population:
+                _draw_paths(axes, judged, place, index, at)
             axes.plot(np.array(_ends(found)) * panel.scale, [at, at], color=colour, linewidth=1.4)
             axes.plot(
                 [found.mean * panel.scale], [at], marker, color=colour, markersize=6,
@@ -160,6 +162,13 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
     arrow = "better →" if first else "← better"
     axes.set_xlabel(f"{in_figure(panel.title)}\n{arrow}", fontsize=9.5)
     axes.tick_params(axis="y", length=0)
+
+
+def _draw_paths(axes: Axes, judged: Judged, place: Place, index: int, at: float) -> None:
+    """Draw the single paths of a population as small points."""
+    metric = METRICS[judged.primary(place)]
+    speeds = [_percent(ratio, metric) for _, ratio in judged.relative(place, index)] if index else []
+    axes.plot(speeds, [at] * len(speeds), ".", color=COLOURS[index % len(COLOURS)], markersize=4, alpha=0.45)
 
 
 def _limit(axes: Axes, panel: Shown, judged: Judged) -> None:
@@ -199,13 +208,14 @@ def _speed(judged: Judged, place: Place, index: int) -> Interval | None:
     if found is None or not found.found.mean:
         return None
     value = found.found
+    ends = sorted(_percent(end, metric) for end in (value.low, value.high)) if value.finite else (-math.inf, math.inf)
+    return Interval(_percent(value.mean, metric), ends[0], ends[1], value.count, value.note)
 
-    def percent(ratio: float) -> float:
-        rate = ratio if metric.better > 0 else 1 / ratio if ratio > 0 else math.inf
-        return 100 * (rate - 1)
 
-    low, high = sorted((percent(value.low), percent(value.high))) if value.finite else (-math.inf, math.inf)
-    return Interval(percent(value.mean), low, high, value.count, value.note)
+def _percent(ratio: float, metric: Metric) -> float:
+    """Return a ratio as a higher speed in percent."""
+    rate = ratio if metric.better > 0 else 1 / ratio if ratio > 0 else math.inf
+    return 100 * (rate - 1)
 
 
 def caption(judged: Judged) -> str:
@@ -217,4 +227,5 @@ def caption(judged: Judged) -> str:
 def key(judged: Judged) -> str:
     """Explain the signs of `draw`."""
     base = judged.names[0]
-    return f"Filled points differ from {base} by the tests. Grey band: no difference. Dashed: harm of {base} to itself."
+    said = f"Filled points differ from {base} by the tests. Grey band: no difference. Dashed: harm of {base} to itself."
+    return f"{said} Small points: single paths." if any(place.population for place in judged.places) else said

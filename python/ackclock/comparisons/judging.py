@@ -78,7 +78,8 @@ class Contrast:
     Attributes
     ----------
     found : Interval
-        The ratio of the means with Fieller's interval, or the mean difference with Student's.
+        The ratio of the means with Fieller's interval; over a population of paths, the geometric mean of the ratios
+        with Student's interval of their logarithms. Or the mean difference with Student's interval.
     p_value : float or None
         Of the paired t test, adjusted for the family; None if the pairs do not scatter.
     p_same : float or None
@@ -181,15 +182,28 @@ class Judged:
                     known = [(a, b) for a, b in both if a is not None and b is not None]
                     if known:
                         samples[place.name, metric, two[1], two[0]] = ([a for a, _ in known], [b for _, b in known])
+        # The paths of a population differ in size, so that the largest would decide the mean: their ratios count.
+        logs = {key for key, sample in samples.items() if self._is_relative(key) and min(*map(min, sample)) > 0}
+        samples = {key: _logs(*sample) if key in logs else sample for key, sample in samples.items()}
         tests = {key: pairs.compare(*sample) for key, sample in samples.items()}
         adjusted = _holm({key: test.p_value for key, test in tests.items()})
-        equal = _holm({key: self._equal(key[1], *sample) for key, sample in samples.items()})
-        return {key: self._contrast(key[1], *samples[key], tests[key], adjusted[key], equal[key]) for key in samples}
+        equal = _holm({key: self._equal(key[1], *sample, logs=key in logs) for key, sample in samples.items()})
+        found = {key: _found(METRICS[key[1]], *samples[key], tests[key], logs=key in logs) for key in samples}
+        return {
+            key: _contrast(METRICS[key[1]], *samples[key], found[key], tests[key], adjusted[key], equal[key])
+            for key in samples
+        }
 
-    def _equal(self, metric: str, of: Sequence[float], to: Sequence[float]) -> float | None:
+    def _is_relative(self, key: Key) -> bool:
+        population = next(place.population for place in self.places if place.name == key[0])
+        return population and METRICS[key[1]].relation == "ratio"
+
+    def _equal(self, metric: str, of: Sequence[float], to: Sequence[float], *, logs: bool) -> float | None:
         """Return the p-value of the two one-sided tests; None if the metric has no margin."""
         if not METRICS[metric].margin:
             return None
+        if logs:
+            return pairs.equivalent(of, to, math.log(1 - self.margin), math.log(1 + self.margin)).p_value
         if METRICS[metric].relation == "difference":
             return pairs.equivalent(of, to, -self.margin, self.margin).p_value
         # The ratio of means is below 1 + margin exactly if the mean of a − (1 + margin)·b is below 0.
@@ -197,28 +211,17 @@ class Judged:
         below = pairs.equivalent(of, [(1 - self.margin) * b for b in to], 0.0, math.inf).p_value
         return None if above is None or below is None else max(above, below)
 
-    def _contrast(
-        self,
-        metric: str,
-        of: Sequence[float],
-        to: Sequence[float],
-        test: pairs.Comparison,
-        p_value: float | None,
-        p_same: float | None,
-    ) -> Contrast:
-        kind = METRICS[metric]
-        found = ratios.ratio(of, to, "seed") if kind.relation == "ratio" else test.difference
-        won = test.superiority if kind.better > 0 else 1 - test.superiority
-        verdict: Verdict = "unclear"
-        if (p_same is not None and p_same <= SIGNIFICANCE) or (list(of) == list(to) and len(of) > 1):
-            verdict = "same"
-        elif p_value is not None and p_value <= SIGNIFICANCE:
-            verdict = "better" if test.difference.mean * kind.better > 0 else "worse"
-        return Contrast(found, p_value, p_same, verdict, won)
-
     def against(self, place: Place, index: int, metric: str) -> Contrast | None:
         """Return a contender against the reference; None for the reference itself and without values."""
         return self.contrasts.get((place.name, metric, index, 0))
+
+    def relative(self, place: Place, index: int) -> list[tuple[str, float]]:
+        """Return the ratio to the reference on each path of a population, in the metric that decides who wins."""
+        metric = self.primary(place)
+        both = zip(place.paths, self.values[place.name, index], self.values[place.name, 0], strict=False)
+        return [
+            (path.name, a / b) for path, own, base in both if (a := own[metric]) is not None and (b := base[metric])
+        ]
 
     def best(self, place: Place) -> tuple[int, bool]:
         """Return the contender with the best mean, and whether it is better than every other by the tests."""
@@ -258,6 +261,37 @@ class Judged:
             row[f"{metric}_verdict"] = against.verdict if against else None
         others = [name for name in (*TESTED, *START, "harm_loss") if name not in METRICS]
         return row | {name: _mean([value for each in rows if (value := each[name]) is not None]) for name in others}
+
+
+def _logs(of: Sequence[float], to: Sequence[float]) -> tuple[list[float], list[float]]:
+    return [math.log(value) for value in of], [math.log(value) for value in to]
+
+
+def _found(kind: Metric, of: Sequence[float], to: Sequence[float], test: pairs.Comparison, *, logs: bool) -> Interval:
+    """Return the ratio of the means, the geometric mean of the ratios, or the mean difference."""
+    if logs:
+        found = test.difference
+        low, high = (math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high))
+        return Interval(math.exp(found.mean), low, high, found.count, found.note)
+    return ratios.ratio(of, to, "seed") if kind.relation == "ratio" else test.difference
+
+
+def _contrast(
+    kind: Metric,
+    of: Sequence[float],
+    to: Sequence[float],
+    found: Interval,
+    test: pairs.Comparison,
+    p_value: float | None,
+    p_same: float | None,
+) -> Contrast:
+    won = test.superiority if kind.better > 0 else 1 - test.superiority
+    verdict: Verdict = "unclear"
+    if (p_same is not None and p_same <= SIGNIFICANCE) or (list(of) == list(to) and len(of) > 1):
+        verdict = "same"
+    elif p_value is not None and p_value <= SIGNIFICANCE:
+        verdict = "better" if test.difference.mean * kind.better > 0 else "worse"
+    return Contrast(found, p_value, p_same, verdict, won)
 
 
 NO_HARM: Row = dict.fromkeys(("harm_goodput", "harm_rtt", "harm_loss"))

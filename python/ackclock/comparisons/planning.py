@@ -10,12 +10,11 @@ from ackclock.comparisons import places
 from ackclock.comparisons.contenders import Contender, resolve_all
 from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tested
 from ackclock.comparisons.places import OWN, NetworkPath, Place, under_test
-from ackclock.experiments import budget, draws, execute, freeze
+from ackclock.experiments import budget, draws, execute
 from ackclock.experiments.draws import Jitter
 from ackclock.experiments.execute import Progress
 from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.plan import Point
-from ackclock.files import toml
 from ackclock.scenario import Scenario
 from ackclock.statistics.sequential import Stopping
 
@@ -117,15 +116,14 @@ class Plan:
             If a link of a drawn path has no finite rate.
         """
         made = [unit.path.compose(contender, unit.seed, self.extra) for contender in self.contenders]
-        solo = [_drawn(scenario, unit) for scenario in made]
-        documents = [toml.parse(scenario.to_toml(), scenario.name) for scenario in solo]
+        documents = [_drawn(scenario, unit) for scenario in made]
         first = documents[0]
         flows = [_tested(document) for document in documents]
         single = [_lasting(tested[0]) for tested in flows]
         # All competition takes place on the links of the reference, even if packets of another size round its queues.
         other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
         return Runs(
-            [Point(scenario, Tested()) for scenario in solo],
+            [Point(Scenario(**document), Tested()) for document in documents],
             [
                 None if elsewhere else Point(_with(first, [single[0], *tested]), Reference())
                 for tested, elsewhere in zip(flows, other, strict=True)
@@ -134,9 +132,13 @@ class Plan:
         )
 
 
-def _drawn(scenario: Scenario, unit: Unit) -> Scenario:
-    drawn = draws.like(Frozen(scenario), unit.seed, Jitter()) if unit.drawn else {}
-    return freeze.replaced(scenario, drawn)
+def _drawn(scenario: Scenario, unit: Unit) -> dict[str, Any]:
+    """Return the document of a scenario with every default written out, on the drawn path."""
+    frozen = Frozen(scenario)
+    for path, value in (draws.like(frozen, unit.seed, Jitter()) if unit.drawn else {}).items():
+        _, _, index, key = path.split(".")
+        frozen.document["topology"]["link"][int(index)][key] = value
+    return frozen.document
 
 
 def _tested(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -61,8 +61,18 @@ def sentence(judged: Judged, place: Place, index: int) -> str:
     else:
         said = f"{name} {_change(found.found.mean, metric)} than {base}{where}{_interval(found.found, metric)} {over}"
     if place.population:
-        said += f"; better on {100 * found.won:.0f} % of them"
+        said += f"; better on {100 * found.won:.0f} % of them{_extremes(judged, place, index)}"
     return f"{said}; {_harm(judged, place, index)}."
+
+
+def _extremes(judged: Judged, place: Place, index: int) -> str:
+    """Name the paths of a population on which a contender does best and worst against the reference."""
+    better = METRICS[judged.primary(place)].better
+    ordered = sorted(judged.relative(place, index), key=lambda path: better * path[1])
+    if len(ordered) < 2:
+        return ""
+    (worst, least), (best, most) = ordered[0], ordered[-1]
+    return _signed(f", from {100 * (least - 1):+.0f} % ({worst}) to {100 * (most - 1):+.0f} % ({best})")
 
 
 def _change(ratio: float, metric: Metric) -> str:
@@ -165,7 +175,8 @@ def method(judged: Judged) -> str:
         "All algorithms run on the same paths with the same seeds, and are compared pair by pair: with paired t tests, "
         'adjusted by Holm over all tests of this report, at 5 %. "Same" means that two one-sided tests, adjusted '
         f"likewise, show a difference below {100 * judged.margin:g} %, or below {judged.margin:g} for harm. Intervals "
-        "cover 95 %: Fieller's for a ratio, Student's for a mean or a difference."
+        "cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of the ratios "
+        "over a population of paths."
     )
 
 
@@ -189,7 +200,8 @@ def _value(found: Interval | None, metric: Metric, *, unit: bool = False) -> str
         return "–"
     name = metric.title.partition("(")[2].rstrip(")")
     # Times are sums of doubles, so equal times differ in their last digits.
-    return _signed(f"{number(round(found.mean * metric.scale, 6), 3)} {name if unit else ''}".rstrip())
+    value = round(found.mean * metric.scale, 6) or 0.0
+    return _signed(f"{number(value, 3)} {name if unit else ''}".rstrip())
 
 
 def _against(found: Contrast | None) -> str:
@@ -216,7 +228,7 @@ def _harm_cell(judged: Judged, place: Place, index: int, key: str) -> str:
 
 
 def _decimals(value: float) -> str:
-    return _signed(f"{value:.2f}")
+    return _signed(f"{round(value, 2) or 0.0:.2f}")
 
 
 def _signed(text: str) -> str:
