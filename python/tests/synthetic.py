@@ -68,11 +68,17 @@ def writer(folder: Path, label: str = LABEL) -> Writer:
 
 
 def sweep(
-    folder: Path, points: Sequence[int], label: str = LABEL, program: str = "p", shift: int = 0, pause: float = 0.0
+    folder: Path,
+    points: Sequence[int],
+    label: str = LABEL,
+    program: str = "p",
+    shift: int = 0,
+    pause: float = 0.0,
+    size: int = 5,
 ) -> tuple[Changes, int]:
-    """Do what `ackclock sweep` does: continue a dataset, in batches of five points; return the number of runs too."""
+    """Do what `ackclock sweep` does: continue a dataset, in batches; return the number of runs too."""
     with writer(folder, label) as open_writer:
-        changes, ran = continued(open_writer, points, label, program, shift, pause)
+        changes, ran = continued(open_writer, points, label, program, shift, pause, size)
         open_writer.finish()
     return changes, ran
 
@@ -84,13 +90,14 @@ def continued(
     program: str = "p",
     shift: int = 0,
     pause: float = 0.0,
+    size: int = 5,
 ) -> tuple[Changes, int]:
     """Add the missing runs."""
     changes = open_writer.relabel(plan(points, label, program, shift))
     stored = set(open_writer.stored()["point"])
     missing = [point for point in points if point + shift not in stored]
-    for start in range(0, len(missing), 5):
-        table = runs(missing[start : start + 5], label, program, shift)
+    for start in range(0, len(missing), size):
+        table = runs(missing[start : start + size], label, program, shift)
         open_writer.add(table, tables(table))
         open_writer.flush()
         time.sleep(pause)

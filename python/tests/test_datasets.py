@@ -52,11 +52,24 @@ def check_batches(folder: Path) -> None:
     assert not [name for name in names if "/." in name or name.startswith(".") or layout.NEW_RUNS in name]
     there = {Path(name).name for name in names if name.startswith(("runs/", "earlier/1", "earlier/2"))}
     assert {Path(name).name for name in names if name.endswith(".parquet")} <= there
+    for name in names:
+        assert not name.endswith(".parquet") or polars.read_parquet(folder / name).height > 0
     for name in layout.TABLES:
         found = layout.batches(folder / name).values()
         if found:
             table = polars.concat([polars.read_parquet(path) for path in found])
             assert not table.is_duplicated().any(), name
+
+
+def check_readers(folder: Path) -> None:
+    """Every run that a reader sees has its rows in the other tables."""
+    if not (folder / storage.MANIFEST).exists():
+        return
+    dataset = Dataset(folder)
+    finished = dataset.runs.filter(polars.col("error").is_null()).select("point").collect()["point"]
+    flows = dataset.flows.group_by("point").len().collect()
+    assert sorted(flows["point"]) == finished.to_list()
+    assert set(flows["len"]) <= {synthetic.FLOWS}
 
 
 def test_a_dataset_has_the_rows_that_were_added(tmp_path: Path) -> None:
@@ -174,7 +187,8 @@ def test_a_kill_at_any_step_of_a_new_sweep_loses_nothing(tmp_path: Path, monkeyp
     before.mkdir()
     kills = []
     for kill_at in every_kill(monkeypatch, before, tmp_path / "out", range(20)):
-        sweep(tmp_path / "out", range(20))
+        check_readers(tmp_path / "out")
+        sweep(tmp_path / "out", range(20), size=8)
         assert rows(tmp_path / "out") == rows(wanted)
         check_batches(tmp_path / "out")
         kills.append(kill_at)
@@ -188,7 +202,8 @@ def test_a_kill_at_any_step_of_a_changed_plan_loses_nothing(tmp_path: Path, monk
     sweep(wanted, range(10, 20), **form)
     kills = []
     for kill_at in every_kill(monkeypatch, before, out, range(10, 20), **form):
-        changes, _ = sweep(out, range(10, 20), **form)
+        check_readers(out)
+        changes, _ = sweep(out, range(10, 20), **form, size=8)
         assert changes.kept + changes.relabelled >= 5, "a known run was not used again"
         assert rows(out) == rows(wanted)
         check_batches(out)
@@ -197,6 +212,24 @@ def test_a_kill_at_any_step_of_a_changed_plan_loses_nothing(tmp_path: Path, monk
         check_batches(out)
         kills.append(kill_at)
     assert len(kills) > 30
+
+
+def test_a_kill_at_any_step_of_a_return_to_an_earlier_plan_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, before, out = tmp_path / "wanted", tmp_path / "before", tmp_path / "out"
+    sweep(wanted, range(10))
+    sweep(before, range(10))
+    sweep(before, range(5, 15), label="delay", shift=100)
+    kills = []
+    for kill_at in every_kill(monkeypatch, before, out, range(10)):
+        check_readers(out)
+        _, ran = sweep(out, range(10))
+        assert ran == 0, "a finished run was lost"
+        assert rows(out) == rows(wanted)
+        check_batches(out)
+        kills.append(kill_at)
+    assert len(kills) > 20
 
 
 def test_a_changed_plan_relabels_moves_and_uses_again(tmp_path: Path) -> None:
@@ -220,6 +253,48 @@ def test_a_changed_plan_relabels_moves_and_uses_again(tmp_path: Path) -> None:
     assert (changes.kept, changes.relabelled, changes.moved, ran) == (0, 20, 10, 0)
     assert rows(folder)["flows"] == flows
     check_batches(folder)
+
+
+def test_a_change_of_the_plan_that_was_killed_between_its_renames_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(20))
+    writer = synthetic.writer(folder, "delay")
+    original = os.rename
+
+    def killed(source: Path, target: Path) -> None:
+        original(source, target)
+        if Path(source).name == "runs":
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", killed)
+        with pytest.raises(Killed):
+            writer.relabel(plan(range(10, 20), "delay"))
+    writer._lock.release()
+    assert not (folder / "runs").exists()
+    dataset = Dataset(folder)
+    assert dataset.runs.collect()["point"].to_list() == list(range(10, 20))
+    with synthetic.writer(folder, "delay"):
+        pass
+    assert (folder / "runs").exists()
+    assert dataset.labels == ["delay"]
+    assert dataset.runs.collect()["point"].to_list() == list(range(10, 20))
+    check_readers(folder)
+
+
+def test_rows_without_runs_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    for name in ("flows", "pages"):
+        shutil.copy(folder / name / "000001.parquet", folder / name / "000003.parquet")
+    # A batch without pages takes the number.
+    sweep(folder, [*range(10), 11])
+    assert layout.batches(folder / "flows").keys() == {1, 2, 3}
+    assert layout.batches(folder / "pages").keys() == {1, 2}
+    check_batches(folder)
+    check_readers(folder)
 
 
 def test_an_unchanged_plan_changes_no_file(tmp_path: Path) -> None:

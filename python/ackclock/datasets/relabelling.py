@@ -164,7 +164,7 @@ def _replace(folder: Path) -> None:
     """Put the new runs in the place of the present ones, which move to ``earlier``."""
     runs, new, earlier = folder / layout.RUNS, folder / layout.NEW_RUNS, folder / layout.EARLIER
     # Their tables come first: a reader that sees a run finds its rows.
-    recovery.settle(folder, layout.NEW_RUNS)
+    recovery.settle(folder)
     earlier.mkdir(exist_ok=True)
     old = earlier / str(max(layout.earlier_runs(folder), default=0) + 1)
     runs.rename(old)
