@@ -231,11 +231,20 @@ def bar_of_map(figure: Figure, drawn: AxesImage, axes: Sequence[Axes], label: st
     """Draw the colour bar of a map."""
     bar = figure.colorbar(drawn, ax=axes, fraction=0.06, pad=0.02)
     if ratio:
-        low, high = drawn.get_clim()
-        powers = np.arange(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
-        names = [f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in powers.tolist()]
-        bar.set_ticks(list(powers), labels=names)
+        ticks = powers(drawn.get_clim())
+        bar.set_ticks(list(ticks), labels=list(ticks.values()))
     bar.set_label(in_figure(label), fontsize=9)
+
+
+def powers(ends: tuple[float, float]) -> dict[float, str]:
+    """Return the names of the powers of two on a scale of their exponents.
+
+    >>> powers((-1, 1))
+    {-1.0: '1/2', 0.0: '1', 1.0: '2'}
+    """
+    low, high = ends
+    exponents = range(math.ceil(low), math.floor(high) + 1, 1 if high - low <= 8 else 2)
+    return {float(power): f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}" for power in exponents}
 
 
 def bar_of_names(figure: Figure, axes: Sequence[Axes], names: Sequence[str], label: str) -> None:

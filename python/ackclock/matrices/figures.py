@@ -16,7 +16,8 @@ from ackclock.drawing.curves import new_figure
 from ackclock.files import checks
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.metrics import METRICS, Metric
-from ackclock.matrices.tables import title, varied
+from ackclock.matrices.tables import title, varied, wins
+from ackclock.reports import Axis, Heatmap, Panel
 from ackclock.texts.names import in_figure
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,36 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     ValueError
         If the path or the metric is unknown, or has no values.
     """
+    grid, xs, ys, key = _cells(matrix, path, metric)
+    figure = new_figure((4.0 + 0.3 * len(xs), 2.4 + 0.24 * len(ys)))
+    axes = figure.add_subplot()
+    _map(axes, (grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)), METRICS[key])
+    _part(axes.axvline, xs)
+    _part(axes.axhline, ys)
+    axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
+    axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
+    own = matrix.compositions.filter(polars.col("path") == path)
+    winners = {(row[DOWN[0]], row[DOWN[1]], row[ACROSS[0]], row[ACROSS[1]]) for row in own.to_dicts() if wins(row, key)}
+    places = [(column, row) for row, y in enumerate(ys) for column, x in enumerate(xs) if (*y, *x) in winners]
+    axes.scatter([column + 0.35 for column, _ in places], [row - 0.35 for _, row in places], s=3, color="black")
+    dots = " (dot: better after Holm's correction)" if places else ""
+    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}{dots}"), loc="left", fontsize=10)
+    return figure
+
+
+def cells_panel(matrix: Crossed, path: str, metric: str | None = None) -> Panel:
+    """Return the map of `cells` as data; errors are the same."""
+    grid, xs, ys, key = _cells(matrix, path, metric)
+    across, down = (" · ".join(title(axis) for axis in _shown(axes, matrix)) for axes in (ACROSS, DOWN))
+    heatmap = _heatmap(grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix), METRICS[key])
+    return Panel(heatmap=heatmap, x=Axis(across), y=Axis(down))
+
+
+Places = list[tuple[str, ...]]
+
+
+def _cells(matrix: Crossed, path: str, metric: str | None) -> tuple[Floats, Places, Places, str]:
+    """Return the values of all compositions on a path, their columns and rows, and the metric."""
     checks.words("plot", "path", [path], [each.name for each in matrix.plan.paths])
     key = metric or matrix.metric(path)
     checks.words("plot", "metric", [key], METRICS)
@@ -43,19 +74,39 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     ys, xs = (_ordered(own, axes, key) for axes in (DOWN, ACROSS))
     found = {(row[:2], row[2:4]): row[4] for row in own.select(*DOWN, *ACROSS, f"{key}_vs").iter_rows()}
     grid = np.array([[_number(found.get((y, x))) for x in xs] for y in ys])
-    figure = new_figure((4.0 + 0.3 * len(xs), 2.4 + 0.24 * len(ys)))
-    axes = figure.add_subplot()
-    _map(axes, (grid, _names(xs, ACROSS, matrix), _names(ys, DOWN, matrix)), METRICS[key])
-    _part(axes.axvline, xs)
-    _part(axes.axhline, ys)
-    axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
-    axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
-    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}"), loc="left", fontsize=10)
-    return figure
+    return grid, xs, ys, key
 
 
 def overview(matrix: Crossed, metric: str | None = None) -> Figure:
     """Draw the mean of every part over its compositions on every path, one panel for each metric; see `Matrix.plot`."""
+    places, names, found = _effects(matrix, metric)
+    shown = list(found)
+    columns = min(3, len(shown))
+    count = -(-len(shown) // columns)
+    figure = new_figure((4.6 * columns + 0.4, (1.6 + 0.24 * len(places)) * count))
+    for index, each in enumerate(shown):
+        panel = figure.add_subplot(count, columns, index + 1)
+        grid, xs = found[each]
+        _map(panel, (grid, xs, names if index % columns == 0 else [""] * len(names)), each)
+        panel.set_title(_against(each), loc="left", fontsize=9)
+        _part(panel.axhline, places)
+    figure.suptitle("each part against the baseline, mean over its compositions", x=0.02, ha="left", fontsize=10)
+    return figure
+
+
+def overview_panels(matrix: Crossed, metric: str | None = None) -> list[Panel]:
+    """Return the panels of `overview` as data."""
+    _, names, found = _effects(matrix, metric)
+    return [
+        Panel(heatmap=_heatmap(grid, xs, names, each), title=_against(each), x=Axis("path"))
+        for each, (grid, xs) in found.items()
+    ]
+
+
+def _effects(
+    matrix: Crossed, metric: str | None
+) -> tuple[list[tuple[str, str]], list[str], dict[Metric, tuple[Floats, list[str]]]]:
+    """Return the axes with their parts, their names, and by metric the mean effects and the paths."""
     checks.words("plot", "metric", [metric] if metric else [], METRICS)
     shown = [METRICS[key] for key in ([metric] if metric else METRICS)]
     parts = {each.key: matrix.parts(each.key).filter(polars.col("vs").is_not_null()) for each in shown}
@@ -65,19 +116,30 @@ def overview(matrix: Crossed, metric: str | None = None) -> Figure:
     axes = varied(matrix)
     places = [(axis, part) for axis in axes for part in matrix.compositions[axis].unique(maintain_order=True)]
     names = [f"{title(axis)}: {part}" for axis, part in places]
-    columns = min(3, len(shown))
-    count = -(-len(shown) // columns)
-    figure = new_figure((4.6 * columns + 0.4, (1.6 + 0.24 * len(places)) * count))
-    for index, each in enumerate(shown):
-        panel = figure.add_subplot(count, columns, index + 1)
+    made = {}
+    for each in shown:
         found = {(axis, part, path): vs for axis, part, path, _, vs in parts[each.key].iter_rows()}
         xs = parts[each.key]["path"].unique(maintain_order=True).to_list()
-        grid = np.array([[_number(found.get((*place, x))) for x in xs] for place in places])
-        _map(panel, (grid, xs, names if index % columns == 0 else [""] * len(names)), each)
-        panel.set_title(_against(each), loc="left", fontsize=9)
-        _part(panel.axhline, places)
-    figure.suptitle("each part against the baseline, mean over its compositions", x=0.02, ha="left", fontsize=10)
-    return figure
+        made[each] = np.array([[_number(found.get((*place, x))) for x in xs] for place in places]), xs
+    return places, names, made
+
+
+def _heatmap(grid: Floats, xs: Sequence[str], ys: Sequence[str], metric: Metric) -> Heatmap:
+    """Return values against the baseline as a map, coloured from worse through equal to better."""
+    values, extent = _colours(grid, metric)
+    texts = [["" if math.isnan(cell) else _text(float(cell), metric) for cell in row] for row in grid]
+    ticks = {end: _text(2.0**end if metric.relation == "ratio" else end, metric) for end in (-extent, 0.0, extent)}
+    ends = (-extent, extent)
+    return Heatmap(xs, ys, values, texts, "", ends, "gain" if metric.better > 0 else "loss", ticks)
+
+
+def _colours(grid: Floats, metric: Metric) -> tuple[Floats, float]:
+    """Return the values on the scale of colours, and its end."""
+    ratio = metric.relation == "ratio"
+    with np.errstate(divide="ignore"):
+        shown = np.maximum(np.log2(grid), -2 * MOST["ratio"]) if ratio else grid
+    # A few extreme cells would leave no colours for the others.
+    return shown, min(max(float(np.nanquantile(np.abs(shown), 0.98)), LEAST), MOST[metric.relation])
 
 
 def _part(line: Callable[..., object], places: Sequence[tuple[str, ...]]) -> None:
@@ -112,10 +174,7 @@ def _map(axes: Axes, grid_and_labels: tuple[Floats, list[str], list[str]], metri
     """Draw values against the baseline, coloured from worse through equal to better."""
     grid, xs, ys = grid_and_labels
     ratio = metric.relation == "ratio"
-    with np.errstate(divide="ignore"):
-        shown = np.maximum(np.log2(grid), -2 * MOST["ratio"]) if ratio else grid
-    # A few extreme cells would leave no colours for the others.
-    extent = min(max(float(np.nanquantile(np.abs(shown), 0.98)), LEAST), MOST[metric.relation])
+    shown, extent = _colours(grid, metric)
     drawn = heatmaps.draw(
         axes, (shown, xs, ys), (-extent, extent), colours="RdBu" if metric.better > 0 else "RdBu_r", downwards=True,
         size=6.5, text=None if grid.size > MOST_TEXTS else lambda cell: _text(2.0**cell if ratio else cell, metric),

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars
 
 from ackclock import _core, plot
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
+from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
-from ackclock.matrices.figures import cells, overview
+from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
 from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.tables import answer, tables
-from ackclock.reports.rendering import embedded, render
+from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
+from ackclock.reports.rendering import render
 
+LEAD = "Each part against the baseline: mean over all compositions with it, by metric and path"
 MEASURED_FILE = "measured.parquet"
 FRESH_FILE = "measured.jsonl"
 """Measurements of this attempt, a line each; a killed process leaves them."""
@@ -96,15 +101,83 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
     _write_manifest(directory, matrix.plan, state)
 
 
-def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
+def _write_manifest(directory: Path, plan: Plan, state: str, **shown: object) -> None:
     entries = {
         "state": state,
         "runs": len(plan.distinct),
         "hash": plan.hash,
         "build": sources.build(),
         "baseline": plan.baseline.name,
+        "asked": plan.asked,
+        **shown,
     }
     storage.write_manifest(directory, "matrix", entries)
+
+
+def stored_matrix(directory: Path) -> str:
+    """Write the report again from stored measurements, and return its HTML.
+
+    Raises
+    ------
+    FileNotFoundError
+        If measurements are missing, or another version of the program made them.
+    """
+    there = storage.read_manifest(directory, "matrix")
+    if "asked" not in there:
+        raise FileNotFoundError(
+            f"{directory}: an earlier version wrote this matrix; run the same `ackclock matrix` again"
+        )
+    plan = crossing.plan(**there["asked"])
+    known = {key: row for key, row in _measured(directory).items() if key in plan.distinct}
+    if missing := len(plan.distinct) - len(known):
+        raise FileNotFoundError(
+            f"{directory}: {missing:,} of {len(plan.distinct):,} runs are missing, or another version ran them; "
+            "run the same `ackclock matrix` again"
+        )
+    matrix = Crossed(crossing.Outcome(plan, known))
+    return write(matrix, directory, there.get("metric"), there.get("top", 3)).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure of the report: the name of its file, its caption and its panels."""
+
+    name: str
+    caption: str
+    panels: Sequence[Panel]
+
+    @property
+    def figure(self) -> Figure:
+        """The figure on the page."""
+        return Figure(self.caption, self.panels, self.name)
+
+
+def _page(context: Mapping[str, Any]) -> str:
+    """Return the report as HTML."""
+    reading = (
+        f"Baseline: {context['baseline']}. Values are means over {context['seeds']} seeds, paired by seed. "
+        "[low, high] is the 95 % interval over the seeds: Fieller's for a ratio (×), Student's for a difference. "
+        "In the maps, blue is better than the baseline, and red is worse."
+    )
+    shown = [
+        Section(
+            f"{it.title.capitalize()} ({len(it.rows)} rows)", [grids.numbers(it.columns, it.rows, it.left)],
+            printed=index == 0,
+        )
+        for index, it in enumerate(context["tables"])
+    ]  # fmt: skip
+    maps = [
+        Section(f"{path} ({len(items)})", [item.figure for item in items]) for path, items in context["maps"].items()
+    ]
+    paths = [f"{path.name}: {path.summary}." for path in context["paths"]]
+    sections = [
+        Section("Tables", [Text(reading), *shown], printed=True),
+        Section("Maps", maps),
+        Section("Paths", [Bullets(paths), *map(Text, context["notes"])]),
+    ]
+    answer = Answer(context["answer"], context["lead"].figure)
+    footer = f"runs {context['hash'][:16]}, program {context['program'][:16]}"
+    return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
 
 def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int = 3) -> Path:
@@ -112,21 +185,18 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     keep(matrix, directory, "drawing")
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    lead = ("overview", "Each part against the baseline: mean over all compositions with it, by metric and path")
-    maps: dict[str, list[tuple[str, str]]] = {}
+    drawn = [Shown("overview", LEAD, overview_panels(matrix))]
     plot.save(overview(matrix), folder / "overview.png")
+    maps: dict[str, list[Shown]] = {}
     for path in matrix.plan.paths:
         own = matrix.compositions.filter(polars.col("path") == path.name)
         for key, found in METRICS.items():
             if not own[f"{key}_vs"].is_null().all():
                 name = f"{path.name}-{key}"
                 plot.save(cells(matrix, path.name, key), folder / f"{name}.png")
-                maps.setdefault(path.name, []).append((name, f"{path.name}: {found.title} against the baseline"))
+                caption = f"{path.name}: {found.title} against the baseline"
+                maps.setdefault(path.name, []).append(Shown(name, caption, [cells_panel(matrix, path.name, key)]))
     plan = matrix.plan
-
-    def shown(name: str, caption: str) -> tuple[str, str, str]:
-        return name, caption, embedded(folder / f"{name}.png")
-
     notes = []
     if plan.refused:
         notes = [f"{len(plan.refused)} impossible combinations are skipped; the first: {plan.refused[0]}"]
@@ -143,12 +213,12 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
         "notes": notes,
         "answer": answer(matrix, metric),
         "tables": tables(matrix, metric, top),
-        "lead": shown(*lead),
-        "maps": {path: [shown(*figure) for figure in figures] for path, figures in maps.items()},
+        "lead": drawn[0],
+        "maps": maps,
     }
-    for ending in ("md", "html"):
-        storage.write_text(directory / f"report.{ending}", render(f"matrix.{ending}.j2", context))
-    _write_manifest(directory, plan, "complete")
+    storage.write_text(directory / "report.md", render("matrix.md.j2", context))
+    storage.write_text(directory / "report.html", _page(context))
+    _write_manifest(directory, plan, "complete", metric=metric, top=top)
     return directory / "report.html"
 
 

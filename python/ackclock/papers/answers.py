@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ackclock.files import checks
@@ -56,6 +56,16 @@ class Part:
     text: str
     claim: str = ""
     verdict: str = ""
+
+    @property
+    def target(self) -> str:
+        """The anchor of its claim on the page."""
+        return self.claim
+
+    @property
+    def mark(self) -> str:
+        """Its look on the page, see `reports.Cell`."""
+        return self.verdict.replace(" ", "-")
 
 
 @dataclass(frozen=True)
@@ -136,9 +146,14 @@ def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Ju
     return Part(WORDS[found["word"]](judgement), found["claim"], verdict)
 
 
-def _counts(judgements: Sequence[Judgement]) -> str:
-    counted = Counter(judgement.verdict for judgement in judgements)
-    shown = [(verdict, counted[verdict]) for verdict in PLURAL if counted[verdict] or verdict != "not run"]
+def counts(judgements: Iterable[Judgement]) -> str:
+    """Count the verdicts in words: "3 hold, 1 does not hold and 0 are undecided"."""
+    return count_words(Counter(judgement.verdict for judgement in judgements))
+
+
+def count_words(counted: Mapping[Verdict, int]) -> str:
+    """Write numbers of verdicts in words."""
+    shown = [(verdict, counted.get(verdict, 0)) for verdict in PLURAL if counted.get(verdict) or verdict != "not run"]
     texts = [f"{count} {PLURAL[verdict][count != 1]}" for verdict, count in shown]
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
@@ -198,7 +213,7 @@ def ranking(judgement: Judgement) -> str:
 
 COUNTED: dict[str, Callable[[Sequence[Judgement]], str]] = {
     "claims": lambda judgements: str(len(judgements)),
-    "counts": _counts,
+    "counts": counts,
 }
 WORDS: dict[str, Callable[[Judgement], str]] = {
     "verdict": lambda judgement: VERDICTS[judgement.verdict],

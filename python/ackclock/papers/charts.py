@@ -21,12 +21,15 @@ from ackclock import plot
 from ackclock.deriving import BOUNDS
 from ackclock.drawing import charts as drawing
 from ackclock.drawing import curves, heatmaps
+from ackclock.experiments.curves import Floats
 from ackclock.papers import modelruns
 from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
 from ackclock.papers.reproduction import Outcome
-from ackclock.reports import units
+from ackclock.reports import Axis, Heatmap, Panel, Series, from_lines, grids, units
+from ackclock.reports import Figure as Shown
+from ackclock.reports.figures import Style
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, interval, rounded
 from ackclock.texts.names import in_figure
@@ -54,12 +57,15 @@ class Picture:
         Its declaration.
     path : Path
         Its file.
+    shown : Shown
+        The same figure as data.
     columns, rows : list
         Its numbers as a table; empty for curves over time.
     """
 
     chart: Chart
     path: Path
+    shown: Shown
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
 
@@ -85,13 +91,16 @@ def draw_all(outcome: Outcome, folder: Path) -> list[Picture]:
         path = folder / f"{name}.png"
         made = DRAW[chart.kind](chart, outcome)
         if made is not None:
-            figure, columns, rows = made
+            figure, panels, columns, rows = made
             plot.save(figure, path)
-            drawn.append(Picture(chart, path, columns, rows))
+            table = grids.numbers(columns, rows, left=2 if chart.panel else 1) if rows else None
+            stacked = chart.kind in ("internals", "rounds")
+            shown = Shown(chart.heading, panels, anchor=name, numbers=table, stacked=stacked)
+            drawn.append(Picture(chart, path, shown, columns, rows))
     return drawn
 
 
-Drawn = tuple[Figure, list[str], list[list[str]]]
+Drawn = tuple[Figure, list[Panel], list[str], list[list[str]]]
 
 
 def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
@@ -125,9 +134,11 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
     size = (8.0, 4.4) if len(panels) == 1 else (4.6 * len(panels) + 1.0, 3.9)
     figure = curves.new_figure(size)
     first = None
+    shown_panels = []
     for number_of_panel, value in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), number_of_panel + 1, sharey=first)
         first = first or axes
+        shown_series = []
         for index, name in enumerate(series):
             own = {place: found.get((value, place, name) if panel else (place, name)) for place in places}
             at = [places.index(place) for place, item in own.items() if item is not None]
@@ -137,6 +148,9 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
             means = [item for item in own.values() if item is not None]
             if means:
                 drawing.draw_series(axes, style, (index, len(series)), name, (at, means), scale)
+                shown_series.append(_as_series(name, [places[place] for place in at], means, style, scale))
+        shown_series += _printed_series(printed, places, series)
+        shown_panels.append((f"{panel} {value}" if panel else "", shown_series))
         shown = drawing.draw_printed(axes, printed, places, series, "bars" if chart.kind == "bars" else "lines")
         _name_places(axes, places, size[0] / len(panels))
         axes.set_xlabel(in_figure(x))
@@ -149,6 +163,12 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
         figure.suptitle(drawing.title(chart.heading, size[0]), x=0.02, ha="left", fontsize=10)
     else:
         figure.axes[0].set_title(drawing.title(chart.heading), loc="left", fontsize=10)
+    limits = figure.axes[0].get_ylim()
+    y_axis = Axis(chart.axis or chart.metric, log=scale.log, limits=limits)
+    references = [scale.base] if scale.base else []
+    panels_shown = [
+        Panel(own, title=title, x=Axis(x, names=places), y=y_axis, references=references) for title, own in shown_panels
+    ]
     table = [
         [
             *([value] if panel else []), place,
@@ -157,7 +177,33 @@ def _over_label(chart: Chart, outcome: Outcome) -> Drawn | None:
         for value in panels
         for place in places
     ]  # fmt: skip
-    return figure, [*([panel] if panel else []), x, *series], table
+    return figure, panels_shown, [*([panel] if panel else []), x, *series], table
+
+
+STYLES: dict[drawing.Style, Style] = {"formula": "line", "points": "points", "lines": "joined", "bars": "bars"}
+
+
+def _as_series(
+    name: str, places: Sequence[str], means: Sequence[Interval], style: drawing.Style, scale: drawing.Scale
+) -> Series:
+    """Return means with their intervals as a series; on a logarithmic axis, points replace bars."""
+    kind: Style = "points" if style == "bars" and scale.log else STYLES[style]
+    low, high = ([item.low for item in means], [item.high for item in means]) if style != "formula" else (None, None)
+    texts = [_text(item) for item in means]
+    return Series(name, places, [item.mean for item in means], kind, low, high, texts, base=scale.base)
+
+
+def _printed_series(
+    printed: Sequence[tuple[str, str, float]], places: Sequence[str], series: Sequence[str]
+) -> list[Series]:
+    """Return the printed values of each series, and those of none."""
+    made = []
+    for name in ("", *series):
+        own = [(place, value) for place, of, value in printed if of == name and place in places]
+        if own:
+            title = f"{name}, printed" if name else "printed"
+            made.append(Series(title, [place for place, _ in own], [value for _, value in own], "printed", like=name))
+    return made
 
 
 def _name_places(axes: Axes, places: Sequence[str], width: float) -> None:
@@ -223,15 +269,15 @@ def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
         return None
     ratio = chart.to is not None
     xs, ys = _in_order(_values(rows, x)), _in_order(_values(rows, y))
-    grids = {
+    by_panel = {
         value: np.array([[_mean(found, (a, b, value) if panel else (a, b)) for a in xs] for b in ys])
         for value in panels
     }
-    ends = drawing.ends_of(grids.values(), ratio=ratio, share=chart.equals is not None)
+    ends = drawing.ends_of(by_panel.values(), ratio=ratio, share=chart.equals is not None)
     width = 4.9 * len(panels) + 1.2
     figure = curves.new_figure((width, 4.4))
     figure.suptitle(drawing.title(chart.heading, width), x=0.02, ha="left", fontsize=10)
-    for index, (value, grid) in enumerate(grids.items()):
+    for index, (value, grid) in enumerate(by_panel.items()):
         axes = figure.add_subplot(1, len(panels), index + 1)
         image = drawing.draw_map(axes, (grid, xs, ys), ends, (x, y), ratio=ratio, bounds=chart.bounds, mark=chart.mark)
         axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
@@ -239,10 +285,45 @@ def _map(chart: Chart, outcome: Outcome) -> Drawn | None:
     columns = [*([panel] if panel else []), f"{y} \\ {x}", *xs]
     table = [
         [*([value] if panel else []), b, *(number(float(cell), 3) for cell in line)]
-        for value, grid in grids.items()
+        for value, grid in by_panel.items()
         for b, line in zip(ys, grid, strict=True)
     ]
-    return figure, columns, table
+    shown = [
+        Panel(
+            heatmap=_as_heatmap(grid, (xs, ys), ends, chart), title=f"{panel} {value}" if panel else "",
+            x=Axis(x), y=Axis(y),
+        )
+        for value, grid in by_panel.items()
+    ]  # fmt: skip
+    return figure, shown, columns, table
+
+
+def _as_heatmap(
+    grid: Floats, labels: tuple[Sequence[str], Sequence[str]], ends: tuple[float, float], chart: Chart
+) -> Heatmap:
+    """Return a grid of means, or of ratios on a logarithmic scale of colours; the last row is at the top."""
+    ratio, (xs, ys) = chart.to is not None, labels
+    with np.errstate(divide="ignore"):
+        values = np.maximum(np.log2(grid), ends[0]) if ratio else grid
+    texts = [["" if math.isnan(cell) else number(float(cell), 2 if ratio else 3) for cell in line] for line in grid]
+    framed = []
+    for (row, column), value in np.ndenumerate(grid):
+        inside = chart.bounds is not None and chart.bounds[0] <= value <= chart.bounds[1]
+        marked = chart.mark and (chart.mark.get(chart.x), chart.mark.get(chart.y)) == (xs[column], ys[row])
+        if not math.isnan(value) and (inside or marked):
+            framed.append((xs[column], ys[row]))
+    ticks = drawing.powers(ends) if ratio else None
+    return Heatmap(
+        xs,
+        ys[::-1],
+        values[::-1],
+        texts[::-1],
+        _map_label(chart),
+        ends,
+        "ratio" if ratio else "sequence",
+        ticks,
+        framed,
+    )
 
 
 def _map_label(chart: Chart) -> str:
@@ -275,7 +356,7 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
     down = math.ceil(len(panels) / across)
     figure = curves.new_figure((4.9 * across + 1.2, 3.9 * down + 0.5))
     figure.suptitle(drawing.title(chart.heading, 4.9 * across), x=0.02, ha="left", fontsize=10)
-    table = []
+    table, shown = [], []
     for index, value in enumerate(panels):
         rest = (value,) if panel else ()
         samples = [[_variants(found, names, (a, b, *rest)) for a in xs] for b in ys]
@@ -290,10 +371,15 @@ def _best(chart: Chart, outcome: Outcome) -> Drawn | None:
         axes.set_xlabel(in_figure(x))
         axes.set_ylabel(in_figure(y))
         axes.set_title(in_figure(f"{panel} {value}") if panel else "", loc="left", fontsize=9)
+        ticks = {float(place): name for place, name in enumerate(names)}
+        heatmap = Heatmap(
+            xs, ys[::-1], grid[::-1], texts[::-1], series, (0, max(1, len(names) - 1)), ticks=ticks
+        )  # fmt: skip
+        shown.append(Panel(heatmap=heatmap, title=f"{panel} {value}" if panel else "", x=Axis(x), y=Axis(y)))
         written = [["–" if cell is None else cell.text(" ") for cell in line] for line in cells]
         table += [[*([value] if panel else []), b, *line] for b, line in zip(ys, written, strict=True)]
     drawing.bar_of_names(figure, figure.axes, names, series)
-    return figure, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
+    return figure, shown, [*([panel] if panel else []), f"{y} \\ {x}", *xs], table
 
 
 def _variants(
@@ -320,7 +406,8 @@ def _over_time(chart: Chart, outcome: Outcome) -> Drawn | None:
         return None
     lines_shown = [replace(line, label=name, thin=None) for name, line in shown.items()]
     panel = plot.Panel(drawing.title(chart.heading), lines_shown, TRACE_LABELS[chart.trace or ""])
-    return plot.panels([panel], size=(8.0, 4.2)), [], []
+    axis = Axis(TRACE_LABELS[chart.trace or ""])
+    return plot.panels([panel], size=(8.0, 4.2)), [Panel(from_lines(lines_shown), x=Axis("time (s)"), y=axis)], [], []
 
 
 def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
@@ -331,7 +418,10 @@ def _internals(chart: Chart, outcome: Outcome) -> Drawn | None:
         own = {name: lines.get(f"internals/{chart.flow}: {name}", alone[name]) for name in chart.names}
         shown = {name: [plot.Line(name, line.x, line.y)] for name, line in own.items() if line is not None}
         if shown:
-            return plot.internal_panels(shown, chart.heading), [], []
+            stacked = [
+                Panel(from_lines(own_lines), x=Axis("time (s)"), y=Axis(name)) for name, own_lines in shown.items()
+            ]
+            return plot.internal_panels(shown, chart.heading), stacked, [], []
     return None
 
 
@@ -343,16 +433,18 @@ def _over_rounds(chart: Chart, outcome: Outcome) -> Drawn | None:
             continue
         figure = curves.new_figure((8.0, 1.9 * len(shown) + 0.5))
         figure.suptitle(drawing.title(chart.heading), x=0.02, ha="left", fontsize=10)
+        stacked = []
         for index, (name, line) in enumerate(shown.items()):
             axes = figure.add_subplot(len(shown), 1, index + 1)
             axis, scale = ROUND_AXES.get(name, (name, 1.0))
+            stacked.append(Panel([Series(name, line.x, line.y * scale, "step")], x=Axis("packet"), y=Axis(axis)))
             axes.plot(line.x, line.y * scale, color=curves.COLOURS[0], linewidth=0.9, drawstyle="steps-mid")
             axes.set_ylabel(in_figure(axis), fontsize=8.5)
             axes.set_ylim(bottom=0)
             axes.grid(visible=True, axis="y", color="#dddddd", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
         axes.set_xlabel("packet")
-        return figure, [], []
+        return figure, stacked, [], []
     return None
 
 

@@ -19,16 +19,18 @@ import polars
 from ackclock import _core, plot
 from ackclock.drawing import bands
 from ackclock.files import storage
-from ackclock.papers import answers, charts, tables
+from ackclock.papers import answers, charts, library, reproduction, tables
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
-from ackclock.reports import units
-from ackclock.reports.rendering import embedded, render
+from ackclock.reports import Axis, Panel, from_lines, grids, units
+from ackclock.reports import Figure as Interactive
+from ackclock.reports.rendering import render
 from ackclock.statistics.intervals import Interval, rounded
 from ackclock.texts.names import in_file
 from ackclock.texts.numbers import finite, number
@@ -97,8 +99,8 @@ class Shown:
 
     Attributes
     ----------
-    name, title : str
-        Name in links, and title.
+    figure : Figure
+        The figure as data; its anchor is the name in links.
     path : Path
         Its file.
     group : str
@@ -109,8 +111,7 @@ class Shown:
         Name of an earlier figure with the same picture, or "".
     """
 
-    name: str
-    title: str
+    figure: Interactive
     path: Path
     group: str
     columns: Sequence[str] = ()
@@ -118,21 +119,30 @@ class Shown:
     same: str = ""
 
     @property
+    def name(self) -> str:
+        """Name in links."""
+        return self.figure.anchor
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self.figure.title
+
+    @property
     def file(self) -> str:
         """Path of its file relative to the report."""
         return f"figures/{self.path.name}"
 
-    @property
-    def image(self) -> str:
-        """Its picture in base64, for a data URL in HTML."""
-        return embedded(self.path)
+
+Drawn = tuple[Sheet, Path, Interactive]
 
 
 @dataclass(frozen=True)
 class Report:
-    """The judgements, and the written HTML file."""
+    """The judgements, the answer, and the written HTML file."""
 
     judgements: Sequence[Judgement]
+    answer: answers.Answer
     html: Path
 
 
@@ -186,10 +196,17 @@ def write(outcome: Outcome, directory: Path) -> Report:
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
-    return Report(judgements, directory / "report.html")
+    return Report(judgements, context["answer"], directory / "report.html")
 
 
-def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[tuple[Sheet, Path]]:
+def stored_paper(directory: Path) -> str:
+    """Write the report again from stored runs, and return its HTML; see `reproduction.stored` for errors."""
+    there = storage.read_manifest(directory, "paper")
+    plan = plan_paper(library.find(str(there["paper"])), quick=bool(there["quick"]))
+    return write(reproduction.stored(plan, directory), directory).html.read_text(encoding="utf-8")
+
+
+def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
     cells = [dict(zip(outcome.plan.paper.labels, key, strict=True)) for key in outcome.lines]
     drawn = []
     for sheet in sheets(figures, cells):
@@ -199,7 +216,7 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[tuple[Sheet,
             plot.save(plot.panels([panel], size=(7.0, 4.2)), folder / f"{name}.png")
         path = folder / f"{sheet.name}.png"
         plot.save(plot.panels(grid, title=sheet.title), path)
-        drawn.append((sheet, path))
+        drawn.append((sheet, path, Interactive(sheet.title, [_interactive(panel) for panel in grid], sheet.name)))
     return drawn
 
 
@@ -215,6 +232,10 @@ def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | 
     return plot.Panel(title, lines, AXIS_LABELS.get(sheet.kind, sheet.kind))
 
 
+def _interactive(panel: plot.Panel) -> Panel:
+    return Panel(from_lines(panel.lines), title=panel.title, x=Axis("time (s)"), y=Axis(panel.ylabel))
+
+
 def _relabel(drawn: Lines, kind: str, label: str) -> plot.Line:
     line = drawn[kind]
     return replace(line, label=label, thin=None)
@@ -228,7 +249,7 @@ def _short(where: Mapping[str, str]) -> list[str]:
 def _context(
     outcome: Outcome,
     judgements: Sequence[Judgement],
-    drawn_and_charted: tuple[Sequence[tuple[Sheet, Path]], Sequence[Picture]],
+    drawn_and_charted: tuple[Sequence[Drawn], Sequence[Picture]],
     table: polars.DataFrame,
 ) -> dict[str, Any]:
     paper, (drawn, charted) = outcome.plan.paper, drawn_and_charted
@@ -236,9 +257,10 @@ def _context(
     grouped: dict[tuple[bool, str], list[Judgement]] = {}
     for judgement in sorted(judgements, key=lambda judgement: judgement.claim.ours):
         grouped.setdefault((judgement.claim.ours, judgement.metric), []).append(judgement)
-    anchors = {figure: sheet.name for sheet, _ in drawn for figure, _ in sheet.panels if figure is not None}
+    anchors = {figure: sheet.name for sheet, _, _ in drawn for figure, _ in sheet.panels if figure is not None}
     anchors |= {it.chart.figure: it.name for it in charted if it.chart.figure is not None}
     lead, figures = _figures(paper, drawn, charted)
+    start = _slow_start(table, paper.labels) if paper.contents.figures is not None else []
     return {
         "paper": paper,
         "quick": outcome.plan.quick,
@@ -249,24 +271,26 @@ def _context(
         "answer": answers.answer(paper, judgements),
         "lead": lead,
         "readings": [_summary(metric, group, ours=ours) for (ours, metric), group in grouped.items()],
+        "said": answers.counts(answers.mains(judgements).values()),
         "claims": _claim_groups(judgements, anchors),
         "figures": figures,
         "drawn_runs": bands.RUNS,
         "start_columns": [*paper.labels, "exit", *START_COLUMNS],
         # The charts of a paper without sheets show these numbers.
-        "start": _slow_start(table, paper.labels) if paper.contents.figures is not None else [],
+        "start": start,
+        "start_table": grids.numbers([*paper.labels, "exit", *START_COLUMNS], start, left=len(paper.labels) + 1),
         "notes": paper.notes,
     }
 
 
 def _figures(
-    paper: Paper, drawn: Sequence[tuple[Sheet, Path]], charted: Sequence[Picture]
+    paper: Paper, drawn: Sequence[Drawn], charted: Sequence[Picture]
 ) -> tuple[Shown | None, dict[str, list[Shown]]]:
     """Return the leading figure, and all figures by group; a duplicate refers to the earlier figure."""
-    shown = [Shown(sheet.name, sheet.title, path, sheet.group or NUMBERED) for sheet, path in drawn]
+    shown = [Shown(figure, path, sheet.group or NUMBERED) for sheet, path, figure in drawn]
     for it in charted:
         group = it.chart.group or (FURTHER if it.chart.figure is None else NUMBERED)
-        shown.append(Shown(it.name, it.chart.heading, it.path, group, it.columns, it.rows))
+        shown.append(Shown(it.shown, it.path, group, it.columns, it.rows))
     answer = paper.contents.answer
     wanted = [] if answer is None else [it.name for it in charted if answer.leads(it.chart)]
     lead = next((item for item in shown if item.name in wanted), shown[0] if shown else None)
@@ -320,7 +344,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
-                "reasons": item.reasons,
+                "reasons": [*item.reasons, *([item.evidence.text] if item.evidence else [])],
                 "measured": _measured(item),
                 "unit": units.unit(item.metric),
                 "ranking": answers.ranking(item),

@@ -19,6 +19,7 @@ import polars
 from ackclock.deriving import BOUNDS
 from ackclock.files import storage
 from ackclock.papers.printed import Check, Column, Remark, Table
+from ackclock.reports import grids
 from ackclock.statistics import joint
 from ackclock.statistics.intervals import Interval, Sampling, interval, one_run, rounded
 from ackclock.statistics.joint import Joint
@@ -255,8 +256,23 @@ def shown(compared: Compared) -> dict[str, Any]:
         "tests": [_shown_test(name, test) for name, test in compared.tests.items()],
         "label": compared.table.rows,
         "cells": [_shown_cell(cell) for cell in compared.cells],
+        "grid": _grid(compared),
         "checks": [_shown_check(name, items) for name, items in checked.items()],
     }
+
+
+def _grid(compared: Compared) -> grids.Table:
+    """Return the cells as a table of the page; the result has its colour."""
+    heads = ["printed", "measured", "95 % interval", "one run", "measured/printed"]
+    columns = [grids.Column(name) for name in (compared.table.rows, "column")]
+    columns += [grids.Column(name, "number") for name in heads]
+    columns += [grids.Column(name) for name in ("result", "remark")]
+    rows = []
+    for cell in map(_shown_cell, compared.cells):
+        *texts, place = cell["texts"]
+        parsed = grids.numbers(["", "", *heads], [texts], left=2).rows[0]
+        rows.append([*parsed, grids.Cell(place, mark=cell["slug"]), cell["remark"]])
+    return grids.Table(columns, rows)
 
 
 def _shown_test(name: str, test: Joint) -> str:
@@ -288,7 +304,10 @@ def _shown_check(name: str, items: Sequence[Checked]) -> dict[str, Any]:
         printed = "–" if item.printed is None else number(item.printed, 4)
         rows.append([item.row, printed, measured, item.verdict])
     check = items[0].check
-    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows}
+    heads = ["from printed numbers", "from measured numbers", "result"]
+    columns = [grids.Column("row"), *(grids.Column(head) for head in heads)]
+    grid = grids.Table(columns, [[*row[:-1], grids.Cell(row[-1], mark=row[-1])] for row in rows])
+    return {"name": name, "limits": check.limits, "note": check.note, "rows": rows, "grid": grid}
 
 
 def _percent(ratio: float | None) -> str:

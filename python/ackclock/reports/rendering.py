@@ -1,19 +1,58 @@
-"""Rendering of reports: fills templates with escaped text, and embeds images in the page."""
+"""Rendering of reports: fills templates with escaped text, and embeds the library and the data of all figures."""
 
 from __future__ import annotations
 
 import base64
+import json
 import re
+import zlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from ackclock.reports.figures import Figure, Spec
 from ackclock.texts.names import shown_text
 
+THIRD_PARTY = Path(__file__).parent / "thirdparty"
+LIBRARY = THIRD_PARTY / "plotly" / "plotly-cartesian.min.js"
+LICENCE = THIRD_PARTY / "plotly" / "LICENSE"
+TEMPLATES = Path(__file__).parent / "templates"
+LEVEL = 9
 
-def embedded(image: Path) -> str:
-    """Return an image in base64, for a data URL in HTML."""
-    return base64.b64encode(image.read_bytes()).decode()
+
+class Collected:
+    """The figures of a page, each stored once."""
+
+    def __init__(self) -> None:
+        self._specs: list[Spec] = []
+
+    def add(self, figure: Figure) -> int:
+        """Store a figure, and return its place."""
+        self._specs.append(figure.spec())
+        return len(self._specs) - 1
+
+    @property
+    def packed(self) -> str:
+        """The data of all figures, compressed, in base64; empty without figures."""
+        return packed(json.dumps(self._specs, separators=(",", ":"), allow_nan=False)) if self._specs else ""
+
+
+def packed(text: str) -> str:
+    """Return a text, compressed (zlib), in base64; the page unpacks it.
+
+    >>> packed("")
+    'eNoDAAAAAAE='
+    """
+    return base64.b64encode(zlib.compress(text.encode(), LEVEL)).decode()
+
+
+@cache
+def library() -> str:
+    """Return the drawing library as `packed` does."""
+    return packed(LIBRARY.read_text(encoding="utf-8"))
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
@@ -28,7 +67,31 @@ def render(name: str, context: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(collected=Collected(), library=library, licence=_licence, own=_own, kind=_kind)
+    environment.filters["anchor"] = anchor
     return environment.get_template(name).render(context)
+
+
+def anchor(title: str) -> str:
+    """Return a title as an anchor.
+
+    >>> anchor("Figures of the paper")
+    'figures-of-the-paper'
+    """
+    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")
+
+
+def _kind(item: object) -> str:
+    return type(item).__name__
+
+
+def _own(name: str) -> Markup:
+    """Return a file of the templates as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def _licence() -> Markup:
+    return Markup(LICENCE.read_text(encoding="utf-8"))
 
 
 def _harmless_html(value: object) -> object:
