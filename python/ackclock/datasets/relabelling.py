@@ -181,11 +181,11 @@ def _replace(folder: Path) -> None:
 
 def _prune(folder: Path) -> None:
     """Remove rows in ``earlier`` whose run is present."""
-    present = keys(folder / layout.RUNS, ())["run"].unique()
+    present = keys(folder / layout.RUNS, ()).select("run").unique()
     for place in layout.earlier_runs(folder).values():
         for path in layout.batches(place).values():
             table = read(path)
-            left = table.filter(~table["run"].is_in(present.implode()))
+            left = table.join(present, on="run", how="anti")
             if left.height == 0:
                 path.unlink()
             elif left.height < table.height:

@@ -86,7 +86,7 @@ class Writer:
             raise
 
     def _state(self, state: str) -> None:
-        storage.write_manifest(self.folder, layout.KIND, {"state": state, **self._manifest})
+        storage.write_manifest(self.folder, layout.KIND, {**self._manifest, "state": state})
 
     def _read(self) -> None:
         """Read the keys of the stored runs."""
