@@ -558,3 +558,44 @@ def test_runs_that_come_one_by_one_are_joined(tmp_path: Path, monkeypatch: pytes
     assert rows(many) == rows(one)
     assert set(layout.batches(many / "runs")) == {1}
     check_batches(many)
+
+
+def test_memory_is_bounded_by_the_size_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ackclock.datasets.writer.MOST_BYTES", 2_000)
+    with synthetic.writer(tmp_path / "out") as writer:
+        for first in range(0, 200, 5):
+            table = runs(range(first, first + 5))
+            writer.add(table, tables(table))
+            assert writer._buffer.size < 2_000
+        assert len(layout.batches(tmp_path / "out" / "runs")) > 5
+    assert Dataset(tmp_path / "out").runs.collect().height == 200
+
+
+def test_batches_grow_with_the_time_of_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with synthetic.writer(tmp_path / "out") as writer:
+        counts = []
+        for point in range(400):
+            now[0] = point * 0.5
+            writer.add(runs([point]), tables(runs([point])))
+            counts.append(len(layout.batches(tmp_path / "out" / "runs")))
+        # Each second at first; after 100 s every 2 s or more.
+        assert counts[20] == 10
+        assert counts[399] - counts[200] < 50
+        assert Dataset(tmp_path / "out").runs.collect().height > 390
+
+
+def test_a_wrong_scenario_without_a_hash_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    hidden = polars.lit(None, polars.String).alias("hash")
+    wrong = runs([7]).with_columns(hidden)
+    wanted = polars.concat([plan([7]).with_columns(hidden), plan(range(3))])
+    with synthetic.writer(folder) as writer:
+        writer.add(wrong, {})
+        writer.add(runs(range(3)), tables(runs(range(3))))
+    before = (folder / "runs" / "000001.parquet").stat().st_mtime_ns
+    with synthetic.writer(folder) as writer:
+        changes = writer.relabel(wanted)
+        assert (changes.kept, changes.relabelled, changes.moved) == (4, 0, 0)
+    assert (folder / "runs" / "000001.parquet").stat().st_mtime_ns == before
