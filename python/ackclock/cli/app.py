@@ -23,6 +23,7 @@ from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.sweep import sweep
+from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 app = typer.Typer(
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paper": paper,
     "papers": papers,
     "matrix": matrix,
+    "tune": tune,
     "gate": gate,
     "plot": plot,
     "query": query,

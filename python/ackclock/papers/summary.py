@@ -125,8 +125,9 @@ def _today(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) 
     ]
     note = "Ratios of means with 95 % intervals over seeds (Fieller's); a dashed line marks no change."
     text = (
-        f"The parts of each idea replace those of one flow of {HOST} (CUBIC, RACK-TLP, initial window of ten segments). "
-        "The line has 50 Mbit/s, a round-trip time drawn between 20 and 100 ms, and a queue of one bandwidth-delay product."
+        f"The parts of each idea replace those of one flow of {HOST}, which has CUBIC, RACK-TLP and an initial window "
+        "of ten segments. The line has 50 Mbit/s, a round-trip time drawn between 20 and 100 ms, and a queue of one "
+        "bandwidth-delay product."
     )
     figure = Figure(f"Each idea against {HOST} as it is", panels, "ratios", numbers=Table(columns, rows), note=note)
     return [Text(text), figure]
