@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import signal
 import subprocess
@@ -319,3 +320,19 @@ def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
 def test_sizes() -> None:
     assert command._bytes("500 MB") == 500_000_000
     assert command._bytes("1.5 GB") == 1_500_000_000
+
+
+def test_a_chunk_for_another_machine_needs_no_files(tmp_path: Path) -> None:
+    entry = {
+        "startedDateTime": "2026-01-01T10:00:00.000Z",
+        "request": {"url": "https://a.test/", "headersSize": 500, "bodySize": 0},
+        "response": {"status": 200, "headersSize": 300, "bodySize": 9_700},
+    }
+    page = tmp_path / "page.har"
+    page.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    web = scenario(f'duration = "5 s"\n[flow]\nprofile = "modern"\napplication = {{ kind = "web", har = "{page}" }}\n')
+    given = [scenario().sweep_points()[3][1].core, web.core]
+    hashes = [core.hash for core in given]
+    packed = pickle.dumps(sweeping.Chunk((), given))
+    page.unlink()
+    assert [core.hash for core in pickle.loads(packed).scenarios] == hashes
