@@ -19,10 +19,14 @@ def paper_command(name: str, *, quick: bool, out: Path | None, jobs: int | None)
     """Run a paper, write its report, and print the verdicts."""
     paper = library.find(name)
     target = out or Path("out") / (f"{name}-quick" if quick else name)
+    from ackclock.papers import evidence
+
     written = _reproduce(paper, target, quick=quick, jobs=jobs)
     main = [judgement for judgement in written.judgements if judgement.metric == judgement.claim.metrics[0]]
-    lines = [[item.claim.id, item.verdict, item.claim.source] for item in main]
-    output.table(["claim", "verdict", "source in the paper"], lines, left=3)
+    lines = [[item.claim.id, item.verdict, evidence.survival(item.evidence), item.claim.source] for item in main]
+    output.table(["claim", "verdict", "all claims together", "source in the paper"], lines, left=4)
+    if said := evidence.summary([item.evidence for item in written.judgements]):
+        output.note(said)
     output.place(written.html)
 
 

@@ -344,7 +344,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
-                "reasons": item.reasons,
+                "reasons": [*item.reasons, *([item.evidence.text] if item.evidence else [])],
                 "measured": _measured(item),
                 "unit": units.unit(item.metric),
                 "ranking": answers.ranking(item),

@@ -81,8 +81,8 @@ def _page(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], *
 
 def _answer(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) -> list[Sentence]:
     total: Counter[Verdict] = sum((item.counts for item in done), Counter())
-    counted = f"Of {numbers.counted(total.total(), 'claim')} in {numbers.counted(len(done), 'paper')}, {answers.count_words(total)}."
-    said: list[Sentence] = [counted]
+    claims, papers = numbers.counted(total.total(), "claim"), numbers.counted(len(done), "paper")
+    said: list[Sentence] = [f"Of {claims} in {papers}, {answers.count_words(total)}."]
     if effects:
         better = [name for name, own in effects.items() if _gains(own)]
         names = {item.paper.name: item.paper.title for item in done}
