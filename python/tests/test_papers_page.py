@@ -26,7 +26,7 @@ source = "§1"
 kind = "order"
 axis = "algorithm"
 where = { loss = "some", queue = "5" }
-expected = ["2", "1"]
+expected = [["2"], ["1"]]
 metrics = ["goodput_bps"]
 """
 SUMMARY = """
@@ -84,8 +84,8 @@ def test_the_page_has_idea_claim_finding_and_today(
     assert "0 are new" in capsys.readouterr().err
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
-    assert "Of 1 claims in 1 papers" in text
-    for wanted in ("Idea. Start with more.", "Claim. More arrives.", "Found. ", "On Linux 6.12. ", "×0.8 [0.7, 0.9]"):
+    assert "Of 1 claim in 1 paper" in text
+    for wanted in ("Idea. Start with more.", "Claim. More arrives.", "Found. ", "On Linux 6.12. ", "×0.80 [0.70, 0.90]"):
         assert wanted in text
     assert 'href="tiny/report.html"' in html
     assert (out / "tiny" / "report.html").exists()

@@ -185,6 +185,10 @@ def test_folders_without_a_report_are_refused(first: Path, tmp_path: Path, cli: 
     done = cli("report", other)
     assert done.returncode == 2
     assert "kind 'strange'" in done.stderr
+    storage.write_manifest(other, "tuning", {})
+    done = cli("report", other)
+    assert done.returncode == 2
+    assert f"ackclock tune FILE --out {other}" in done.stderr
     assert cli("run", first, "--out", tmp_path / "out").returncode == 0
     (tmp_path / "notes.html").write_text("mine")
     done = cli("report", tmp_path / "out", "--out", tmp_path / "notes.html")
