@@ -118,6 +118,14 @@ def test_completion_of_transfers_is_that_of_their_flights(shared: Path) -> None:
     assert other["exit_time_lost"] is None
 
 
+def test_unfinished_transfers_are_named(shared: Path) -> None:
+    options = {"flow.size": "100 packets", "duration": "60 ms"}
+    found = judged(["reno", "initial_window=2 segments"], [str(shared)], seeds=2, extra=options)
+    text = "reno on shared: 1 unfinished transfers a run count until its end"
+    assert words.notes(found)[0] == text
+    assert found.rows[0]["unfinished"] == 1
+
+
 def test_start_ups_against_the_ideal_exit(shared: Path) -> None:
     exact = math.ceil(BDP)
     found = judged([f"initial_ssthresh={exact} segments", "initial_ssthresh=4 segments"], [str(shared)])
