@@ -325,7 +325,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert (manifest["kind"], manifest["state"], manifest["runs"]) == ("comparison", "complete", 27)
     page = (tmp_path / "one" / "report.html").read_text()
-    assert report.rebuild(tmp_path / "one") == page
+    assert report.stored_comparison(tmp_path / "one") == page
     assert one.stdout.splitlines()[0] in page.replace("&#39;", "'")
     again = cli(*command, "--out", "one")
     assert "0 runs in" in again.stderr
@@ -336,7 +336,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
 def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> None:
     command = ["compare", "reno", "--reference", "cubic", "--on", "shared.toml", "--seeds", "2", "--duration", "2 s"]
     with pytest.raises(FileNotFoundError, match="no complete comparison here"):
-        report.rebuild(tmp_path)
+        report.stored_comparison(tmp_path)
     found = json.loads(cli(*command, "--json").stdout)
     assert found["reference"] == "cubic"
     assert [row["contender"] for row in found["rows"]] == ["cubic", "reno"]

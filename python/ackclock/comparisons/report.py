@@ -127,7 +127,7 @@ def write(judged: Judged, directory: Path) -> Path:
     return directory / "report.html"
 
 
-def rebuild(directory: Path) -> str:
+def stored_comparison(directory: Path) -> str:
     """Return the HTML report of a comparison on disk.
 
     Raises
