@@ -52,7 +52,7 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
-	@if command -v go >/dev/null && GOBIN=$(CURDIR)/target go install $(ACTIONLINT) 2>/dev/null; then target/actionlint; \
+	@if command -v go >/dev/null && GOBIN=$(CURDIR)/target go install $(ACTIONLINT) 2>/dev/null; then target/actionlint && target/actionlint docs/guides/gate.yml; \
 		else echo 'skipped: the check of the workflows needs actionlint, and Go with a network to install it'; fi
 
 types: core

@@ -329,6 +329,15 @@ class SweepPoints:
     def point(self, index: int, settings: Sequence[tuple[str, str]] = ()) -> tuple[dict[str, str], Scenario]: ...
     def labels(self, index: int) -> dict[str, str]: ...
     def hash(self, index: int) -> str: ...
+    def state(self) -> tuple[str, str, bool, bytes | None, list[tuple[str, list[str | None]]] | None]: ...
+    @staticmethod
+    def restore(
+        text: str,
+        file: str,
+        python: bool,
+        sample: bytes | None,
+        table: Sequence[tuple[str, Sequence[str | None]]] | None,
+    ) -> SweepPoints: ...
 
 @final
 class RunResult:
@@ -387,7 +396,30 @@ def run_batch(
     max_events: int | None = None,
     max_memory: int | None = None,
     cancel: Cancel | None = None,
-) -> Batch: ...
+) -> Batch:
+    """Run scenarios one after the other on this thread, without their traces; other threads continue meanwhile.
+
+    Parameters
+    ----------
+    scenarios
+        The scenarios. Their controls must be registered parts: a Python object is an error of its run.
+    max_events
+        Most events of each run; None: no limit.
+    max_memory
+        Most heap memory of each run in bytes; None: no limit. All memory that the engine allocates from the set-up of
+        the run on and has not freed counts: links, hosts, packets in flight and in queues, scoreboards, and rows of
+        transfers and pages. The scenario itself and the tables of the batch do not count. The engine compares after
+        the set-up and then every 65,536 events.
+    cancel
+        A switch that ends the batch.
+
+    Returns
+    -------
+    Batch
+        A row in `runs` for each scenario. A run that fails (an error of its scenario, a budget, a fault of the engine)
+        has its `error` there, and no rows in other tables. After `cancel`, only the runs finished before have rows.
+    """
+
 def completion(rows: Sequence[tuple[int, float | None]], starts: Sequence[int], size: str) -> Table: ...
 def page_loads(rows: Sequence[tuple[str, float | None]]) -> Table: ...
 def schema() -> str: ...

@@ -344,9 +344,23 @@ class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'run')} of a sweep>"
 
+    def __copy__(self) -> SweepPoints:
+        return self
+
+    def __deepcopy__(self, memo: object) -> SweepPoints:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the runs with their samples and table. Making a run reads the other files that it names."""
+        return _restore_points, (self._core.state(), self._controls)
+
 
 def _restore(text: str, file: str, python: bool, controls: dict[int, ControlFactory]) -> Scenario:
     return Scenario.from_core(_core.Scenario.restore(text, file, python), controls)
+
+
+def _restore_points(state: tuple[Any, ...], controls: Mapping[int, ControlFactory]) -> SweepPoints:
+    return SweepPoints(_core.SweepPoints.restore(*state), controls)
 
 
 def _pairs(settings: Settings) -> list[tuple[str, str]]:

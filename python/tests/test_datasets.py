@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -14,15 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas
 import polars
 import pytest
 
 import ackclock
-from ackclock.datasets import Dataset, layout
+from ackclock.datasets import Dataset, LockedError, Writer, layout
 from ackclock.files import storage
 
 from . import synthetic
-from .synthetic import LABEL, rows, runs, sweep, tables
+from .synthetic import LABEL, plan, rows, runs, sweep, tables
 
 
 def start(folder: Path, first: int, last: int, pause: float = 0.0) -> subprocess.Popen[str]:
@@ -103,7 +106,7 @@ def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path)
     sweep(undisturbed, range(300))
     times = random.Random(1)
     seen = []
-    for _ in range(20):
+    for _ in range(12):
         process = start(disturbed, 0, 300, pause=0.02)
         time.sleep(times.uniform(0, 0.15))
         kill(process)
@@ -169,26 +172,315 @@ def test_a_kill_at_any_step_of_a_new_sweep_loses_nothing(tmp_path: Path, monkeyp
     wanted, before = tmp_path / "wanted", tmp_path / "before"
     sweep(wanted, range(20))
     before.mkdir()
-    kills = 0
-    for kills in every_kill(monkeypatch, before, tmp_path / "out", range(20)):
+    kills = []
+    for kill_at in every_kill(monkeypatch, before, tmp_path / "out", range(20)):
         sweep(tmp_path / "out", range(20))
         assert rows(tmp_path / "out") == rows(wanted)
         check_batches(tmp_path / "out")
-    assert kills > 15
+        kills.append(kill_at)
+    assert len(kills) > 15
 
 
 def test_a_kill_at_any_step_of_a_changed_plan_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted, before, out = tmp_path / "wanted", tmp_path / "before", tmp_path / "out"
-    sweep(before, range(30))
+    sweep(before, range(15))
     form: dict[str, Any] = {"label": "delay", "shift": 100}
-    sweep(wanted, range(20, 50), **form)
-    kills = 0
-    for kills in every_kill(monkeypatch, before, out, range(20, 50), **form):
-        changes, _ = sweep(out, range(20, 50), **form)
-        assert changes.kept + changes.relabelled >= 10, "a known run was not used again"
+    sweep(wanted, range(10, 20), **form)
+    kills = []
+    for kill_at in every_kill(monkeypatch, before, out, range(10, 20), **form):
+        changes, _ = sweep(out, range(10, 20), **form)
+        assert changes.kept + changes.relabelled >= 5, "a known run was not used again"
         assert rows(out) == rows(wanted)
         check_batches(out)
-        _, ran = sweep(out, range(50))
+        _, ran = sweep(out, range(20))
         assert ran == 0, "a finished run was lost"
         check_batches(out)
-    assert kills > 30
+        kills.append(kill_at)
+    assert len(kills) > 30
+
+
+def test_a_changed_plan_relabels_moves_and_uses_again(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(20))
+    flows = rows(folder)["flows"]
+    # Ten points stay under other numbers and another label, ten go, ten are new.
+    changes, ran = sweep(folder, range(10, 30), label="delay", shift=5)
+    assert (changes.kept, changes.relabelled, changes.moved, ran) == (0, 10, 10, 10)
+    dataset = ackclock.open(folder)
+    assert dataset.labels == ["delay"]
+    assert dataset.runs.collect()["point"].to_list() == list(range(15, 35))
+    earlier = polars.concat([polars.read_parquet(path) for path in (folder / "earlier" / "1").iterdir()])
+    assert sorted(earlier["point"]) == list(range(10))
+    # Their rows of flows are no longer beside those of present runs.
+    assert layout.batches(folder / "flows").keys() == layout.batches(folder / "runs").keys()
+    assert layout.batches(folder / "earlier" / "flows").keys() == {1, 2}
+    check_batches(folder)
+    # Back to the first plan: nothing runs again.
+    changes, ran = sweep(folder, range(20))
+    assert (changes.kept, changes.relabelled, changes.moved, ran) == (0, 20, 10, 0)
+    assert rows(folder)["flows"] == flows
+    check_batches(folder)
+
+
+def test_an_unchanged_plan_changes_no_file(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(20))
+    before = {name: (folder / name).stat().st_mtime_ns for name in files(folder) if name.endswith(".parquet")}
+    changes, ran = sweep(folder, range(20))
+    assert (changes.kept, changes.relabelled, changes.moved, ran) == (20, 0, 0, 0)
+    assert before == {name: (folder / name).stat().st_mtime_ns for name in files(folder) if name.endswith(".parquet")}
+
+
+def test_another_program_runs_everything_again_and_may_have_other_columns(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    with synthetic.writer(folder) as writer:
+        changes = writer.relabel(plan(range(10), program="q"))
+        assert (changes.kept, changes.relabelled, changes.moved) == (0, 0, 10)
+        table = runs(range(10), program="q").with_columns(polars.lit(0.5).alias("jain"))
+        more = {name: rest.with_columns(polars.lit(1).alias("new")) for name, rest in tables(table).items()}
+        writer.add(table, more)
+        writer.finish()
+    dataset = ackclock.open(folder)
+    assert dataset.runs.collect()["jain"].to_list() == [0.5] * 10
+    # Readers without Ackclock see rows of one form only.
+    assert polars.read_parquet(folder / "flows" / "*.parquet")["new"].sum() == 8 * synthetic.FLOWS
+    check_batches(folder)
+
+
+def test_failed_runs_can_be_repeated(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    with synthetic.writer(folder) as writer:
+        assert writer.relabel(plan(range(10))).kept == 10
+        assert writer.relabel(plan(range(10)), retry=True).kept == 9
+        assert 7 not in writer.stored()["point"].to_list()
+        table = runs([7]).with_columns(polars.lit(None, polars.String).alias("error"))
+        writer.add(table, tables(table))
+        writer.finish()
+    dataset = ackclock.open(folder)
+    assert dataset.runs.collect()["error"].null_count() == 10
+    assert dataset.flows.filter(polars.col("point") == 7).collect().height == synthetic.FLOWS
+    assert sweep(folder, range(10))[1] == 0
+    check_batches(folder)
+
+
+def test_a_second_writer_is_refused_and_readers_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    process = start(folder, 0, 100_000, pause=0.01)
+    try:
+        while not layout.batches(folder / "runs"):
+            time.sleep(0.01)
+        before = files(folder)
+        with pytest.raises(LockedError, match=rf"out: process {process.pid} on .* writes to it; wait for its end"):
+            synthetic.writer(folder)
+        assert before <= files(folder)
+        assert Dataset(folder).runs.collect().height > 0
+        assert Dataset(folder).manifest["state"] == "running"
+        assert not Dataset(folder).complete
+    finally:
+        kill(process)
+    # The lock of a killed process does not stay.
+    with synthetic.writer(folder):
+        pass
+    assert Dataset(folder).manifest["state"] == "interrupted"
+
+
+def test_other_programs_read_while_a_writer_works(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    process = start(folder, 0, 100_000, pause=0.001)
+    pattern = str(folder / "runs" / "*.parquet")
+    heights = []
+    try:
+        while not layout.batches(folder / "runs"):
+            time.sleep(0.01)
+        while len(set(heights)) < 12:
+            heights.append(polars.scan_parquet(pattern).select(polars.len()).collect().item())
+            heights.append(duckdb.sql(f"SELECT count(*) FROM '{pattern}'").fetchall()[0][0])
+            heights.append(len(pandas.read_parquet(folder / "runs")))
+            dataset = Dataset(folder)
+            flows, listed = dataset.flows.collect(), dataset.runs.collect()
+            heights.append(listed.height)
+            # A run that is seen has all its rows.
+            assert flows.group_by("point").len()["len"].unique().to_list() == [synthetic.FLOWS]
+            wrong = flows.filter(~polars.col("run").is_in(listed["run"].implode()))
+            assert wrong.height == 0
+        assert process.poll() is None
+    finally:
+        kill(process)
+    assert heights == sorted(heights)
+    assert all(height % 5 == 0 for height in heights), "half a batch was seen"
+
+
+def test_an_error_in_the_block_stores_what_is_finished(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt), synthetic.writer(folder) as writer:
+        writer.add(runs(range(3)), tables(runs(range(3))))
+        raise KeyboardInterrupt
+    dataset = Dataset(folder)
+    assert dataset.manifest["state"] == "interrupted"
+    assert dataset.runs.collect()["point"].to_list() == [0, 1, 2]
+
+
+def test_a_batch_that_was_interrupted_after_its_commit_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    original = storage.write_parquet
+
+    def interrupted(path: Path, table: polars.DataFrame) -> None:
+        original(path, table)
+        if path.parent.name == "runs":
+            raise KeyboardInterrupt
+
+    with synthetic.writer(folder) as writer:
+        writer.add(runs(range(3)), tables(runs(range(3))))
+        with monkeypatch.context() as patched:
+            patched.setattr(storage, "write_parquet", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                writer.flush()
+        writer.add(runs(range(3, 6)), tables(runs(range(3, 6))))
+        writer.finish()
+    assert Dataset(folder).runs.collect()["point"].to_list() == list(range(6))
+    check_batches(folder)
+
+
+def test_a_full_disk_is_reported_and_keeps_the_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+
+    def full(path: Path, table: polars.DataFrame) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "write_parquet", full)
+        with pytest.raises(OSError, match="No space left"), synthetic.writer(folder) as writer:
+            writer.add(runs([20]), tables(runs([20])))
+            writer.flush()
+    assert Dataset(folder).runs.collect().height == 10
+    sweep(folder, [*range(10), 20])
+    assert Dataset(folder).runs.collect().height == 11
+
+
+@pytest.mark.parametrize(
+    "content", [{"notes.txt": "mine"}, {"manifest.json": "{}"}, {"lock": "mine"}, {"manifest.json": '{"program": "x"}'}]
+)
+def test_a_folder_of_the_user_is_refused(tmp_path: Path, content: dict[str, str]) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, text in content.items():
+        (folder / name).write_text(text)
+    with pytest.raises(FileExistsError, match="was not written by ackclock; choose another"):
+        synthetic.writer(folder)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == content
+
+
+def test_a_file_and_another_result_are_refused(tmp_path: Path, scenario: ackclock.Scenario) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(FileExistsError, match="was not written by ackclock"):
+        synthetic.writer(file)
+    result = tmp_path / "run"
+    ackclock.run(scenario).write(result)
+    before = files(result)
+    with pytest.raises(FileExistsError, match=r"results of another kind \(run\)"):
+        synthetic.writer(result)
+    assert files(result) == before
+    with pytest.raises(
+        FileNotFoundError, match=r"holds results of `ackclock run`, and no dataset; read it with ackclock.read"
+    ):
+        ackclock.open(result)
+    with pytest.raises(FileNotFoundError, match="no result of ackclock here"):
+        ackclock.open(tmp_path)
+
+
+def test_files_of_the_user_in_a_dataset_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    mine = {"notes.txt", "runs/notes.txt", "flows/mine.parquet", "earlier.txt"}
+    for name in mine:
+        (folder / name).write_text("mine")
+    sweep(folder, range(5, 15), label="delay")
+    sweep(folder, range(12))
+    assert mine <= files(folder)
+    assert all((folder / name).read_text() == "mine" for name in mine)
+
+
+def test_other_commands_refuse_a_dataset(tmp_path: Path, scenario: ackclock.Scenario) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(3))
+    before = files(folder)
+    with pytest.raises(FileNotFoundError, match=r"holds a dataset of `ackclock sweep`; open it with ackclock.open"):
+        ackclock.read(folder)
+    with pytest.raises(FileExistsError, match=r"another kind \(dataset\)"):
+        ackclock.run(scenario).write(folder)
+    assert files(folder) == before
+
+
+def test_a_damaged_batch_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    damaged = folder / "runs" / "000002.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.raises(
+        OSError, match=r"000002.parquet: not a readable Parquet file: .*delete it, and its runs will be"
+    ):
+        synthetic.writer(folder)
+    damaged.unlink()
+    assert sweep(folder, range(10))[1] == 5
+    assert Dataset(folder).runs.collect().height == 10
+    check_batches(folder)
+
+
+def test_a_dataset_of_a_later_format_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(3))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    text = json.dumps({**manifest, "format": 2, "version": "9.0"})
+    (folder / "manifest.json").write_text(text)
+    for attempt in (Dataset, synthetic.writer):
+        with pytest.raises(
+            ValueError, match=r"version 9.0 of ackclock wrote this dataset in format 2; this version, .*, reads"
+        ):
+            attempt(folder)
+    assert (folder / "manifest.json").read_text() == text
+
+
+def test_a_label_that_is_also_a_column_has_a_prefix(tmp_path: Path) -> None:
+    labels = ["seed", "algorithm", "goodput_bps", "queue_max"]
+    with Writer(tmp_path / "out", manifest={"scenario": "x"}, labels=labels) as writer:
+        assert writer.label_columns == ["label.seed", "algorithm", "label.goodput_bps", "label.queue_max"]
+    dataset = ackclock.open(tmp_path / "out")
+    assert dataset.labels == writer.label_columns
+    assert dataset.scenario is None
+    assert dataset.runs.collect().height == 0
+    assert "goodput_bps" in dataset.runs.collect_schema()
+
+
+def test_wrong_tables_are_refused(tmp_path: Path) -> None:
+    with synthetic.writer(tmp_path / "out") as writer:
+        good = runs(range(3))
+        with pytest.raises(ValueError, match="runs: columns are missing: hash, run"):
+            writer.add(good.drop("hash", "run"), {})
+        with pytest.raises(ValueError, match="there is no table 'flow'"):
+            writer.add(good, {"flow": good})
+        with pytest.raises(ValueError, match="flows: the column 'run' is missing"):
+            writer.add(runs([4]), {"flows": polars.DataFrame({"name": ["a"]})})
+        writer.add(runs([5]), tables(runs([5])))
+        with pytest.raises(ValueError, match="runs: columns differ from those of the stored rows: queue_max"):
+            writer.add(runs([6]).drop("queue_max"), {})
+        with pytest.raises(ValueError, match="the plan has a point and seed twice"):
+            writer.relabel(polars.concat([plan([1]), plan([1])]))
+
+
+def test_runs_that_come_one_by_one_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ackclock.datasets.batch.JOINED", 4)
+    one, many = tmp_path / "one", tmp_path / "many"
+    sweep(one, range(30))
+    with synthetic.writer(many) as writer:
+        for point in range(30):
+            writer.add(runs([point]), tables(runs([point])))
+        writer.finish()
+    assert rows(many) == rows(one)
+    assert set(layout.batches(many / "runs")) == {1}
+    check_batches(many)

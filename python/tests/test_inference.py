@@ -216,3 +216,34 @@ def test_the_number_of_runs_that_an_interval_needs() -> None:
     assert runs_for(sample, 10.0) == 200
     with pytest.raises(ValueError, match="two values or more"):
         runs_for([1.0], 1.0)
+
+
+def test_steps_end_when_the_interval_is_narrow() -> None:
+    rng = np.random.default_rng(7)
+    rule = Stopping(half_width=0.3, at_least=10, at_most=500)
+    covered, looks, counts = 0, 0, []
+    trials = 2000
+    for _ in range(trials):
+        values: list[float] = []
+        while step := rule.more(values):
+            values += rng.normal(5, 1, step).tolist()
+            looks += 1
+        found = rule.found(values)
+        assert (found.high - found.low) / 2 <= 0.3
+        covered += covers(found.low, found.high, 5)
+        counts.append(len(values))
+    assert 0.93 < covered / trials < 0.97
+    assert looks / trials < 6, "not a look at every run"
+    assert 40 < np.mean(counts) < 55, "(1.96 / 0.3)² = 43 runs"
+
+
+def test_steps_never_exceed_the_most_runs() -> None:
+    rule = Stopping(half_width=0.01, relative=True, at_least=4, at_most=11)
+    sizes, values = [], []
+    while step := rule.more(values):
+        sizes.append(step)
+        values += [1.0, 2.0, 3.0, 4.0, 5.0, 6.0][:step]
+    assert sizes == [4, 2, 3, 2]
+    assert rule.more([2.0] * 4) == 2, "equal runs show no scatter"
+    assert rule.more([-1.0, 1.0, -1.0, 1.0]) == 2, "a share of 0 is never reached"
+    assert rule.more([100.0, 100.1, 99.9, 100.0]) == 0

@@ -19,12 +19,13 @@ import pytest
 import ackclock
 from ackclock.drawing.rendering import encode
 from ackclock.experiments import sources
-from ackclock.matrices import crossing, effects, metrics, paths
+from ackclock.matrices import crossing, effects, figures, metrics, paths
 from ackclock.matrices import parts as composing
 from ackclock.matrices import report as crossreport
 from ackclock.matrices import tables as crosstables
 from ackclock.matrices.matrix import Matrix
 from ackclock.statistics import ratios
+from ackclock.statistics.pairs import compare
 
 from .conftest import Cli
 
@@ -314,6 +315,49 @@ def test_the_table_is_paired_by_seed(small: Matrix) -> None:
     baseline = small.table.filter(polars.col("baseline")).row(0, named=True)
     assert (baseline["slow_start"], baseline["recovery"], baseline["goodput_bps_vs"]) == ("standard", "sack", 1.0)
     assert len(small.table) == 4
+
+
+def test_the_correction_covers_all_compositions_once(small: Matrix) -> None:
+    runs = small.runs
+    own = runs.filter(slow_start="staged", recovery="sack")["goodput_bps"].to_list()
+    base = runs.filter(slow_start="standard", recovery="sack")["goodput_bps"].to_list()
+    row = small.table.filter(slow_start="staged", recovery="sack").row(0, named=True)
+    assert row["goodput_bps_p"] == compare(own, base).p_value
+    assert row["goodput_bps_holm"] >= row["goodput_bps_p"]
+
+    def tested(value: float, p_value: float | None) -> dict[str, Any]:
+        ends = {"": value, "_vs": 1.1, "_vs_low": 1.05, "_p": p_value, "_holm": None}
+        return {f"goodput_bps{end}": found for end, found in ends.items()}
+
+    rows = [tested(3.0, 0.01), tested(3.0, 0.01), tested(4.0, 0.03), tested(5.0, None)]
+    effects._correct(rows, "goodput_bps")
+    assert [each["goodput_bps_holm"] for each in rows] == pytest.approx([0.02, 0.02, 0.03, None])
+
+
+def test_only_compositions_that_stay_better_are_marked() -> None:
+    def row(key: str, ends: tuple[float, float, float], holm: float | None) -> dict[str, Any]:
+        names = (f"{key}_vs", f"{key}_vs_low", f"{key}_vs_high", f"{key}_holm", key)
+        return dict(zip(names, (*ends, holm, 0.08), strict=True))
+
+    assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.01), "goodput_bps") == "* ×1.200 [×1.100, ×1.300]"
+    assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.06), "goodput_bps") == "×1.200 [×1.100, ×1.300]"
+    assert not crosstables.wins(row("goodput_bps", (0.8, 0.7, 0.9), 0.01), "goodput_bps"), "worse"
+    assert crosstables.wins(row("loss_rate", (-0.02, -0.03, -0.01), 0.01), "loss_rate")
+    assert not crosstables.wins(row("goodput_bps", (1.2, 1.1, 1.3), None), "goodput_bps")
+    assert not crosstables.wins(row("goodput_bps", (1.004, 1.003, 1.005), 0.01), "goodput_bps"), "not visible"
+    assert not crosstables.wins(row("loss_rate", (-0.0006, -0.0007, -0.0005), 0.01), "loss_rate"), "0.7 % of 0.0806"
+
+
+def test_the_map_marks_winners(small: Matrix, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = figures.cells(small, "rival").axes[0]
+    assert "dot" not in plain.get_title(loc="left")
+    monkeypatch.setattr(figures, "wins", lambda row, key: row["slow_start"] == "staged" and row["recovery"] == "sack")
+    axes = figures.cells(small, "rival").axes[0]
+    (dots,) = axes.collections
+    ((x, y),) = dots.get_offsets().tolist()
+    assert axes.get_xticklabels()[round(x - 0.35)].get_text() == "sack"
+    assert axes.get_yticklabels()[round(y + 0.35)].get_text() == "staged"
+    assert "(dot: better after Holm's correction)" in axes.get_title(loc="left")
 
 
 def test_one_seed_has_no_interval(rival: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,14 @@ from ackclock.scenario import SweepPoints
 from ackclock.statistics.samples import unit_cube
 
 from .conftest import Cli
+
+
+class Fixed(ackclock.CongestionControl):
+    """A window of ten segments."""
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        self.cwnd = 10.0
+
 
 BASE = 'duration = "1 s"\n[flow]\n'
 RATE, DELAY = "topology.bottleneck.rate", "topology.bottleneck.delay"
@@ -48,6 +58,30 @@ def test_points_are_a_sequence_of_the_variants() -> None:
         made[6]
     alone = Scenario(duration="1 s", flow=[{}])
     assert [(labels, one.hash) for labels, one in alone.sweep_points()] == [({}, alone.hash)]
+
+
+@pytest.mark.parametrize("copied", [lambda made: pickle.loads(pickle.dumps(made)), copy.copy, copy.deepcopy])
+def test_copies_make_the_same_runs(tmp_path: Path, copied: Callable[[SweepPoints], SweepPoints]) -> None:
+    table = polars.DataFrame({"label": ["a", "b"], f"{RATE} (Mbit/s)": [1.5, None], DELAY: ["1 ms", "2 ms"]})
+    table.with_columns(polars.col(f"{RATE} (Mbit/s)").fill_null(8)).write_csv(tmp_path / "paths.csv")
+    sweep = (
+        '[sweep]\nseed = { from = 1, to = 2 }\npaths.file = "paths.csv"\n[sweep.sample]\nmethod = "sobol"\ncount = 4\n'
+        '[sweep.sample.keys]\n"topology.bottleneck.loss" = { from = "0.1 %", to = "1 %" }\n'
+    )
+    made = points(tmp_path, sweep)
+    # A copy needs no file: another machine need not have it.
+    (tmp_path / "paths.csv").unlink()
+    again = copied(made)
+    assert len(again) == 16
+    assert [(labels, one.hash) for labels, one in again] == [(labels, one.hash) for labels, one in made]
+    assert again[3][1].flows == ["flow0"]
+
+
+def test_pickled_points_keep_controls_in_python() -> None:
+    made = Scenario(duration="1 s", flow=[{"congestion_control": Fixed}], sweep={"seed": [1, 2]}).sweep_points()
+    again = pickle.loads(pickle.dumps(made))
+    assert again[1][1].controls == {0: Fixed}
+    assert again[1] == made[1]
 
 
 def test_equal_points_have_equal_hashes() -> None:

@@ -10,7 +10,7 @@ use ackclock_sim::scenario::{
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::ScenarioError;
 use crate::control::control_factory;
@@ -29,12 +29,17 @@ pub(crate) struct PyScenario {
 #[pyclass(name = "SweepPoints", module = "ackclock._core", frozen)]
 pub(crate) struct PySweepPoints {
     points: Points,
+    /// The document with `[sweep]`, and the data that it needs: both are shared with the points.
+    document: Document,
+    data: SweepData,
 }
 
 /// Method, number, seed and dimensions of the points to draw.
 type SampleNeeds = (&'static str, usize, u64, usize);
 /// Header and cells of a table's column.
 type Column = (String, Vec<Option<String>>);
+/// Text, file name and origin of a document, drawn points, and the columns of a table.
+type PointsState<'py> = (String, String, bool, Option<Bound<'py, PyBytes>>, Option<Vec<Column>>);
 
 /// The callables that make controls and slow starts, by the index of their flow, and the store of their exceptions.
 pub(crate) struct PythonMakers {
@@ -197,15 +202,7 @@ impl PyScenario {
     /// The runs of `[sweep]`. `sample` has the drawn points as little-endian doubles, `table` the columns of the table.
     #[pyo3(signature = (sample=None, table=None))]
     fn sweep_points(&self, py: Python<'_>, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<PySweepPoints> {
-        let sample = sample.map(|bytes| bytes.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect());
-        py.detach(|| {
-            let column = |(header, cells): Column| {
-                let cells = cells.into_iter().map(|cell| cell.map(String::into_boxed_str)).collect();
-                Arc::new(TableColumn { header, cells })
-            };
-            let data = SweepData { sample, table: table.map(|columns| columns.into_iter().map(column).collect()) };
-            Ok(PySweepPoints { points: self.document.points(&data).map_err(to_python)? })
-        })
+        py.detach(|| PySweepPoints::new(self.document.clone(), sample, table))
     }
 
     fn __repr__(&self) -> String {
@@ -216,6 +213,17 @@ impl PyScenario {
 }
 
 impl PySweepPoints {
+    /// `sample` has the drawn points as little-endian doubles.
+    fn new(document: Document, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<Self> {
+        let sample = sample.map(|bytes| bytes.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect());
+        let column = |(header, cells): Column| {
+            let cells = cells.into_iter().map(|cell| cell.map(String::into_boxed_str)).collect();
+            Arc::new(TableColumn { header, cells })
+        };
+        let data = SweepData { sample, table: table.map(|columns| columns.into_iter().map(column).collect()) };
+        Ok(Self { points: document.points(&data).map_err(to_python)?, document, data })
+    }
+
     fn variant(&self, index: usize) -> PyResult<Variant> {
         self.points.get(index).ok_or_else(|| PyIndexError::new_err(format!("there is no run {index}: there are {}", self.points.len())))
     }
@@ -240,6 +248,24 @@ impl PySweepPoints {
             Ok::<_, PyErr>((labels, PyScenario { document, scenario, hash: OnceLock::from(digest(&frozen)) }))
         })?;
         Ok((labels.into_py_dict(py)?, scenario))
+    }
+
+    /// From this, `restore` makes equal runs, also where the table of `[sweep.paths]` cannot be read.
+    fn state<'py>(&self, py: Python<'py>) -> PointsState<'py> {
+        let (file, python) = self.document.origin();
+        let sample = self.data.sample.as_ref().map(|points| points.iter().flat_map(|point| point.to_le_bytes()).collect::<Vec<_>>());
+        let column = |column: &Arc<TableColumn>| {
+            let cells = column.cells.iter().map(|cell| cell.as_deref().map(str::to_owned));
+            (column.header.clone(), cells.collect())
+        };
+        let table = self.data.table.as_ref().map(|columns| columns.iter().map(column).collect());
+        (self.document.state(), file.to_owned(), python, sample.map(|bytes| PyBytes::new(py, &bytes)), table)
+    }
+
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the state, in which nothing has a default")]
+    fn restore(py: Python<'_>, text: &str, file: &str, python: bool, sample: Option<&[u8]>, table: Option<Vec<Column>>) -> PyResult<Self> {
+        py.detach(|| Self::new(Document::restore(text, file, python).map_err(to_python)?, sample, table))
     }
 
     /// Labels of a run, without the check of its scenario.

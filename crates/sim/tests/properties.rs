@@ -240,6 +240,17 @@ proptest! {
     }
 
     #[test]
+    fn freezing_twice_changes_nothing(random in any_scenario(), millis in 1..4000_u64, offset in 0..100_000_u64) {
+        let text = format!("start_offset = '{offset} us'\n{}", random.text(millis, TRACES));
+        let document = Document::from_toml(&text, "random.toml").unwrap();
+        // A flow can stop before its start.
+        if let Ok(frozen) = document.frozen() {
+            let again = Document::from_toml(&frozen, "frozen.toml").unwrap();
+            prop_assert_eq!(again.frozen().unwrap(), frozen);
+        }
+    }
+
+    #[test]
     fn without_losses_everything_arrives(topology in any_topology(false), flows in prop::collection::vec((any_flow(), 1..200_u32), 1..3)) {
         // The flow can already have `stop` and `size`. The test gives every flow a size and no stop.
         let own = |(flow, size): &(String, u32)| {

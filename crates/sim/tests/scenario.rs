@@ -9,13 +9,28 @@ fn document(text: &str) -> Document {
 
 const ONE: &str = "duration = \"10 s\"\n[flow]\n";
 
-/// The examples of the repository and more.
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The examples of the repository.
 fn examples() -> Vec<(String, String)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    files(&format!("{ROOT}/scenarios"))
+}
+
+/// The TOML files in a folder.
+fn files(folder: &str) -> Vec<(String, String)> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
     files.sort();
     files.into_iter().map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The scenarios of all papers: every TOML file with a duration, and settings for paths where a file leaves them open.
+fn papers() -> Vec<(String, String)> {
+    let mut folders: Vec<_> = std::fs::read_dir(format!("{ROOT}/papers")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let scenarios = folders.iter().filter(|path| path.is_dir()).flat_map(|folder| files(&folder.display().to_string()));
+    scenarios.filter(|(_, text)| text.lines().any(|line| line.starts_with("duration"))).collect()
 }
 
 #[test]
@@ -37,6 +52,21 @@ fn a_frozen_scenario_is_the_same_scenario() {
     assert_frozen_is_same(&document(&format!(
         "name = 'quote \" and \\\\ and \u{e9}\\u007f'\n{ONE}name = \"\\u007f\\n\"\ninitial_ssthresh = \"unlimited\""
     )));
+}
+
+#[test]
+fn freezing_a_run_of_a_paper_twice_changes_nothing() {
+    let mut count = 0;
+    for (name, text) in papers() {
+        let document = Document::from_toml(&text, &name).unwrap_or_else(|error| panic!("{error}"));
+        let points = document.points(&SweepData::default()).unwrap_or_else(|error| panic!("{error}"));
+        // Runs of one axis differ in one key: a few of each sweep suffice.
+        for variant in points.iter().step_by(points.len().div_ceil(40)) {
+            assert_frozen_is_same(&variant.document);
+            count += 1;
+        }
+    }
+    assert!(count > 300, "{count}");
 }
 
 fn assert_frozen_is_same(document: &Document) {

@@ -12,15 +12,19 @@ import typer
 from ackclock import _core
 from ackclock.cli.commands.check import check
 from ackclock.cli.commands.compare import compare
+from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
 from ackclock.cli.commands.model import model
 from ackclock.cli.commands.paper import paper
+from ackclock.cli.commands.papers import papers
 from ackclock.cli.commands.plot import plot
 from ackclock.cli.commands.query import query
+from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.sweep import sweep
+from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 app = typer.Typer(
@@ -37,10 +41,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "sweep": sweep,
     "paper": paper,
+    "papers": papers,
     "matrix": matrix,
     "compare": compare,
+    "tune": tune,
+    "gate": gate,
     "plot": plot,
     "query": query,
+    "report": report,
     "model": model,
     "list": list_,
     "check": check,

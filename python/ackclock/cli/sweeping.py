@@ -81,7 +81,7 @@ def _engine(name: str, address: str | None, jobs: int | None) -> Engine:
         return Local(jobs)
     from ackclock.experiments.engines.ray import Ray
 
-    return Ray(address, jobs=jobs)
+    return Ray(address, jobs=jobs, note=output.warning)
 
 
 def _seeds(seeds: int | None, until: Until | None) -> str:

@@ -106,7 +106,9 @@ def relabel(folder: Path, plan: polars.DataFrame, labels: Sequence[str], *, retr
     stored = current.filter(polars.col("error").is_null()) if retry else current
     known = _known(folder, current, retry=retry)
     wanted = plan.join(known, on="run", how="inner")
-    kept = wanted.join(stored, on=plan.columns, how="semi")
+    # A run has one hash, which is null if the scenario is wrong.
+    same = ["point", *labels, "seed", "run"]
+    kept = wanted.join(stored, on=same, how="semi")
     changes = Changes(kept.height, wanted.height - kept.height, current.join(wanted, on="run", how="anti").height)
     if not kept.height == wanted.height == current.height or _labels(folder) not in (None, list(labels)):
         _build(folder, wanted, labels)

@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.datasets import layout, recovery, relabelling
+from ackclock.datasets import batch, layout, recovery, relabelling
+from ackclock.datasets.batch import Batch
 from ackclock.datasets.locking import Lock
 from ackclock.files import storage
 
@@ -22,7 +23,6 @@ MOST_BYTES = 32_000_000
 """Size of the buffered rows at which a batch is written."""
 SHARE, LEAST_SECONDS, MOST_SECONDS = 0.02, 1.0, 60.0
 """A batch is written after this share of the time so far, so that long sweeps do not get many small files."""
-JOINED = 200  # tables; a small table needs far more memory than its rows
 RUNNING, INTERRUPTED, COMPLETE = "running", "interrupted", "complete"
 
 
@@ -91,13 +91,12 @@ class Writer:
     def _read(self) -> None:
         """Read the keys of the stored runs."""
         stored = self._keys()
-        self._points = set(zip(stored["point"], stored["seed"], strict=True))
+        self._points = set(zip(stored["point"].to_list(), stored["seed"].to_list(), strict=True))
         # The rows of a run in the other tables are stored once; a failed run has none and may be repeated.
-        self._runs = set(stored.filter(stored["error"].is_null())["run"])
+        self._runs = set(stored.filter(stored["error"].is_null())["run"].to_list())
         self._schemas = {name: _schema(self.folder / name) for name in (layout.RUNS, *layout.TABLES)}
-        self._next = recovery.next_number(self.folder)
-        self._buffer = _Batch()
-        self._writing: _Batch | None = None
+        self._buffer = Batch(recovery.next_number(self.folder))
+        self._writing: Batch | None = None
         self._began: float | None = None
         self._written = 0.0
 
@@ -155,26 +154,21 @@ class Writer:
         ValueError
             If columns are missing, or differ from those of stored rows.
         """
-        import polars
-
         runs = self._ordered(runs)
-        fresh = []
-        for key in zip(runs["point"], runs["seed"], strict=True):
-            fresh.append(key not in self._points)
-            self._points.add(key)
-        # Each operation on a table costs as much as a short run, so that the usual call has none.
-        if not all(fresh):
-            runs = runs.filter(polars.Series(fresh, dtype=polars.Boolean))
-        new = {run for run, error in zip(runs["run"], runs["error"], strict=True) if error is None} - self._runs
-        for name, table in tables.items():
-            rows = self._aligned(name, table, first="run")
-            if not new.issuperset(rows["run"]):
-                rows = rows.filter(rows["run"].is_in(list(new)))
-            if rows.height:
-                self._buffer.add(name, rows)
-        self._runs |= new
-        if runs.height:
-            self._buffer.add(layout.RUNS, runs)
+        others = {name: self._aligned(name, table, "run") for name, table in tables.items() if table.height}
+        keys = list(zip(runs["point"].to_list(), runs["seed"].to_list(), strict=True))
+        last = {key: row for row, key in enumerate(keys) if key not in self._points}
+        runs = batch.some_rows(runs, [last.get(key) == row for row, key in enumerate(keys)])
+        errors = zip(runs["run"].to_list(), runs["error"].to_list(), strict=True)
+        fresh = {run for run, error in errors if error is None and run not in self._runs}
+        parts = {
+            name: batch.some_rows(table, [run in fresh for run in table["run"].to_list()])
+            for name, table in others.items()
+        }
+        # Runs are never added in part: if Ctrl-C stops this call, they are missing, and the next sweep repeats them.
+        self._points.update(keys)
+        self._runs |= fresh
+        self._buffer.add({layout.RUNS: runs, **parts})
         now = time.monotonic()
         if self._began is None:
             self._began = self._written = now
@@ -194,10 +188,10 @@ class Writer:
         types = layout.schema(self.label_columns)
         if missing := [name for name in types if name not in runs.columns]:
             raise ValueError(f"runs: columns are missing: {', '.join(missing)}")
-        measures = [name for name in runs.columns if name not in types]
-        return self._aligned(layout.RUNS, runs.select(*types, *measures).cast(types))
+        measures = {name: kind for name, kind in runs.schema.items() if name not in types}
+        return self._aligned(layout.RUNS, batch.shaped(runs, polars.Schema({**types, **measures})), "point")
 
-    def _aligned(self, name: str, table: polars.DataFrame, first: str = "point") -> polars.DataFrame:
+    def _aligned(self, name: str, table: polars.DataFrame, first: str) -> polars.DataFrame:
         """Return a table with the columns and types of the stored files."""
         import polars
 
@@ -209,21 +203,18 @@ class Writer:
         if table.schema == schema:
             return table
         if schema is None:
-            table = table.select(first, polars.exclude(first))
             if untyped := [column for column, kind in table.schema.items() if kind == polars.Null]:
                 raise ValueError(f"{name}: columns have no type: {', '.join(untyped)}")
-            self._schemas[name] = table.schema
-            return table
-        if set(schema) != set(table.columns):
-            differing = sorted(set(schema) ^ set(table.columns))
+            schema = self._schemas[name] = polars.Schema({first: table.schema[first], **table.schema})
+        if differing := sorted(set(schema) ^ set(table.columns)):
             raise ValueError(f"{name}: columns differ from those of the stored rows: {', '.join(differing)}")
-        return table.select(schema.names()).cast(schema)
+        return batch.shaped(table, schema)
 
     def flush(self) -> None:
         """Write the buffered runs as a batch."""
         self._finish_batch()
         if self._buffer:
-            self._buffer, self._writing = _Batch(), self._buffer
+            self._buffer, self._writing = Batch(self._buffer.number + 1), self._buffer
             self._finish_batch()
         if self._began is not None:
             self._written = time.monotonic()
@@ -234,16 +225,14 @@ class Writer:
 
         if self._writing is None:
             return
-        name = layout.batch_name(self._next)
-        committed = self.folder / layout.RUNS / name
-        if not committed.exists():
+        name = layout.batch_name(self._writing.number)
+        if not (self.folder / layout.RUNS / name).exists():
             # The file in `runs` makes the batch count, so it is the last.
             for table in (*layout.TABLES, layout.RUNS):
                 if parts := self._writing.parts(table):
                     (self.folder / table).mkdir(exist_ok=True)
                     storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
         self._writing = None
-        self._next += 1
 
     def describe(self, **entries: Any) -> None:  # noqa: ANN401 - any JSON
         """Change entries of the manifest."""
@@ -269,38 +258,6 @@ class Writer:
                     self.finish(INTERRUPTED)
         finally:
             self._lock.release()
-
-
-class _Batch:
-    """Tables of finished runs that are not written yet."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, list[polars.DataFrame]] = {}
-        self._fresh: dict[str, list[polars.DataFrame]] = {}
-        self.size = 0
-
-    def __bool__(self) -> bool:
-        return bool(self._fresh)
-
-    def add(self, name: str, table: polars.DataFrame) -> None:
-        """Add rows to a table."""
-        fresh = self._fresh.setdefault(name, [])
-        fresh.append(table)
-        self.size += int(table.estimated_size())
-        if len(fresh) >= JOINED:
-            self._join(name)
-
-    def parts(self, name: str) -> list[polars.DataFrame]:
-        """Return the rows of a table; empty without rows."""
-        if self._fresh.get(name):
-            self._join(name)
-        return self._parts.get(name, [])
-
-    def _join(self, name: str) -> None:
-        import polars
-
-        self._parts.setdefault(name, []).append(polars.concat(self._fresh[name], rechunk=True))
-        self._fresh[name] = []
 
 
 def _schema(folder: Path) -> polars.Schema | None:

@@ -93,7 +93,7 @@ class Task:
 
 
 class Chunk:
-    """Tasks and their scenarios; pickled, the scenarios are texts with every default.
+    """Tasks and their scenarios; pickled, the scenarios are texts that name no other files.
 
     Parameters
     ----------
@@ -110,12 +110,17 @@ class Chunk:
         self.scenarios = scenarios
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpacked, ([(scenario.to_toml(), scenario.name) for scenario in self.scenarios],)
+        return _unpacked, ([_text(scenario) for scenario in self.scenarios],)
 
 
-def _unpacked(texts: Sequence[tuple[str, str]]) -> Chunk:
+def _text(scenario: _core.Scenario) -> tuple[str, str, bool]:
+    """Return the state of a scenario; other machines may lack its files, so that it has every default instead."""
+    return (scenario.to_toml(), scenario.name, False) if scenario.files else scenario.state()
+
+
+def _unpacked(texts: Sequence[tuple[str, str, bool]]) -> Chunk:
     """Return a chunk of another process; it has no tasks, which only the process that collects needs."""
-    return Chunk((), [_core.Scenario.from_toml(text, name) for text, name in texts])
+    return Chunk((), [_core.Scenario.restore(*text) for text in texts])
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
 )
 """Files of `Result.write` and of sweeps. Every other file in the folder of a result belongs to the user."""
+REPORT = "report.html"
+GENERATOR = '<meta name="generator" content="ackclock">'
+"""A line near the start of every report in HTML."""
 
 
 def _read_umask() -> int:
@@ -128,14 +131,27 @@ def _carry(old: Path, new: Path) -> None:
         runs = set()
     for entry in sorted(old.iterdir()):
         if entry.name in runs and entry.is_dir():
-            if any(not OWN_FILES.fullmatch(inner.name) for inner in entry.iterdir()):
+            if any(not _is_own(inner) for inner in entry.iterdir()):
                 (new / entry.name).mkdir(exist_ok=True)
                 _carry(entry, new / entry.name)
-        elif not OWN_FILES.fullmatch(entry.name):
+        elif not _is_own(entry):
             target = new / entry.name
             while target.exists():
                 target = target.with_name(target.name + ".old")
             entry.rename(target)
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file in the folder of a result is not the user's; an earlier report describes earlier runs."""
+    return bool(OWN_FILES.fullmatch(path.name)) or (path.name == REPORT and is_report(path))
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report in HTML that Ackclock wrote."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(500)
 
 
 def check_free(directory: Path, *kinds: str) -> None:
@@ -233,7 +249,7 @@ def read_parquet(path: Path) -> polars.DataFrame:
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
-    """Write the manifest of a result: the program, and the kind: ``run``, ``sweep``, ``paper`` or ``matrix``."""
+    """Write the manifest of a result: the program, and the kind, such as ``run``, ``sweep`` or ``paper``."""
     manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
     write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 

@@ -19,7 +19,7 @@ from ackclock.files import storage
 STDOUT = Path("-")
 MARK = b"ackclock"
 """Every file of ackclock contains the program's name in its first or last bytes, in a field of the format."""
-FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-")
+FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-", b"<!-- ackclock")
 EDGE = 8192
 DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
 MOST_LINKS = 40
@@ -100,7 +100,7 @@ def is_stdout(path: Path) -> bool:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a regular file is a capture or a figure of ackclock, by the program's name in its header or trailer."""
+    """Whether a regular file is a capture, a figure or an outcome of the gate, by the program's name in it."""
     with path.open("rb") as file:
         head = file.read(EDGE)
         file.seek(max(0, path.stat().st_size - EDGE))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ackclock import _core
 from ackclock.experiments import budget, sources
@@ -66,6 +67,8 @@ class Plan:
         Runs of the rows, the baseline, and the rivals among themselves, sorted by seed.
     refused : sequence of str
         The errors of impossible combinations, which are skipped.
+    asked : dict
+        The arguments of `plan`, as JSON holds them.
     """
 
     paths: Sequence[NetworkPath]
@@ -74,6 +77,7 @@ class Plan:
     seeds: int
     runs: Sequence[PlannedRun]
     refused: Sequence[str] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -146,7 +150,20 @@ def plan(
             for composition in here[path.name]:
                 scenario = path.compose(composition, seed)
                 runs.append(PlannedRun(scenario, Score(path.sized), path, composition, seed))
-    return Plan(found, compositions, base, seeds, runs, refused)
+    asked = {
+        "chosen": chosen,
+        "where": None if where is None else [_lasting(word) for word in where],
+        "seeds": seeds,
+        "duration": duration,
+        "baseline": baseline or {},
+    }
+    return Plan(found, compositions, base, seeds, runs, refused, asked)
+
+
+def _lasting(word: str | Path) -> str:
+    """Return a name of a path, or a file by its absolute path, which another working directory also finds."""
+    file = Path(word)
+    return str(file.resolve()) if file.is_file() else str(word)
 
 
 def _paths(where: Sequence[str | Path] | None) -> list[NetworkPath]:

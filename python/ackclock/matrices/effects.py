@@ -12,10 +12,12 @@ from ackclock.deriving import BOUNDS
 from ackclock.matrices.crossing import Measured, Outcome, Plan
 from ackclock.matrices.metrics import MEASURED, METRICS, Row
 from ackclock.matrices.parts import AXES, Composition
-from ackclock.statistics import ratios
+from ackclock.statistics import families, pairs, ratios
 from ackclock.statistics.intervals import Interval, interval
 
 Cell = tuple[str, Composition]
+ENDS = ("", "_low", "_high", "_vs", "_vs_low", "_vs_high", "_p", "_holm")
+"""Endings of the columns of a metric."""
 
 
 class Crossed:
@@ -79,7 +81,8 @@ class Crossed:
 
         Every metric has its mean over seeds and Student's 95 % interval (``_low``, ``_high``). The comparison with the
         baseline has the same columns (``_vs``, ``_vs_low``, ``_vs_high``): the ratio of the means with Fieller's
-        interval, or the mean difference, both paired by seed.
+        interval, or the mean difference, both paired by seed. ``_p`` is the p-value of the paired t test, and ``_holm``
+        the same after Holm's correction for all compositions and paths; equal results count once.
         """
         made: list[Row] = []
         for path in self.plan.paths:
@@ -90,8 +93,10 @@ class Crossed:
                     is_base = composition == self.plan.baseline
                     head = {"path": path.name, **composition.labels, "baseline": is_base, "seeds": len(rows)}
                     made.append({**head, **_aggregate(rows, base)})
+        for key in METRICS:
+            _correct(made, key)
         texts = dict.fromkeys(("path", *AXES), polars.String)
-        ends = [f"{key}{end}" for key in METRICS for end in ("", "_low", "_high", "_vs", "_vs_low", "_vs_high")]
+        ends = [f"{key}{end}" for key in METRICS for end in ENDS]
         kinds = {**texts, "baseline": polars.Boolean, "seeds": polars.Int64, **dict.fromkeys(ends, polars.Float64)}
         return polars.DataFrame(made, kinds)
 
@@ -156,7 +161,18 @@ def _aggregate(rows: Sequence[Row], base: dict[int, Row]) -> Row:
         beside = [base.get(row["seed"], {}).get(key) for row in rows]
         made |= _columns(key, _known(own) and interval(own, "seed", bounds=BOUNDS.get(key)))
         made |= _columns(f"{key}_vs", _known(own) and _known(beside) and _against(own, beside, metric.relation))
+        paired = _known(own) and _known(beside) and len(own) > 1
+        made |= {f"{key}_p": pairs.compare(own, beside).p_value if paired else None, f"{key}_holm": None}  # type: ignore[arg-type]
     return made
+
+
+def _correct(rows: Sequence[Row], key: str) -> None:
+    """Add Holm's p-values for all compositions and paths; parts without effect give equal results, which count once."""
+    tests = {tuple(row[f"{key}{end}"] for end in ("", "_vs", "_vs_low", "_p")): row[f"{key}_p"] for row in rows}
+    known = {test: p_value for test, p_value in tests.items() if p_value is not None}
+    found = dict(zip(known, families.holm(list(known.values())), strict=True))
+    for row in rows:
+        row[f"{key}_holm"] = found.get(tuple(row[f"{key}{end}"] for end in ("", "_vs", "_vs_low", "_p")))
 
 
 def _known(sample: Sequence[float | None]) -> TypeGuard[Sequence[float]]:

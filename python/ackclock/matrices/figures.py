@@ -16,7 +16,7 @@ from ackclock.drawing.curves import new_figure
 from ackclock.files import checks
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.metrics import METRICS, Metric
-from ackclock.matrices.tables import title, varied
+from ackclock.matrices.tables import title, varied, wins
 from ackclock.reports import Axis, Heatmap, Panel
 from ackclock.texts.names import in_figure
 
@@ -43,7 +43,12 @@ def cells(matrix: Crossed, path: str, metric: str | None = None) -> Figure:
     _part(axes.axhline, ys)
     axes.set_xlabel(" · ".join(title(axis) for axis in _shown(ACROSS, matrix)))
     axes.set_ylabel(" · ".join(title(axis) for axis in _shown(DOWN, matrix)))
-    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}"), loc="left", fontsize=10)
+    own = matrix.compositions.filter(polars.col("path") == path)
+    winners = {(row[DOWN[0]], row[DOWN[1]], row[ACROSS[0]], row[ACROSS[1]]) for row in own.to_dicts() if wins(row, key)}
+    places = [(column, row) for row, y in enumerate(ys) for column, x in enumerate(xs) if (*y, *x) in winners]
+    axes.scatter([column + 0.35 for column, _ in places], [row - 0.35 for _, row in places], s=3, color="black")
+    dots = " (dot: better after Holm's correction)" if places else ""
+    axes.set_title(in_figure(f"{path}: {_against(METRICS[key])}{dots}"), loc="left", fontsize=10)
     return figure
 
 

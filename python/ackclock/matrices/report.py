@@ -14,6 +14,7 @@ import polars
 from ackclock import _core, plot
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
+from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
@@ -100,15 +101,41 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
     _write_manifest(directory, matrix.plan, state)
 
 
-def _write_manifest(directory: Path, plan: Plan, state: str) -> None:
+def _write_manifest(directory: Path, plan: Plan, state: str, **shown: object) -> None:
     entries = {
         "state": state,
         "runs": len(plan.distinct),
         "hash": plan.hash,
         "build": sources.build(),
         "baseline": plan.baseline.name,
+        "asked": plan.asked,
+        **shown,
     }
     storage.write_manifest(directory, "matrix", entries)
+
+
+def stored_matrix(directory: Path) -> str:
+    """Write the report again from stored measurements, and return its HTML.
+
+    Raises
+    ------
+    FileNotFoundError
+        If measurements are missing, or another version of the program made them.
+    """
+    there = storage.read_manifest(directory, "matrix")
+    if "asked" not in there:
+        raise FileNotFoundError(
+            f"{directory}: an earlier version wrote this matrix; run the same `ackclock matrix` again"
+        )
+    plan = crossing.plan(**there["asked"])
+    known = {key: row for key, row in _measured(directory).items() if key in plan.distinct}
+    if missing := len(plan.distinct) - len(known):
+        raise FileNotFoundError(
+            f"{directory}: {missing:,} of {len(plan.distinct):,} runs are missing, or another version ran them; "
+            "run the same `ackclock matrix` again"
+        )
+    matrix = Crossed(crossing.Outcome(plan, known))
+    return write(matrix, directory, there.get("metric"), there.get("top", 3)).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -191,7 +218,7 @@ def write(matrix: Crossed, directory: Path, metric: str | None = None, top: int 
     }
     storage.write_text(directory / "report.md", render("matrix.md.j2", context))
     storage.write_text(directory / "report.html", _page(context))
-    _write_manifest(directory, plan, "complete")
+    _write_manifest(directory, plan, "complete", metric=metric, top=top)
     return directory / "report.html"
 
 

@@ -15,6 +15,12 @@ from ackclock.matrices.parts import AXES
 from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
+SIGNIFICANCE = 0.05
+TOLERANCE = 0.01
+"""Difference relative to the baseline that a plot does not show, as in claims of papers."""
+WINS = "* "
+"""Mark of a composition that is better than the baseline after Holm's correction."""
+LEGEND = " (*: better after Holm's correction)"
 MOST_ROWS = 12  # compositions of a matrix that is shown in full
 
 Row = Mapping[str, Any]
@@ -56,11 +62,14 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
         The metric to compare; by default that of each path.
     """
     keys = {path.name: metric or matrix.metric(path.name) for path in matrix.plan.paths}
-    rows = matrix.compositions.filter(~polars.col("baseline")).iter_rows(named=True)
+    rows = matrix.compositions.filter(~polars.col("baseline")).to_dicts()
     counted = Counter(word for row in rows if (word := _word(row, keys[row["path"]])))
+    winners = sum(wins(row, keys[row["path"]]) for row in rows)
     total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
     said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}."]
+    if counted["better"]:
+        said[0] = f"{said[0][:-1]}; after Holm's correction, {winners:,} remain better by more than 1 %."
     base = matrix.plan.baseline.labels
     # Gains in different metrics have no common size, so only the most frequent metric counts.
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
@@ -120,7 +129,8 @@ def _ranking(matrix: Crossed, metric: str | None, top: int) -> Shown:
         for rank, key, row in rows
     ]
     columns = ["path", "rank", *(title(axis) for axis in axes), *(each.title for each in metrics), "against baseline"]
-    return Shown("compositions", columns, lines, 2 + len(axes))
+    marked = any(line[-1].startswith(WINS) for line in lines)
+    return Shown(f"compositions{LEGEND if marked else ''}", columns, lines, 2 + len(axes))
 
 
 def _is_base(ranked: tuple[str, Row]) -> bool:
@@ -159,7 +169,19 @@ def against(row: Row, key: str) -> str:
     if mean is None:
         return "–"
     ends = "" if low is None else f" [{relative(low, METRICS[key])}, {relative(high, METRICS[key])}]"
-    return relative(mean, METRICS[key]) + ends
+    return (WINS if wins(row, key) else "") + relative(mean, METRICS[key]) + ends
+
+
+def wins(row: Row, key: str) -> bool:
+    """Whether a composition is visibly better than the baseline, also after Holm's correction.
+
+    The correction covers all compositions and paths; the difference must exceed `TOLERANCE`.
+    """
+    corrected, mean, versus = (row[name] for name in (f"{key}_holm", key, f"{key}_vs"))
+    if corrected is None or corrected >= SIGNIFICANCE or _word(row, key) != "better":
+        return False
+    share = abs(versus - 1) if METRICS[key].relation == "ratio" else abs(versus)
+    return bool(share > TOLERANCE * (1 if METRICS[key].relation == "ratio" else abs(mean - versus)))
 
 
 def relative(found: float, metric: Metric) -> str:

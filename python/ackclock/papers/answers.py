@@ -148,8 +148,12 @@ def _measured(piece: str, judgements: Sequence[Judgement], main: Mapping[str, Ju
 
 def counts(judgements: Iterable[Judgement]) -> str:
     """Count the verdicts in words: "3 hold, 1 does not hold and 0 are undecided"."""
-    counted = Counter(judgement.verdict for judgement in judgements)
-    shown = [(verdict, counted[verdict]) for verdict in PLURAL if counted[verdict] or verdict != "not run"]
+    return count_words(Counter(judgement.verdict for judgement in judgements))
+
+
+def count_words(counted: Mapping[Verdict, int]) -> str:
+    """Write numbers of verdicts in words."""
+    shown = [(verdict, counted.get(verdict, 0)) for verdict in PLURAL if counted.get(verdict) or verdict != "not run"]
     texts = [f"{count} {PLURAL[verdict][count != 1]}" for verdict, count in shown]
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 

@@ -279,6 +279,23 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """``[summary]``: the paper on the page of all papers.
+
+    Attributes
+    ----------
+    idea, claim : str
+        What it proposes, and what it claims, in a sentence each.
+    today : dict
+        Keys of a flow that give a host of today the idea; see `today`.
+    """
+
+    idea: str
+    claim: str
+    today: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Contents:
     """The contents of a ``paper.toml``; `flows` is the label of flows, if the paper compares the flows of a run."""
 
@@ -294,6 +311,7 @@ class Contents:
     figures: Figures | None = None
     charts: tuple[Chart, ...] = ()
     answer: Answer | None = None
+    summary: Summary | None = None
 
 
 def matches(labels: Mapping[str, Any], where: Labels) -> bool:

@@ -19,12 +19,13 @@ import polars
 from ackclock import _core, plot
 from ackclock.drawing import bands
 from ackclock.files import storage
-from ackclock.papers import answers, charts, tables
+from ackclock.papers import answers, charts, library, reproduction, tables
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
 from ackclock.papers.library import Paper
 from ackclock.papers.measurement import Lines
+from ackclock.papers.plan import plan_paper
 from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.reports import Axis, Panel, from_lines, grids, units
@@ -138,9 +139,10 @@ Drawn = tuple[Sheet, Path, Interactive]
 
 @dataclass(frozen=True)
 class Report:
-    """The judgements, and the written HTML file."""
+    """The judgements, the answer, and the written HTML file."""
 
     judgements: Sequence[Judgement]
+    answer: answers.Answer
     html: Path
 
 
@@ -194,7 +196,14 @@ def write(outcome: Outcome, directory: Path) -> Report:
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
-    return Report(judgements, directory / "report.html")
+    return Report(judgements, context["answer"], directory / "report.html")
+
+
+def stored_paper(directory: Path) -> str:
+    """Write the report again from stored runs, and return its HTML; see `reproduction.stored` for errors."""
+    there = storage.read_manifest(directory, "paper")
+    plan = plan_paper(library.find(str(there["paper"])), quick=bool(there["quick"]))
+    return write(reproduction.stored(plan, directory), directory).html.read_text(encoding="utf-8")
 
 
 def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
@@ -335,7 +344,7 @@ def _claim_rows(judgements: Sequence[Judgement], anchors: Mapping[int, str]) -> 
                 "verdict": item.verdict,
                 "why": item.why,
                 "slug": item.verdict.replace(" ", "-"),
-                "reasons": item.reasons,
+                "reasons": [*item.reasons, *([item.evidence.text] if item.evidence else [])],
                 "measured": _measured(item),
                 "unit": units.unit(item.metric),
                 "ranking": answers.ranking(item),

@@ -98,7 +98,34 @@ def execute(plan: Plan, directory: Path, *, jobs: int | None = None, progress: P
     storage.write_manifest(directory, "paper", {**manifest(plan), "state": "running"})
     targets.remove_written(directory, (*WRITTEN, *TABLES))
     store = Parts(parts)
-    outcome = Outcome(plan, reused=engine.execute(plan.runs, store, jobs=jobs, progress=progress))
+    return _outcome(plan, store, reused=engine.execute(plan.runs, store, jobs=jobs, progress=progress))
+
+
+def stored(plan: Plan, directory: Path) -> Outcome:
+    """Return the results of runs that `execute` stored, without running anything.
+
+    Raises
+    ------
+    FileExistsError
+        If `directory` holds other results.
+    FileNotFoundError
+        If a run is missing, or another version of the program ran it.
+    """
+    check_out(plan, directory)
+    store = Parts(directory / "parts")
+    missing = sum(not store.has(run) for run in plan.runs)
+    if missing:
+        quick = " --quick" if plan.quick else ""
+        raise FileNotFoundError(
+            f"{directory}: {missing:,} of {len(plan.runs):,} runs are missing, or another version ran them; "
+            f"run: ackclock paper {plan.paper.name}{quick} --out {directory}"
+        )
+    return _outcome(plan, store, reused=len(plan.runs))
+
+
+def _outcome(plan: Plan, store: Parts, *, reused: int) -> Outcome:
+    """Read the results of all runs, and evaluate the models."""
+    outcome = Outcome(plan, reused=reused)
     flows = plan.paper.contents.flows
     for cell in plan.cells:
         measured = [store.get(run) for run in cell]

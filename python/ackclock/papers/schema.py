@@ -21,6 +21,7 @@ from ackclock.papers.contents import (
     Printed,
     Quick,
     Repeat,
+    Summary,
 )
 
 
@@ -50,6 +51,7 @@ def read(document: Mapping[str, Any], place: str) -> Contents:
         figures=_figures(document["figures"]) if "figures" in document else None,
         charts=tuple(map(_chart, document.get("chart", []))),
         answer=_answer(document["answer"]) if "answer" in document else None,
+        summary=Summary(**document["summary"]) if "summary" in document else None,
     )
 
 
@@ -137,6 +139,7 @@ PAPER = {
     "figures": checks.TABLE,
     "chart": checks.tables("chart"),
     "answer": checks.TABLE,
+    "summary": checks.TABLE,
 }
 ONLY = checks.Kind('a table of lists of texts, such as { queue = ["5"] }', _is_only)
 SETTINGS = checks.Kind('a table of values, such as { loss = "1 %" }', _are_settings)
@@ -221,6 +224,7 @@ ANSWER = {
     "figure": checks.COUNT,
     "chart": checks.TEXT,
 }
+SUMMARY = {"idea": checks.TEXT, "claim": checks.TEXT, "today": checks.TABLE}
 CHART_NEEDS = {
     "lines": ["x", "metric"],
     "bars": ["x", "metric"],
@@ -257,6 +261,7 @@ NOT_NEEDED = {
         "figures",
         "chart",
         "answer",
+        "summary",
         "bin",
         "start",
         "block",
@@ -296,6 +301,8 @@ def _check(document: Mapping[str, Any], place: str) -> None:
     checks.keys(f"{place}: quick", quick, QUICK)
     counts = {"seed": checks.COUNT, "path": checks.COUNT, "offset": checks.COUNT}
     checks.keys(f"{place}: quick.counts", quick.get("counts", {}), counts)
+    if "summary" in document:
+        checks.keys(f"{place}: summary", document["summary"], SUMMARY, ["idea", "claim"])
     if "figures" in document:
         _check_figures(document["figures"], f"{place}: figures")
     _check_charts(document, place)

@@ -27,6 +27,8 @@ half of the cells, and does not hold if it cannot reach that number. A claim wit
 Runs cannot tell if they do not show the spread of other runs. Examples are a single run, seeds without effect, two
 equal runs, and two variants that are both 0. If a claim has runs on drawn paths and on the exact path, the drawn paths
 decide its verdict. The judgement on the exact path is attached to it.
+
+`evidence` adds p-values, effect sizes, and their correction for all claims of a paper; they do not change a verdict.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from ackclock.deriving import BOUNDS
+from ackclock.papers import evidence
 from ackclock.papers.claims import Claim, bounds
+from ackclock.papers.evidence import Chances, Evidence
 from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval, Sampling, interval
 
@@ -70,6 +74,8 @@ class Comparison:
         The reason in words.
     why : {"reversed", "no difference", "apart", "beaten"} or None
         Kind of failure. None if the comparison does not fail, or if the left variant is only not above.
+    chances : Chances or None
+        P-values and effect size; None for a range over drawn paths or start times.
     """
 
     where: Mapping[str, str]
@@ -80,6 +86,7 @@ class Comparison:
     verdict: Verdict
     reason: str
     why: Why | None = None
+    chances: Chances | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,8 @@ class Judgement:
         Kind of failure: the first of `WHYS` that a comparison has; None without such a failure.
     beside : Judgement or None
         The judgement on the exact path, if this one is on drawn paths.
+    evidence : Evidence or None
+        P-value, effect size, and correction for all claims; None for ranges, formulas, and without runs.
     """
 
     claim: Claim
@@ -120,6 +129,7 @@ class Judgement:
     order_matches: bool | None = None
     why: Why | None = None
     beside: Judgement | None = None
+    evidence: Evidence | None = None
 
     @property
     def reason(self) -> str:
@@ -140,6 +150,7 @@ class Judgement:
             "reason": self.reason,
             "sampling": self.sampling,
             "order_matches": self.order_matches,
+            "evidence": self.evidence and {**asdict(self.evidence), "survives": self.evidence.survives},
         }
         found = {"claim": claim, "metric": self.metric, **kept, "measured": measured, "comparisons": comparisons}
         if self.beside is None:
@@ -180,8 +191,15 @@ def judge_all(
         The columns that are labels.
     confidence
         Probability that all intervals of one claim cover the true values.
+
+    Returns
+    -------
+    list of Judgement
+        One for each claim and metric. They are the family for which `Judgement.evidence` is corrected.
     """
-    return [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
+    found = [judge(claim, metric, rows, labels, confidence) for claim in claims for metric in claim.metrics]
+    family = evidence.corrected([judgement.evidence for judgement in found])
+    return [replace(judgement, evidence=own) for judgement, own in zip(found, family, strict=True)]
 
 
 def judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str], confidence: float = 0.95) -> Judgement:
@@ -221,7 +239,22 @@ def _judge(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]
     matches = _order_matches(claim, measured) if claim.kind == "order" else None
     over = {sampling for cell in cells.values() for sampling in cell.sampling.values()} - {"exact"}
     sampling = "mixed" if len(over) > 1 else min(over, default="exact")
-    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why)  # type: ignore[arg-type]
+    found = _evidence(claim, compared) if sampling == "seed" else None
+    return Judgement(claim, metric, verdict, reasons, measured, compared, sampling, matches, why, evidence=found)  # type: ignore[arg-type]
+
+
+def _evidence(claim: Claim, compared: Sequence[Comparison]) -> Evidence | None:
+    """Combine the p-values of all comparisons as their verdicts are combined; None without runs."""
+    if all(comparison.verdict == "not run" for comparison in compared):
+        return None
+    cells: dict[str, list[Chances]] = {}
+    for index, comparison in enumerate(compared):
+        place = str(index) if claim.quantifier == "all" else _place(comparison)
+        # Formulas are certain; runs that decide nothing are not.
+        certain = Chances(float(comparison.verdict != "holds"), float(comparison.verdict != "does not hold"))
+        cells.setdefault(place, []).append(comparison.chances or certain)
+    enough = {"all": len(cells), "any": 1, "most": len(cells) // 2 + 1}[claim.quantifier]
+    return evidence.combine(list(cells.values()), enough)
 
 
 def _collect(claim: Claim, metric: str, rows: Sequence[Row], labels: Sequence[str]) -> dict[Key, _Cell]:
@@ -287,14 +320,17 @@ def _compare(
     # The advantage of the other variant, relative to the best one.
     if claim.sense == "highest":
         a, b = b, a
-    found = ratios.ratio(a, b, cell.of_pair(left, right), confidence)
+    sampling = cell.of_pair(left, right)
+    found = ratios.ratio(a, b, sampling, confidence)
     if not found.known:
         return Comparison(where, left, right, relation, found, "cannot tell", f"{names}: {found.note}")
+    low, high = _limits(claim) if relation == "ratio" else (1 / (1 + claim.tolerance), 1 + claim.tolerance)
+    chances = evidence.of_pairs(relation, (a, b), low, high) if sampling == "seed" else None
     if relation == "ratio":
-        return _within_bounds(claim, where, found)
+        return replace(_within_bounds(claim, where, found), chances=chances)
     verdict, reason, why = RULES[relation](f"{claim.axis} {left}", right, found, claim.tolerance)
     difference = Interval(found.mean - 1, found.low - 1, found.high - 1, found.count)
-    return Comparison(where, left, right, relation, difference, verdict, reason, why)
+    return Comparison(where, left, right, relation, difference, verdict, reason, why, chances)
 
 
 def _judge_above(left: str, right: str, over: Interval, tolerance: float) -> tuple[Verdict, str, Why | None]:
@@ -340,12 +376,18 @@ def _judge_value(claim: Claim, metric: str, where: dict[str, str], cell: _Cell, 
     found = interval(sample, cell.sampling[claim.of], confidence, BOUNDS.get(metric))
     if not found.known:
         return Comparison(where, claim.of, "", "value", found, "cannot tell", f"{claim.axis} {claim.of}: {found.note}")
-    return _within_bounds(claim, where, found)
+    compared = _within_bounds(claim, where, found)
+    if cell.sampling[claim.of] != "seed":
+        return compared
+    return replace(compared, chances=evidence.of_value(sample, *_limits(claim), BOUNDS.get(metric)))
+
+
+def _limits(claim: Claim) -> tuple[float, float]:
+    return (-math.inf if claim.low is None else claim.low, math.inf if claim.high is None else claim.high)
 
 
 def _within_bounds(claim: Claim, where: dict[str, str], found: Interval) -> Comparison:
-    low = float("-inf") if claim.low is None else claim.low
-    high = float("inf") if claim.high is None else claim.high
+    low, high = _limits(claim)
     within, apart = found.within(low, high), found.apart(low, high)
     verdict: Verdict = "holds" if within else "does not hold" if apart else "cannot tell"
     named = f"{claim.of}/{claim.to}" if claim.to else claim.of

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ackclock.texts.numbers import number
 
@@ -54,7 +54,7 @@ class Cell:
     mark : str
         Its look: ``holds``, ``does-not-hold``, ``cannot-tell``, ``not-run``, ``better``, ``worse``, or "".
     target : str
-        Anchor in the page, or relative file, to which it links.
+        Anchor in the page to which it links; with a slash, a relative file, such as ``./run/report.html``.
     """
 
     text: str
@@ -92,7 +92,7 @@ class Table:
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Value]]
+    rows: Sequence[Sequence[Any]]
     title: str = ""
     anchor: str = ""
     note: str = ""

@@ -20,7 +20,7 @@ from ackclock.reports.rendering import render
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a sentence: its text, the anchor that it links to, and the mark of its look (see `Cell`)."""
+    """A part of a sentence: its text, its link and its look, as in `Cell`."""
 
     text: str
     target: str = ""

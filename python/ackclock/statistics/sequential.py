@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,3 +63,22 @@ class Stopping:
     def is_over(self, sample: Sequence[float]) -> bool:
         """Whether no further run is needed or allowed."""
         return len(sample) >= self.at_most or self.is_narrow(sample)
+
+    def more(self, sample: Sequence[float]) -> int:
+        """Return the number of runs to make before the next look; 0 if no further run is needed or allowed.
+
+        The width falls with the square root of the number of runs, which predicts how many are needed. A step adds at
+        most half as many runs as there are, since the scatter of few runs is uncertain. So few looks are needed, and
+        the runs between them can be parallel.
+        """
+        count = len(sample)
+        if count < self.at_least:
+            return self.at_least - count
+        if self.is_over(sample):
+            return 0
+        now = self.found(sample)
+        limit = self.half_width * abs(now.mean) if self.relative else self.half_width
+        most = count + max(1, count // 2)
+        if now.known and limit > 0:
+            most = min(most, math.ceil(count * ((now.high - now.low) / 2 / limit) ** 2))
+        return min(max(most, count + 1), self.at_most) - count

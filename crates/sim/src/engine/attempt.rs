@@ -26,10 +26,18 @@ impl Attempt {
     ///
     /// `interrupted` is called once after set-up and then from time to time; if it returns true, the run stops.
     pub fn new(scenario: &Scenario, max_events: u64, interrupted: &mut dyn FnMut() -> bool) -> Self {
+        if scenario.placeholder {
+            let reason = "a congestion control or slow start is a Python object, which a batch cannot run; use run or run_many".to_owned();
+            return Self { outcome: Err(RunError::Part(reason)), events: 0 };
+        }
         let mut prepared = match caught(|| Prepared::untraced(scenario)) {
             Ok(prepared) => prepared,
             Err(error) => return Self { outcome: Err(error), events: 0 },
         };
+        // A run without events is never asked.
+        if interrupted() {
+            return Self { outcome: Err(RunError::Interrupted), events: 0 };
+        }
         prepared.limit(max_events);
         let advanced = caught(|| prepared.advance(Instant::MAX, interrupted));
         let events = prepared.events();
@@ -58,7 +66,7 @@ table! {
         flows: Option<u64> = |run| Some(run.measured()?.flows), "", "number of flows";
         finished_flows: Option<u64> = |run| Some(run.measured()?.finished_flows), "", "number of flows with a `completion_time`";
         delivered_bytes: Option<u64> = |run| Some(run.measured()?.delivered_bytes), "bytes", "sum of the flows' `delivered_bytes`";
-        goodput_bps: Option<f64> = |run| Some(run.measured()?.goodput_bps), "bit/s", "sum of the flows' `goodput_bps`";
+        goodput_bps: Option<f64> = |run| Some(run.measured()?.goodput_bps), "bit/s", "payload delivered by all flows, without headers, per second of the run";
         jain: Option<f64> = |run| run.measured()?.jain, "", "Jain's index of the flows' `goodput_bps`: 1 if all are equal, 1/n if one of n flows has everything, null if all are 0";
         sent_packets: Option<u64> = |run| Some(run.measured()?.sent_packets), "packets", "sum of the flows' `sent_packets`";
         retransmitted_packets: Option<u64> = |run| Some(run.measured()?.retransmitted_packets), "packets", "sum of the flows' `retransmitted_packets`";
@@ -125,7 +133,7 @@ impl Measures {
             flows: flows.len() as u64,
             finished_flows: (times.count - times.unfinished) as u64,
             delivered_bytes: sum(|flow| flow.delivered_bytes),
-            goodput_bps: flows.iter().map(|flow| flow.goodput_bps).sum(),
+            goodput_bps: 8.0 * sum(|flow| flow.payload) as f64 / scenario.duration.as_secs_f64(),
             jain: jain(flows.iter().map(|flow| flow.goodput_bps)),
             sent_packets: sum(|flow| flow.sent_packets),
             retransmitted_packets: sum(|flow| flow.retransmitted_packets),

@@ -100,6 +100,7 @@ impl Flow {
             window_reductions: counters.reductions,
             dropped_packets: self.dropped,
             notices: self.notices,
+            payload: tally.payload,
             limited: tally.limited,
             cwnd_initial: tally.initial_window,
             cwnd_max: counters.cwnd_max,

@@ -56,6 +56,8 @@ table! {
         delivered_10s: Option<u64> = |flow| flow.delivered_after[3], "bytes", "`delivered_bytes` ten seconds after the flow's start; null if the run ends before";
         completion_time: Option<Duration> [completion_time], "s", "time from the flow's start to the delivery of its last packet; null for an unlimited or unfinished flow";
     } besides {
+        /// Payload bytes delivered in order.
+        payload: u64,
         /// How long each limit held back the sender.
         limited: Option<LimitedTimes>,
         /// End of the first slow start: reason, time, and `cwnd` before any reduction.

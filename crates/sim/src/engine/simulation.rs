@@ -62,9 +62,10 @@ pub(super) struct Simulation<'a, R> {
     pub(super) learned: BTreeMap<(usize, usize), Segments>,
     /// Notices from queues to the senders of dropped packets.
     pub(super) notices: Notices,
-    processed: u64,
-    /// Number of processed events at which the next check is due.
-    check_at: u64,
+    /// Number of events before the next check. One count instead of two costs the loop nothing.
+    left: u64,
+    /// Number of events processed when the next check is due.
+    checked: u64,
     /// Most events that the run may process.
     max_events: u64,
     pub(super) recorder: R,
@@ -105,8 +106,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             lost: Vec::new(),
             learned: BTreeMap::new(),
             notices: Notices::default(),
-            processed: 0,
-            check_at: 0,
+            left: 0,
+            checked: 0,
             max_events: u64::MAX,
             recorder,
         };
@@ -127,14 +128,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     pub(super) fn advance(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         let until = until.min(self.end);
         loop {
+            // Before the event is read, so that nothing of it has to survive the call.
+            if self.left == 0 {
+                self.check(until, interrupted)?;
+            }
             let key = self.events.peek();
             if key.time() >= until {
                 break;
             }
-            if self.processed == self.check_at {
-                self.check(key.time(), interrupted)?;
-            }
-            self.processed += 1;
+            self.left -= 1;
             let now = key.time();
             match self.subjects.decode(key.number()) {
                 // The next packet of the pipe replaces the event.
@@ -163,25 +165,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Limits the number of events.
     pub(super) fn limit(&mut self, max_events: u64) {
         self.max_events = max_events;
-        self.check_at = self.processed;
+        (self.checked, self.left) = (self.events(), 0);
     }
 
     /// Number of events processed so far.
     pub(super) fn events(&self) -> u64 {
-        self.processed
+        self.checked - self.left
     }
 
-    /// Checks whether the event at `now` may be processed.
+    /// Checks whether the next event, if it is before `until`, may be processed.
     #[cold]
-    fn check(&mut self, now: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
-        if self.processed >= self.max_events {
+    fn check(&mut self, until: Instant, interrupted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+        let now = self.events.peek().time();
+        if now >= until {
+            return Ok(());
+        }
+        if self.checked >= self.max_events {
             let [at, end] = [now, self.end].map(Instant::as_secs_f64);
             return Err(RunError::Events { max: self.max_events, at, end });
         }
         if interrupted() {
             return Err(RunError::Interrupted);
         }
-        self.check_at = self.processed.saturating_add(EVENTS_PER_CHECK).min(self.max_events);
+        self.left = EVENTS_PER_CHECK.min(self.max_events - self.checked);
+        self.checked += self.left;
         Ok(())
     }
 
@@ -191,7 +198,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        let (events, traces, bottleneck) = (self.processed, Traces::default(), slowest(self.scenario, &self.routes));
+        let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(self.scenario, &self.routes));
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
         let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
         (RunResult { flows, links, bottleneck, applications, traces, capture: None, events }, self.recorder)

@@ -23,7 +23,7 @@ pub fn tables_json() -> Json {
             Transfer::COLUMNS,
         ),
         rows("pages", "every page that a client began to load and every exchange of a request and a response", Page::COLUMNS),
-        rows("runs", "every run of a batch. A run that failed has its `error` and no measures", RunRow::COLUMNS),
+        rows("runs", "every run of a sweep. A run that failed has its `error` and no measures", RunRow::COLUMNS),
     ];
     tables.extend(TraceKind::ALL.map(|(name, kind)| {
         let empty = Traces::new(&[kind]);

@@ -60,7 +60,7 @@ pub(crate) fn check_arrivals(flow: &Record, arrivals: &Record, problems: &mut Pr
         _ => {}
     }
     if arrivals.whole("until").is_some_and(|until| Some(until) <= flow.whole("start")) {
-        refuse(arrivals, "until", "must be later than the flow's start");
+        refuse(arrivals, "until", "must be later than the flow's start, start_offset included");
     }
     if let Some(size) = arrivals.table("size") {
         drawn::check_sizes(size, problems);
@@ -251,7 +251,10 @@ mod tests {
                 format!("rate = \"1e6 per s\", {size}"),
                 "flow.0.arrivals: makes about 100000000 flows in 100 s; a scenario can have at most 2000000",
             ),
-            (format!("rate = \"5 per s\", until = \"0 s\", {size}"), "flow.0.arrivals.until: must be later than the flow's start"),
+            (
+                format!("rate = \"5 per s\", until = \"0 s\", {size}"),
+                "flow.0.arrivals.until: must be later than the flow's start, start_offset included",
+            ),
             (
                 "rate = \"5 per s\", size = { kind = \"pareto\", mean = \"1 kB\", shape = 1 }".to_owned(),
                 "flow.0.arrivals.size.shape: must be a number from 1.01 to 100, but is 1",

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ackclock_core::units::NANOS_PER_SEC;
+
 use crate::net::route::{Ends, shortest_routes};
 use crate::scenario::app_keys::check_application;
 use crate::scenario::arrivals;
@@ -20,6 +22,8 @@ use crate::scenario::topology::{self, Network};
 use crate::scenario::unit::Quantity;
 use crate::scenario::value::Node;
 
+/// Latest start of a flow, in nanoseconds: the bound of the key, so that a frozen scenario can be read.
+const MAX_START: u64 = 1_000_000_000 * NANOS_PER_SEC;
 /// Largest data in a packet of a `modern` host, in bytes.
 const MODERN_PACKET: u64 = 65_443;
 
@@ -81,7 +85,9 @@ pub(crate) struct Context<'a> {
 
 /// Builds the scenario. The result is valid only if there are no problems.
 pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) -> Option<Built> {
-    let root = check(root, ROOT, problems);
+    let mut root = check(root, ROOT, problems);
+    // From here on, every start is the sum.
+    root.postpone("flow", "start", root.whole("start_offset").unwrap_or(0));
     let flows: Vec<&Record> = root.tables("flow").collect();
     for flow in &flows {
         check_flow(flow, context, problems);
@@ -104,6 +110,7 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
     let end = root.time("duration").as_nanos();
     let Expanded { flows: expanded, applications } = flows::expand(&flows, &network, (seed, end, context.folder), problems);
     resolve_routes(&mut network, &flows, &expanded, problems);
+    let python: Vec<_> = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     let scenario = Scenario {
         name: root.text("name").unwrap_or(context.name).to_owned(),
         duration: root.time("duration"),
@@ -113,8 +120,8 @@ pub(crate) fn build(root: &Node, context: Context<'_>, problems: &mut Problems) 
         flows: expanded.iter().map(|(_, flow)| flow.clone()).collect(),
         applications,
         record: traces(&root),
+        placeholder: python.iter().any(Option::is_some),
     };
-    let python = expanded.iter().map(|&(index, _)| Some((index, Python::of(flows[index])?))).collect();
     Some(Built { scenario, python })
 }
 
@@ -133,7 +140,10 @@ fn check_flow(flow: &Record, context: Context<'_>, problems: &mut Problems) {
     let mut refuse = |name: &str, message: String| problems.add(&flow.field(name).origin, flow.key(name), message);
     let last_start = ["start", "start_spread", "start_jitter"].iter().filter_map(|key| flow.whole(key)).fold(0, u64::saturating_add);
     if flow.whole("stop").is_some_and(|stop| stop <= last_start) {
-        refuse("stop", "must be later than the sum of start, start_spread and start_jitter".to_owned());
+        refuse("stop", "must be later than the sum of start, start_spread, start_jitter and start_offset".to_owned());
+    }
+    if last_start > MAX_START {
+        refuse("start", "with start_spread, start_jitter and start_offset, must be at most 1e9 s".to_owned());
     }
     if flow.whole("clock_phase") >= flow.whole("clock_granularity") {
         refuse("clock_phase", "must be below clock_granularity".to_owned());

@@ -159,6 +159,20 @@ impl Record {
         if let Checked::Table(record) = &self.field(name).value { Some(record) } else { None }
     }
 
+    /// Adds `nanos` to the time `name` in every table of the list `list`.
+    pub(crate) fn postpone(&mut self, list: &str, name: &str, nanos: u64) {
+        let items = self.fields.iter_mut().filter(|(key, _)| *key == list);
+        let items = items.flat_map(|(_, field)| if let Checked::List(items) = &mut field.value { &mut items[..] } else { &mut [] });
+        for item in items {
+            let Checked::Table(record) = &mut item.value else { continue };
+            for (_, field) in record.fields.iter_mut().filter(|(key, _)| *key == name) {
+                if let Checked::Quantity(Quantity::Whole(_, time)) = &mut field.value {
+                    *time = time.saturating_add(nanos);
+                }
+            }
+        }
+    }
+
     /// A part; `None` if it is absent or the word for none.
     pub(crate) fn part(&self, name: &str) -> Option<&Choice> {
         if let Checked::Part(choice) = &self.field(name).value { Some(choice) } else { None }

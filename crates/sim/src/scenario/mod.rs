@@ -127,15 +127,16 @@ impl Document {
     /// As [`Document::scenario`].
     pub fn scenario_with(&self, makers: &impl Makers) -> Result<Scenario, ScenarioError> {
         let Built { mut scenario, python } = self.build()?;
+        scenario.placeholder = false;
         for (flow, made) in scenario.flows.iter_mut().zip(python) {
             let Some((index, what)) = made else { continue };
-            match (what, &mut flow.control) {
+            let found = match (what, &mut flow.control) {
                 (Python::SlowStart, ControlSpec::Composed(parts)) => {
-                    let custom = makers.slow_start(index).map(SlowStartSpec::Custom);
-                    parts.slow_start = custom.unwrap_or_else(|| parts.slow_start.clone());
+                    makers.slow_start(index).map(|made| parts.slow_start = SlowStartSpec::Custom(made))
                 }
-                (_, control) => *control = makers.control(index).map_or_else(|| control.clone(), ControlSpec::Custom),
-            }
+                (_, control) => makers.control(index).map(|made| *control = ControlSpec::Custom(made)),
+            };
+            scenario.placeholder |= found.is_none();
         }
         Ok(scenario)
     }

@@ -33,6 +33,8 @@ pub struct Scenario {
     pub applications: Vec<ApplicationSpec>,
     /// Traces to record.
     pub record: Vec<TraceKind>,
+    /// Whether a registered part stands for one that the caller makes, which is missing.
+    pub placeholder: bool,
 }
 
 /// One direction of a link.

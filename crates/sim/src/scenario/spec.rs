@@ -27,6 +27,12 @@ pub(crate) static ROOT: &[Key] = &[
         "End of the run. Events at exactly this time are not simulated.",
     ),
     key("seed", Kind::Integer(0, u64::MAX), Fallback::Integer(1), "Seeds every random number generator of the run."),
+    key(
+        "start_offset",
+        POINT,
+        Fallback::Text("0 s"),
+        "Time added to the start of every flow and application. `stop` and `arrivals.until` do not change.",
+    ),
     key("record", Kind::List(&Kind::Word(&TRACES)), Fallback::Empty, "Traces to record. Each trace is a table of its own."),
     key("topology", Kind::Variants(TOPOLOGIES), Fallback::Table, "The network: nodes and links."),
     key(

@@ -105,8 +105,21 @@ fn mistakes() {
         (flow("packet_size = \"70 kB\""), "t.toml:3: flow.0.packet_size: must be at most 65495 B, but is \"70 kB\""),
         (
             flow("start = \"2 s\"\nstop = \"1 s\""),
-            "t.toml:4: flow.0.stop: must be later than the sum of start, start_spread and start_jitter",
+            "t.toml:4: flow.0.stop: must be later than the sum of start, start_spread, start_jitter and start_offset",
         ),
+        (
+            format!("start_offset = \"1 s\"\n{}", flow("start = \"1 s\"\nstop = \"2 s\"")),
+            "t.toml:5: flow.0.stop: must be later than the sum of start, start_spread, start_jitter and start_offset",
+        ),
+        (
+            format!("start_offset = \"1 s\"\n{}", flow("start = \"1e9 s\"")),
+            "t.toml:4: flow.0.start: with start_spread, start_jitter and start_offset, must be at most 1e9 s",
+        ),
+        (
+            format!("start_ofset = \"1 s\"\n{}", flow("")),
+            "t.toml:1: start_ofset: there is no key \"start_ofset\"; did you mean \"start_offset\"? (known: name, duration, seed, start_offset, record, topology, flow, sweep)",
+        ),
+        (format!("start_offset = 5\n{}", flow("")), "t.toml:1: start_offset: a time needs a unit; did you mean \"5 s\"?"),
         (flow("start = \"-2 s\""), "t.toml:3: flow.0.start: a time must not be negative, but is \"-2 s\""),
         (flow("clock_phase = \"10 ms\""), "t.toml:3: flow.0.clock_phase: must be below clock_granularity"),
         (flow("min_rto = \"61 s\""), "t.toml:3: flow.0.min_rto: must not be above max_rto"),
@@ -314,6 +327,46 @@ fn flows_of_a_count_spread_their_starts() {
     assert_eq!(starts[..4], [1000, 1500, 2000, 2500]);
     let jitter = ackclock_core::rng::Generator::derived(1, "flow/flow4/start").uniform();
     assert_eq!(scenario.flows[4].start.as_nanos(), (jitter * 1e9) as u64);
+}
+
+#[test]
+fn an_offset_is_added_to_every_start() {
+    let text = |offset: &str, start: &str| {
+        let spread = "count = 2, start_spread = '1 s', stop = '9 s'";
+        format!(
+            "name = 'offset'\nduration = '10 s'\n{offset}\nflow = [{{ start = '{start} ms', {spread} }}, {{ start = '{start} ms', \
+             start_jitter = '1 s' }}, {{ start = '{start} ms', application = {{ kind = 'cbr', rate = '1 Mbit/s' }} }}, \
+             {{ start = '{start} ms', arrivals = {{ rate = '2 per s', size = {{ mean = '9 kB' }}, until = '5 s' }} }}]"
+        )
+    };
+    let frozen = |text: &str| Document::from_toml(text, "t.toml").and_then(|document| document.frozen()).unwrap();
+    let moved = frozen(&text("start_offset = '30 ms'", "200"));
+    assert_eq!(moved, frozen(&text("", "230")), "the frozen form has the sum");
+    assert_ne!(moved, frozen(&text("", "200")));
+    assert!(!moved.contains("offset ="), "{moved}");
+    let scenario = scenario(&text("start_offset = '30 ms'", "200"));
+    let starts: Vec<u64> = scenario.flows.iter().map(|flow| flow.start.as_nanos() / 1_000_000).collect();
+    assert_eq!(starts[..2], [230, 730]);
+    assert!(starts[4..].iter().all(|start| (230..5000).contains(start)), "{starts:?}");
+    assert_eq!((starts[3], scenario.applications[0].start.as_nanos()), (230, 230_000_000));
+    assert_eq!(scenario.flows[0].stop.map(ackclock_core::units::Instant::as_nanos), Some(9_000_000_000), "a stop remains");
+}
+
+#[test]
+fn an_axis_over_the_offset_gives_runs_with_other_starts() {
+    let document = Document::from_toml(
+        "duration = '2 s'\nflow = [{ start = '1 s' }, {}]\n[sweep]\nstart_offset = { from = '0 ms', to = '60 ms', count = 3 }",
+        "t.toml",
+    )
+    .unwrap();
+    let points = document.points(&SweepData::default()).unwrap();
+    let starts = |variant: Variant| -> (Vec<(String, String)>, Vec<u64>) {
+        let scenario = variant.document.scenario().unwrap();
+        (variant.labels, scenario.flows.iter().map(|flow| flow.start.as_nanos() / 1_000_000).collect())
+    };
+    let label = |value: &str| vec![("start_offset".to_owned(), value.to_owned())];
+    let found: Vec<_> = points.iter().map(starts).collect();
+    assert_eq!(found, [(label("0 ms"), vec![1000, 0]), (label("30 ms"), vec![1030, 30]), (label("60 ms"), vec![1060, 60])]);
 }
 
 #[test]

@@ -135,6 +135,7 @@ pub(crate) fn chain(rate: u64, access: u64, queue: u64, host: Ns2Host, control: 
         flows: vec![flow],
         applications: Vec::new(),
         record: vec![TraceKind::Drops],
+        placeholder: false,
     }
 }
 

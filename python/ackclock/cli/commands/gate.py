@@ -1,0 +1,67 @@
+"""The command `gate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Force, Json
+
+
+def gate(
+    directory: Annotated[Path, typer.Argument(help="New result: a directory of ackclock run --out or ackclock sweep.")],
+    against: Annotated[
+        Path, typer.Option(metavar="DIRECTORY", help="Baseline: an earlier result of the same experiment.")
+    ],
+    tolerance: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="[MEASURE=]CHANGE",
+            help="Largest change that does not count: 2%, goodput_bps=2%, drops=5 or 'sojourn_mean=1 ms'; repeatable. "
+            "By default 1%.",
+        ),
+    ] = None,
+    measures: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="MEASURES", help="Measures to compare, separated by commas; by default all with a better direction."
+        ),
+    ] = None,
+    significance: Annotated[
+        float,
+        typer.Option(
+            metavar="PROBABILITY", help="Largest probability of a false alarm over all measures and points together."
+        ),
+    ] = 0.05,
+    correction: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Correction for many comparisons: holm, or bh (Benjamini-Hochberg), which tolerates a share of false "
+            "alarms.",
+        ),
+    ] = "holm",
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on improvements, too.")] = False,
+    junit: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write a JUnit XML file.")] = None,
+    markdown: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="Write Markdown for a comment in a pull request.")
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Compare a result with a baseline, and fail if a measure moved by more than noise explains.
+
+    The exit code is 0 if the gate passes, 1 if a measure became worse or runs are missing, and 2 for bad input.
+    """
+    with plain_errors():
+        from ackclock.cli.gates import gate_command
+
+        passed = gate_command(
+            directory, against, tolerance or [], measures or [], significance=significance, correction=correction,
+            strict=strict, junit=junit, markdown=markdown, json_output=json, force=force,
+        )  # fmt: skip
+    if not passed:
+        raise typer.Exit(1)

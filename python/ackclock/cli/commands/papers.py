@@ -1,0 +1,25 @@
+"""The command `papers`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Jobs, Out
+
+
+def papers(
+    quick: Annotated[bool, typer.Option("--quick", help="Use fewer seeds, start times and variants.")] = False,
+    out: Out = None,
+    jobs: Jobs = None,
+) -> None:
+    """Run all papers, try their ideas on hosts of today, and write one page about all of them.
+
+    Stored runs are reused. The folder has a report for each paper.
+    """
+    with plain_errors():
+        from ackclock.cli.papers import papers_command
+
+        papers_command(quick=quick, out=out, jobs=jobs)

@@ -1,0 +1,40 @@
+"""The command `report`: rebuilds the report of a folder from what is stored there."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import webbrowser
+from pathlib import Path
+
+from ackclock.cli import output
+from ackclock.files import storage
+
+KINDS = {
+    "run": "ackclock.reports.runs:stored_run",
+    "sweep": "ackclock.reports.sweeps:stored_sweep",
+    "dataset": "ackclock.reports.sweeps:stored_dataset",
+    "matrix": "ackclock.matrices.report:stored_matrix",
+    "comparison": "ackclock.comparisons.report:stored_comparison",
+    "paper": "ackclock.papers.report:stored_paper",
+}
+"""For each kind of a manifest: the function from a folder to its report as HTML. It runs no simulation."""
+
+
+def report_command(directory: Path, *, out: Path | None, opened: bool, force: bool) -> None:
+    """Rebuild the report of a folder, write it, and open it in a browser."""
+    if not directory.is_dir():
+        raise FileNotFoundError(f"{directory}: no such directory; `ackclock run --out` and other commands write one")
+    kind = json.loads(storage.manifest_text(directory)).get("kind")
+    if kind not in KINDS:
+        raise ValueError(f"{directory}: no report for results of the kind {kind!r}; known: {', '.join(KINDS)}")
+    target = directory / storage.REPORT if out is None else out
+    storage.check_file(target)
+    if target.exists() and not force and not storage.is_report(target):
+        raise FileExistsError(f"{target} exists and is not a report; name another file with --out, or use --force")
+    module, _, function = KINDS[kind].partition(":")
+    html = getattr(importlib.import_module(module), function)(directory)
+    storage.write_named(target, html.encode())
+    output.place(target)
+    if opened:
+        webbrowser.open(target.resolve().as_uri())

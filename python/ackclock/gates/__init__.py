@@ -1,0 +1,1 @@
+"""The gate: two results of the same experiment, compared point by point."""

@@ -1,0 +1,194 @@
+"""Measures of a run that the gate compares: their directions, units and tolerances."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ackclock.texts.labels import suggestion
+from ackclock.texts.numbers import number
+
+Better = Literal["higher", "lower", ""]
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of a run.
+
+    Attributes
+    ----------
+    name : str
+        Its column.
+    better : {"higher", "lower", ""}
+        The better direction; empty if every change counts.
+    unit : str
+        Its unit; empty for a plain number.
+    """
+
+    name: str
+    better: Better = ""
+    unit: str = ""
+
+    def text(self, value: float | None) -> str:
+        """Format a value with its unit; bits and bytes have the prefix k, M or G."""
+        if value is None:
+            return "–"
+        if self.unit in ("bit/s", "B"):
+            for factor, prefix in PREFIXES:
+                if abs(value) >= factor:
+                    return f"{number(value / factor)} {prefix}{self.unit}"
+        return f"{number(value)} {self.unit}".rstrip()
+
+
+DECLARED = {
+    measure.name: measure
+    for measure in (
+        Measure("goodput_bps", "higher", "bit/s"),
+        Measure("delivered_bytes", "higher", "B"),
+        Measure("utilisation", "higher"),
+        Measure("jain", "higher"),
+        Measure("finished_flows", "higher", "flows"),
+        Measure("completion_mean", "lower", "s"),
+        Measure("completion_median", "lower", "s"),
+        Measure("completion_p95", "lower", "s"),
+        Measure("retransmitted_packets", "lower", "packets"),
+        Measure("dropped_packets", "lower", "packets"),
+        Measure("drops", "lower", "packets"),
+        Measure("timeouts", "lower", "timeouts"),
+        Measure("queue_mean", "lower", "packets"),
+        Measure("queue_max", "lower", "packets"),
+        Measure("sojourn_mean", "lower", "s"),
+        Measure("sojourn_max", "lower", "s"),
+        Measure("flows", "", "flows"),
+        Measure("sent_packets", "", "packets"),
+    )
+}
+"""Every declared measure. Without a selection, the gate compares those with a direction."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The largest change of a mean that does not count: a share of the baseline's mean, or a value in its unit."""
+
+    value: float
+    relative: bool
+
+    def excess(self, change: float, base: float) -> float:
+        """Return the size of a change in units of the tolerance; infinite for a change if nothing is tolerated."""
+        allowed = self.value * abs(base) if self.relative else self.value
+        if allowed > 0:
+            return abs(change) / allowed
+        return math.inf if change else 0.0
+
+
+DEFAULT = Tolerance(0.01, relative=True)
+"""1 %: the tolerance of claims. A smaller difference is not visible in a plot."""
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """The tolerance of every measure: its own, or the common one."""
+
+    common: Tolerance
+    own: Mapping[str, Tolerance]
+
+    def of(self, measure: str) -> Tolerance:
+        """Return the tolerance of a measure."""
+        return self.own.get(measure, self.common)
+
+
+def tolerances(texts: Sequence[str], known: Collection[str]) -> Tolerances:
+    """Read tolerances such as ``2%``, ``goodput_bps=2%``, ``drops=5`` or ``sojourn_mean=1 ms``.
+
+    Parameters
+    ----------
+    texts
+        The tolerances. Without a measure, a tolerance is the common one.
+    known
+        The measures of the results.
+
+    Raises
+    ------
+    ValueError
+        If a measure is unknown or named twice, or if a tolerance is not a share or number of at least 0.
+    """
+    common, own = DEFAULT, {}
+    seen: set[str] = set()
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.rpartition("="))
+        if equals and name not in known:
+            place = f"--tolerance {text}"
+            raise ValueError(f"{place}: there is no measure {name!r}{suggestion(name, known) or unknown(known)}")
+        if name in seen:
+            raise ValueError(f"--tolerance {text}: the tolerance{f' of {name}' if name else ''} is set twice")
+        seen.add(name)
+        found = _tolerance(text, value, name)
+        if name:
+            own[name] = found
+        else:
+            common = found
+    return Tolerances(common, own)
+
+
+def _tolerance(text: str, value: str, name: str) -> Tolerance:
+    unit = measure(name).unit
+    example = f"{name}=1 ms" if unit == "s" else f"{name}=5" if name else "goodput_bps=2%"
+    parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(\S*)", value)
+    expected = f"--tolerance {text}: expected a share, as in {f'{name}=' if name else ''}2%"
+    if parts is None:
+        raise ValueError(f"{expected}, or a number in the measure's unit, as in {example}")
+    amount, suffix = float(parts[1]), parts[2]
+    if not math.isfinite(amount):
+        raise ValueError(f"--tolerance {text}: {value} is too large")
+    if suffix == "%":
+        return Tolerance(amount / 100, relative=True)
+    if not name:
+        raise ValueError(f"{expected}; a number in a unit needs its measure, as in {example}")
+    factors = TIMES if unit == "s" else {unit: 1.0}
+    if suffix and suffix not in factors:
+        raise ValueError(f"--tolerance {text}: {name} has the unit {unit or '1'}, not {suffix!r}")
+    return Tolerance(amount * factors.get(suffix, 1.0), relative=False)
+
+
+def measure(name: str) -> Measure:
+    """Return the declaration of a measure; a measure without one has no better direction."""
+    return DECLARED.get(name, Measure(name))
+
+
+def selected(texts: Sequence[str], known: Collection[str]) -> list[Measure]:
+    """Return the measures to compare, in the order of their declaration or as named.
+
+    Parameters
+    ----------
+    texts
+        Names, separated by commas; if empty, all declared measures with a direction.
+    known
+        The measures of the results.
+
+    Raises
+    ------
+    ValueError
+        If a measure is unknown, or if the results have none.
+    """
+    names = [name for text in texts for name in (part.strip() for part in text.split(",")) if name]
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"--measures {name}: there is no measure {name!r}{suggestion(name, known) or unknown(known)}"
+            )
+    if texts and not names:
+        raise ValueError("--measures: expected names of measures, as in --measures goodput_bps,completion_mean")
+    chosen = names or [name for name, each in DECLARED.items() if each.better and name in known]
+    if not chosen:
+        raise ValueError(f"the results have no measure with a better direction; name measures{unknown(known)}")
+    return [measure(name) for name in dict.fromkeys(chosen)]
+
+
+def unknown(known: Collection[str]) -> str:
+    """Return the list of known measures for a message."""
+    return f" (known: {', '.join(known) or 'none'})"

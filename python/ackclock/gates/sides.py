@@ -1,0 +1,193 @@
+"""Reading of the two results: the runs of every point."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock import _core
+from ackclock.datasets import Dataset
+from ackclock.files import storage
+from ackclock.statistics.fairness import jain_index
+from ackclock.stored import StoredResult, read
+from ackclock.texts.labels import last_part
+
+if TYPE_CHECKING:
+    import polars
+
+REPEATED = ("seed", "start_offset")
+"""Last parts of labels whose values are repetitions of a point."""
+COSTS = ("point", "seed", "hash", "run", "version", "error", "events", "cpu_s", "wall_s", "warnings")
+"""Columns of the runs of a dataset that are no measures."""
+
+Point = tuple[tuple[str, str], ...]
+"""Labels of a point with their values, without repetitions."""
+Repetition = tuple[str, ...]
+"""Seed and other repetitions: runs of two results with equal ones are a pair."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a point.
+
+    Attributes
+    ----------
+    scenario : str
+        Hash of its scenario.
+    content : str
+        Equal for equal results: a hash of all events, or of scenario and program.
+    error : str
+        The reason why it failed; empty if it finished.
+    values : dict
+        Its measures; a measure without a value is missing.
+    """
+
+    scenario: str
+    content: str
+    error: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two results.
+
+    Attributes
+    ----------
+    folder : Path
+        Its folder.
+    points : dict
+        The runs of each point.
+    measures : tuple of str
+        Names of its measures.
+    notes : tuple of str
+        Remarks for the reader, such as an interrupted sweep.
+    """
+
+    folder: Path
+    points: Mapping[Point, Mapping[Repetition, Run]]
+    measures: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def open_side(folder: Path) -> Side:
+    """Read a result: a folder of ``ackclock run --out`` or of ``ackclock sweep``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no result.
+    ValueError
+        If it holds a result of another kind, or no finished run.
+    """
+    manifest = json.loads(storage.manifest_text(folder))
+    kind = manifest.get("kind")
+    if kind == "dataset":
+        dataset = Dataset(folder)
+        found = of_table(folder, dataset.runs.collect(), dataset.labels)
+        return found if dataset.complete else replace(found, notes=(_unfinished(folder, manifest, _count(found)),))
+    if kind not in ("run", "sweep"):
+        raise ValueError(
+            f"{folder}: holds a result of the kind {kind!r}; the gate compares folders of ackclock run and sweep"
+        )
+    unfinished = manifest.get("state") == "interrupted"
+    notes = (_unfinished(folder, manifest, len(manifest["runs"])),) if unfinished else ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the note says the same
+        results = read(folder)
+    made = ((result.labels, result.manifest["seed"], _of_result(result)) for result in results)
+    return _side(folder, made, MEASURES, notes)
+
+
+def _unfinished(folder: Path, manifest: Mapping[str, Any], count: int) -> str:
+    return f"{folder}: the sweep is {manifest.get('state')}; {count} of {manifest.get('planned')} runs are stored"
+
+
+def _count(side: Side) -> int:
+    return sum(map(len, side.points.values()))
+
+
+def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Side:
+    """Take the runs of a dataset.
+
+    Parameters
+    ----------
+    folder
+        Its folder.
+    runs
+        A row for each point and seed: labels, ``seed``, ``hash``, ``run``, ``error``, and measures.
+    labels
+        The columns that are labels.
+    """
+    numeric = [name for name, kind in runs.schema.items() if kind.is_numeric()]
+    measures = tuple(name for name in numeric if name not in COSTS and name not in labels)
+
+    def made() -> Iterable[tuple[dict[str, str], object, Run]]:
+        for row in runs.iter_rows(named=True):
+            values = {name: float(row[name]) for name in measures if _is_finite(row[name])}
+            # A label that is also a column has a prefix.
+            own = {label.removeprefix("label."): str(row[label]) for label in labels}
+            yield own, row["seed"], Run(str(row["hash"]), str(row["run"]), row["error"] or "", values)
+
+    return _side(folder, made(), measures, ())
+
+
+def _side(
+    folder: Path,
+    made: Iterable[tuple[Mapping[str, str], object, Run]],
+    measures: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Side:
+    points: dict[Point, dict[Repetition, Run]] = {}
+    for labels, seed, run in made:
+        # A label for the seed itself says nothing new, so that an axis `seed` and the option --seeds make equal pairs.
+        repeated = [value for label, value in labels.items() if last_part(label) in REPEATED and value != str(seed)]
+        point = tuple((label, value) for label, value in labels.items() if last_part(label) not in REPEATED)
+        points.setdefault(point, {})[(str(seed), *repeated)] = run
+    if not points:
+        raise ValueError(f"{folder}: there is no finished run")
+    return Side(folder, points, measures, notes)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+FLOWS = ("flows", "delivered_bytes", "goodput_bps", "jain", "sent_packets", "retransmitted_packets",
+         "dropped_packets", "timeouts", "finished_flows", "completion_mean", "completion_median",
+         "completion_p95")  # fmt: skip
+LINK = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_max", "drops")
+MEASURES = (*FLOWS, *LINK)
+"""The measures of a stored run: those of all its flows, and those of its bottleneck."""
+
+
+def _of_result(result: StoredResult) -> Run:
+    values = _of_flows(result.flows) | _of_bottleneck(result)
+    finite = {name: float(value) for name, value in values.items() if _is_finite(value)}
+    return Run(str(result.manifest["hash"]), str(result.manifest["trace_hash"]), "", finite)
+
+
+def _of_flows(flows: polars.DataFrame) -> dict[str, Any]:
+    times = flows["completion_time"].drop_nulls()
+    sums = ("delivered_bytes", "goodput_bps", "sent_packets", "retransmitted_packets", "dropped_packets", "timeouts")
+    return {
+        "flows": flows.height,
+        **{name: flows[name].sum() for name in sums},
+        "jain": jain_index(flows["goodput_bps"].drop_nulls().to_list()) if flows.height else None,
+        "finished_flows": len(times),
+        "completion_mean": times.mean(),
+        "completion_median": times.median(),
+        "completion_p95": times.quantile(0.95, "linear"),
+    }
+
+
+def _of_bottleneck(result: StoredResult) -> dict[str, Any]:
+    place = str(result.directory / "scenario.toml")
+    scenario = _core.Scenario.restore(result.to_toml(), place, bool(result.manifest["python_controls"]))
+    found = [row for row in result.links.iter_rows(named=True) if row["name"] == scenario.bottleneck]
+    return {name: found[0][name] for name in LINK} if found else {}

@@ -1,0 +1,165 @@
+"""The report of one run: what each flow got, what it did to the queue, and its curves over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars
+
+from ackclock import stored
+from ackclock.columns import of
+from ackclock.experiments import curves
+from ackclock.reports import (
+    Answer,
+    Axis,
+    Column,
+    Figure,
+    Panel,
+    Part,
+    Section,
+    Series,
+    Table,
+    Text,
+    Verbatim,
+    from_lines,
+    page,
+)
+from ackclock.reports.pages import Sentence
+from ackclock.statistics.fairness import jain_index
+from ackclock.stored import StoredResult
+from ackclock.texts.numbers import counted, number
+
+MOST_BARS = 40
+MOST_CURVES = 12
+HIDDEN = ("delivered_packets", "ssthresh_final", "path_rtt", "path_bps", "slow_start_exit_ratio")
+"""Columns of flows that the page omits: others say the same."""
+
+
+def stored_run(directory: Path) -> str:
+    """Return the report of a run that ``ackclock run --out`` or `Result.write` wrote.
+
+    Raises
+    ------
+    OSError
+        If a table is missing or damaged.
+    """
+    result = stored.read(directory)[0]
+    flows, links = result.flows, result.links
+    drawn = _curves(result)
+    lead = drawn.pop("throughput", None) or drawn.pop("cwnd", None) or _bars(flows)
+    sections = [
+        Section("Curves", list(drawn.values())),
+        Section("Flows", [_table(flows, "flows")], printed=True),
+        Section("Links", [_table(links.filter(polars.col("arrivals") > 0), "links")], printed=True),
+        Section("Completion times", _completion(result)),
+        Section("Scenario", [Verbatim(result.to_toml())]),
+    ]
+    about = f"seed {result.manifest['seed']}, {number(result.duration)} s, {counted(flows.height, 'flow')}"
+    answer = Answer([_answer(flows, links), *_warnings(result)], lead)
+    footer = f"scenario {result.manifest['hash'][:16]}, run {result.manifest['trace_hash'][:16]}"
+    return page(result.name, answer, [section for section in sections if section.items], about=about, footer=footer)
+
+
+def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:
+    """Say what the flows got, and what the busiest link saw."""
+    rates = flows.select("name", polars.col("goodput_bps").fill_null(0.0).cast(polars.Float64)).sort("goodput_bps")
+    said = []
+    if flows.height == 1:
+        said.append(f"The flow {rates.row(0)[0]} got a goodput of {_rate(rates.row(0)[1])}.")
+    elif flows.height:
+        (least, low), (most, high) = rates.row(0), rates.row(-1)
+        fairness = jain_index(rates["goodput_bps"].to_list())
+        said.append(
+            f"The {flows.height:,} flows got {_rate(float(rates['goodput_bps'].sum()))} together: from {_rate(low)} "
+            f"({least}) to {_rate(high)} ({most})"
+            + ("." if fairness is None else f"; Jain's index is {number(fairness, 3)}.")
+        )
+    completed = flows["completion_time"].drop_nulls()
+    if len(completed):
+        median = float(np.median(completed.to_numpy()))
+        said.append(f"{counted(len(completed), 'flow')} finished, in a median of {number(median, 3)} s.")
+    busy = links.filter(polars.col("rate_bps").is_not_null()).sort("utilisation", descending=True, nulls_last=True)
+    if busy.height:
+        link = busy.row(0, named=True)
+        waited = link["sojourn_mean"]
+        wait = f", delayed packets by {number(1e3 * waited, 3)} ms on average" if waited is not None else ""
+        said.append(
+            f"The busiest link, {link['name']}, was used {number(100 * link['utilisation'], 3)} % of the run{wait}, "
+            f"and dropped {counted(link['drops'], 'packet')}."
+        )
+    return " ".join(said) or "No flow sent anything."
+
+
+def _rate(bits: float) -> str:
+    return f"{number(bits / 1e6, 3)} Mbit/s"
+
+
+def _warnings(result: StoredResult) -> list[Sentence]:
+    return [[Part("Warning: ", mark="note"), each["text"]] for each in result.warnings]
+
+
+def _bars(flows: polars.DataFrame) -> Figure | None:
+    shown = flows.head(MOST_BARS)
+    if not shown.height:
+        return None
+    names = shown["name"].cast(polars.String).to_list()
+    rates = (shown["goodput_bps"].fill_null(0.0).cast(polars.Float64) / 1e6).to_numpy()
+    panel = Panel([Series("goodput", names, rates, "bars")], x=Axis("flow", names=names), y=Axis("goodput (Mbit/s)"))
+    note = f"The first {MOST_BARS} of {flows.height:,} flows." if flows.height > MOST_BARS else ""
+    return Figure("Goodput of each flow", [panel], note=note)
+
+
+def _curves(result: StoredResult) -> dict[str, Figure]:
+    """Return the figures of the recorded traces, by name."""
+    time, made = Axis("time (s)"), {}
+
+    def add(name: str, title: str, axis: str, lines: Sequence[curves.Line]) -> None:
+        if lines:
+            note = f"The first {MOST_CURVES} of {len(lines):,} curves." if len(lines) > MOST_CURVES else ""
+            panel = Panel(from_lines(lines[:MOST_CURVES]), x=time, y=Axis(axis))
+            made[name] = Figure(title, [panel], name, note=note)
+
+    if "delivered" in result.traces:
+        add("throughput", "Throughput of each flow", "throughput (Mbit/s)", curves.throughput_lines(result))
+    if "cwnd" in result.traces:
+        lines = curves.cwnd_lines(result)
+        add("cwnd", "Congestion window of each flow; thin: ssthresh", "cwnd (segments)", lines)
+    if "rtt" in result.traces:
+        flows = [(it.label, it.columns) for it in curves.per_flow(result, "rtt")]
+        lines = [curves.Line(label, own["time"], own["rtt"].astype(float) * 1e3, step=False) for label, own in flows]
+        add("rtt", "Round-trip time of each flow", "round-trip time (ms)", lines)
+    if "queue" in result.traces:
+        table = result.trace("queue").with_columns(polars.col("link").cast(polars.String))
+        lines = [
+            curves.Line(part["link"][0], part["time"].to_numpy(), part["packets"].to_numpy().astype(float))
+            for part in table.partition_by("link", maintain_order=True)
+        ]
+        add("queue", "Queue of each link", "queue (packets)", [line for line in lines if line.y.max(initial=0.0) > 1])
+    if "internals" in result.traces and result.trace("internals").height:
+        for name, lines in curves.internal_lines(result).items():
+            add(f"internals-{name}", f"Internal quantity {name}", name, lines)
+    return made
+
+
+def _table(table: polars.DataFrame, kind: str) -> Table:
+    """Return all columns that say something, with their meanings."""
+    known = {column.name: column for column in of(kind)}
+    names = [name for name in table.columns if name not in HIDDEN and not table[name].is_null().all()]
+    columns = [
+        Column(name, "number" if table[name].dtype.is_numeric() else "text", known[name].unit, known[name].meaning)
+        for name in names
+    ]
+    shown = table.select(names).with_columns(polars.col(polars.Categorical, polars.Enum).cast(polars.String))
+    return Table(columns, shown.rows(), note="The pointer on a heading shows its meaning.")
+
+
+def _completion(result: StoredResult) -> list[Table | Text]:
+    found = result.completion()
+    if not found.height or result.flows["completion_time"].is_null().all():
+        return []
+    columns = [
+        Column(name.replace("_", " "), "number" if kind.is_numeric() else "text") for name, kind in found.schema.items()
+    ]
+    return [Table(columns, found.rows())]
