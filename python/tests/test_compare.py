@@ -118,6 +118,14 @@ def test_completion_of_transfers_is_that_of_their_flights(shared: Path) -> None:
     assert other["exit_time_lost"] is None
 
 
+def test_unfinished_transfers_are_named(shared: Path) -> None:
+    options = {"flow.size": "100 packets", "duration": "60 ms"}
+    found = judged(["reno", "initial_window=2 segments"], [str(shared)], seeds=2, extra=options)
+    text = "reno on shared: 1 unfinished transfers a run count until its end"
+    assert words.notes(found)[0] == text
+    assert found.rows[0]["unfinished"] == 1
+
+
 def test_start_ups_against_the_ideal_exit(shared: Path) -> None:
     exact = math.ceil(BDP)
     found = judged([f"initial_ssthresh={exact} segments", "initial_ssthresh=4 segments"], [str(shared)])
@@ -317,7 +325,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert (manifest["kind"], manifest["state"], manifest["runs"]) == ("comparison", "complete", 27)
     page = (tmp_path / "one" / "report.html").read_text()
-    assert report.rebuild(tmp_path / "one") == page
+    assert report.stored_comparison(tmp_path / "one") == page
     assert one.stdout.splitlines()[0] in page.replace("&#39;", "'")
     again = cli(*command, "--out", "one")
     assert "0 runs in" in again.stderr
@@ -328,7 +336,7 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
 def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> None:
     command = ["compare", "reno", "--reference", "cubic", "--on", "shared.toml", "--seeds", "2", "--duration", "2 s"]
     with pytest.raises(FileNotFoundError, match="no complete comparison here"):
-        report.rebuild(tmp_path)
+        report.stored_comparison(tmp_path)
     found = json.loads(cli(*command, "--json").stdout)
     assert found["reference"] == "cubic"
     assert [row["contender"] for row in found["rows"]] == ["cubic", "reno"]

@@ -15,6 +15,7 @@ KINDS = {
     "sweep": "ackclock.reports.sweeps:stored_sweep",
     "dataset": "ackclock.reports.sweeps:stored_dataset",
     "matrix": "ackclock.matrices.report:stored_matrix",
+    "comparison": "ackclock.comparisons.report:stored_comparison",
     "paper": "ackclock.papers.report:stored_paper",
     "comparison": "ackclock.comparisons.report:rebuild",
 }

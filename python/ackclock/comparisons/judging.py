@@ -16,10 +16,10 @@ from typing import Any, Literal
 from ackclock.comparisons.measuring import START, TESTED, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
-from ackclock.statistics import pairs, ratios
+from ackclock.statistics import pairs, ratios, tails
 from ackclock.statistics.families import holm
 from ackclock.statistics.harm import harm_to_less, harm_to_more
-from ackclock.statistics.intervals import Interval, interval
+from ackclock.statistics.intervals import Interval, degenerate, interval
 
 Verdict = Literal["better", "worse", "same", "unclear"]
 SIGNIFICANCE = 0.05
@@ -206,10 +206,10 @@ class Judged:
             return pairs.equivalent(of, to, math.log(1 - self.margin), math.log(1 + self.margin)).p_value
         if METRICS[metric].relation == "difference":
             return pairs.equivalent(of, to, -self.margin, self.margin).p_value
-        # The ratio of means is below 1 + margin exactly if the mean of a − (1 + margin)·b is below 0.
-        above = pairs.equivalent(of, [(1 + self.margin) * b for b in to], -math.inf, 0.0).p_value
-        below = pairs.equivalent(of, [(1 - self.margin) * b for b in to], 0.0, math.inf).p_value
-        return None if above is None or below is None else max(above, below)
+        if degenerate(of) and degenerate(to):
+            return None
+        sides = tails.of_ratio(of, to, 1 + self.margin).below, tails.of_ratio(of, to, 1 - self.margin).above
+        return max(sides)
 
     def against(self, place: Place, index: int, metric: str) -> Contrast | None:
         """Return a contender against the reference; None for the reference itself and without values."""

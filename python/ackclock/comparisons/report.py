@@ -127,7 +127,7 @@ def write(judged: Judged, directory: Path) -> Path:
     return directory / "report.html"
 
 
-def rebuild(directory: Path) -> str:
+def stored_comparison(directory: Path) -> str:
     """Return the HTML report of a comparison on disk.
 
     Raises
@@ -158,6 +158,7 @@ def _context(judged: Judged) -> dict[str, Any]:
         "columns": columns,
         "rows": rows,
         "legend": words.legend(judged),
+        "notes": words.notes(judged),
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
         "method": [words.method(judged), words.harm_method(judged)],
         "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
@@ -175,7 +176,12 @@ def _page(context: Mapping[str, Any]) -> str:
         for values, texts in zip(made.rows, context["rows"], strict=True)
     ]  # fmt: skip
     sections = [
-        Section("Table", [Table(made.columns, rows, note=context["legend"])], folded=False, printed=True),
+        Section(
+            "Table",
+            [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"])],
+            folded=False,
+            printed=True,
+        ),
         Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
         Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
     ]

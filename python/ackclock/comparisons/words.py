@@ -160,6 +160,18 @@ def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
     return columns, rows
 
 
+def notes(judged: Judged) -> list[str]:
+    """Name transfers that did not finish: their completion times are too short."""
+    found = []
+    for place in judged.places:
+        for index, name in enumerate(judged.names):
+            counts = [row["unfinished"] or 0.0 for row in judged.values[place.name, index]]
+            if sum(counts):
+                mean = number(sum(counts) / len(counts), 2)
+                found.append(f"{name} on {place.name}: {mean} unfinished transfers a run count until its end")
+    return found
+
+
 def legend(judged: Judged) -> str:
     """Explain the signs of the table."""
     base = judged.names[0]
