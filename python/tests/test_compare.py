@@ -327,6 +327,8 @@ def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: 
     page = (tmp_path / "one" / "report.html").read_text()
     assert report.stored_comparison(tmp_path / "one") == page
     assert one.stdout.splitlines()[0] in page.replace("&#39;", "'")
+    assert cli("report", "one").returncode == 0
+    assert (tmp_path / "one" / "report.html").read_text() == page
     again = cli(*command, "--out", "one")
     assert "0 runs in" in again.stderr
     assert "27 were stored" in again.stderr
