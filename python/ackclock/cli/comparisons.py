@@ -37,6 +37,8 @@ def compare_command(
     from ackclock.comparisons import report
 
     outcome = Outcome(plan, report.begin(out, plan) if out is not None else {})
+    if out is not None:
+        outcome.keep = report.journal(out).add
     stopped = _run(plan, outcome, jobs)
     judged = judging.Judged(outcome, margin / 100)
     written = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -170,12 +170,15 @@ class Outcome:
         The units of each place with their runs.
     reused : int
         Number of runs that an earlier attempt measured.
+    keep : callable or None
+        Called with the key and the measurements of every run that finishes, to store them at once.
     """
 
     plan: Plan
     measured: dict[str, Row]
     units: dict[str, list[tuple[Unit, Runs]]] = field(default_factory=dict)
     reused: int = 0
+    keep: Callable[[str, Row], None] | None = None
 
     def has(self, point: Point[Row]) -> bool:
         """Whether a run is measured."""
@@ -183,6 +186,8 @@ class Outcome:
 
     def put(self, point: Point[Row], row: Row) -> None:
         """Store the measurements of a run."""
+        if self.keep is not None and not self.has(point):
+            self.keep(point.key, row)
         self.measured[point.key] = row
 
     @property

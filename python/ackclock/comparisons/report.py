@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,12 +19,15 @@ from ackclock.comparisons.measuring import COLUMNS, Row
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets, toml
+from ackclock.files.journal import Journal
 from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
 from ackclock.reports.rendering import render
 from ackclock.texts.numbers import finite
 
 KIND = "comparison"
 MEASURED_FILE = "measured.parquet"
+FRESH_FILE = "measured.jsonl"
+"""The journal of an attempt; a killed process leaves it."""
 PAGE_FILE = "report.json"
 WRITTEN = (
     *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
@@ -52,14 +56,20 @@ def begin(directory: Path, plan: Plan) -> dict[str, Row]:
 
 
 def _measured(directory: Path) -> dict[str, Row]:
-    """Read stored measurements; ignore a file that cannot be read."""
-    try:
+    """Read stored measurements; ignore a file or a line that cannot be read."""
+    known: dict[str, Row] = {}
+    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
         kept = polars.read_parquet(directory / MEASURED_FILE)
         columns = [name for name in kept.columns if name != "key"]
         # A run has the columns of one of two measurements; the others are missing.
-        return {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
-    except (OSError, polars.exceptions.PolarsError):
-        return {}
+        known = {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
+    fresh = journal(directory).read()
+    return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) <= set(COLUMNS)}}
+
+
+def journal(directory: Path) -> Journal:
+    """Return the file that gets the measurements of a run as soon as it is finished."""
+    return Journal(directory / FRESH_FILE)
 
 
 def keep(outcome: Outcome, directory: Path, state: str) -> None:
@@ -67,6 +77,7 @@ def keep(outcome: Outcome, directory: Path, state: str) -> None:
     rows = [{"key": key, **dict.fromkeys(COLUMNS), **row} for key, row in sorted(outcome.measured.items())]
     schema = {"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64)}
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, schema))
+    journal(directory).remove()
     _write_manifest(directory, outcome.plan, state, len(outcome.points))
 
 
