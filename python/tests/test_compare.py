@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from ackclock.cli.comparisons import compare_command
 from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
 from ackclock.comparisons.judging import Judged
 from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.files.journal import Journal
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.sequential import Stopping
 
@@ -378,3 +382,19 @@ def test_a_stopped_comparison_continues(
     assert f"{stored} were stored" in capsys.readouterr().err
     assert polars.read_parquet(folder / "measured.parquet").height == 18
     assert (folder / "report.html").exists()
+
+
+def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    arguments = ["compare", "reno", "cubic", "--on", str(shared), "--duration", "60 s", "--jobs", "1", "--out", "out"]
+    process = subprocess.Popen([sys.executable, "-m", "ackclock", *arguments, "--seeds", "100"], cwd=tmp_path)
+    kept = tmp_path / "out" / report.FRESH_FILE
+    while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    finished = len(Journal(kept).read())
+    assert finished > 3
+    again = cli(*arguments, "--seeds", "2")
+    assert again.returncode == 0, again.stderr
+    assert f"{min(finished, 12)} were stored" in again.stderr
+    assert not kept.exists()
