@@ -3,7 +3,7 @@
 The first line of a block says what it is:
 
 - ``toml`` is a scenario, ``toml NAME.toml`` one that later blocks of the page use, ``toml wrong`` one that is refused,
-  and ``toml part`` no scenario of its own;
+  ``toml tuning NAME.toml`` a file of a tuning, and ``toml part`` neither;
 - ``python run`` is executed, ``python run needs=NAME`` only where that package is installed;
 - ``console`` holds commands after ``$ `` with what they print; only those of ackclock are executed.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
+from ackclock.tuning import schema
 
 from .conftest import ROOT, Cli
 
@@ -74,6 +75,9 @@ def check_scenario(block: Block, words: list[str], folder: Path, place: str) -> 
     names = [word for word in words if word.endswith(".toml")]
     path = folder / (names[0] if names else "scenario.toml")
     path.write_text(block.text, encoding="utf-8")
+    if "tuning" in words:
+        schema.read(path)
+        return
     if "wrong" in words:
         with pytest.raises(ackclock.ScenarioError):
             ackclock.load(path)

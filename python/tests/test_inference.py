@@ -12,7 +12,7 @@ from ackclock.statistics.bootstrap import bootstrap
 from ackclock.statistics.families import benjamini_hochberg, holm
 from ackclock.statistics.intervals import interval
 from ackclock.statistics.pairs import compare, equivalent, runs_for
-from ackclock.statistics.sequential import Stopping, more_seeds, stopping
+from ackclock.statistics.sequential import Stopping
 from ackclock.statistics.series import batch_means, warm_up
 
 TRIALS = 10_000
@@ -247,24 +247,3 @@ def test_steps_never_exceed_the_most_runs() -> None:
     assert rule.more([2.0] * 4) == 2, "equal runs show no scatter"
     assert rule.more([-1.0, 1.0, -1.0, 1.0]) == 2, "a share of 0 is never reached"
     assert rule.more([100.0, 100.1, 99.9, 100.0]) == 0
-
-
-def test_rules_are_read_from_texts() -> None:
-    assert stopping("2 %", 50) == Stopping(0.02, relative=True, at_least=10, at_most=50)
-    assert stopping("0.5", 5) == Stopping(0.5, at_least=5, at_most=5)
-    for wrong in ("", "0 %", "-1", "2 s", "1e999"):
-        with pytest.raises(ValueError, match="expected a share of the mean"):
-            stopping(wrong, 50)
-    with pytest.raises(ValueError, match="at least 2 runs"):
-        stopping("2 %", 1)
-
-
-def test_the_least_certain_measure_decides() -> None:
-    rules = {"a": Stopping(0.5, at_least=4, at_most=20), "b": Stopping(0.01, at_least=4, at_most=20)}
-    sure, unsure = [1.0, 1.1, 0.9, 1.0], [1.0, 2.0, 3.0, 4.0]
-    assert more_seeds(rules, {}) == 4
-    assert more_seeds(rules, {"a": sure, "b": sure}) == 2
-    assert more_seeds({"a": rules["a"]}, {"a": sure}) == 0
-    assert more_seeds(rules, {"a": sure, "b": [None] * 4}) == 0, "a measure that never has a value"
-    assert more_seeds(rules, {"a": sure, "b": [None, *unsure]}) == 2
-    assert more_seeds(rules, {"a": sure, "b": [None] * 16 + unsure}) == 0, "no further run is allowed"

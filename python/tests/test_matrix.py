@@ -336,14 +336,16 @@ def test_the_correction_covers_all_compositions_once(small: Matrix) -> None:
 
 def test_only_compositions_that_stay_better_are_marked() -> None:
     def row(key: str, ends: tuple[float, float, float], holm: float | None) -> dict[str, Any]:
-        names = (f"{key}_vs", f"{key}_vs_low", f"{key}_vs_high", f"{key}_holm")
-        return dict(zip(names, (*ends, holm), strict=True))
+        names = (f"{key}_vs", f"{key}_vs_low", f"{key}_vs_high", f"{key}_holm", key)
+        return dict(zip(names, (*ends, holm, 0.08), strict=True))
 
     assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.01), "goodput_bps") == "* ×1.200 [×1.100, ×1.300]"
     assert crosstables.against(row("goodput_bps", (1.2, 1.1, 1.3), 0.06), "goodput_bps") == "×1.200 [×1.100, ×1.300]"
     assert not crosstables.wins(row("goodput_bps", (0.8, 0.7, 0.9), 0.01), "goodput_bps"), "worse"
     assert crosstables.wins(row("loss_rate", (-0.02, -0.03, -0.01), 0.01), "loss_rate")
     assert not crosstables.wins(row("goodput_bps", (1.2, 1.1, 1.3), None), "goodput_bps")
+    assert not crosstables.wins(row("goodput_bps", (1.004, 1.003, 1.005), 0.01), "goodput_bps"), "not visible"
+    assert not crosstables.wins(row("loss_rate", (-0.0006, -0.0007, -0.0005), 0.01), "loss_rate"), "0.7 % of 0.0806"
 
 
 def test_the_map_marks_winners(small: Matrix, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -602,7 +604,7 @@ def test_a_killed_matrix_keeps_finished_runs(cli: Cli, rival: Path, tmp_path: Pa
         time.sleep(0.02)
     process.kill()
     process.wait()
-    finished = len(kept.read_bytes().splitlines()[1:-1])
+    finished = len(kept.read_bytes().splitlines()[:-1])
     assert finished > 3
     with kept.open("ab") as file:
         file.write(b'["an incomplete line')

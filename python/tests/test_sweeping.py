@@ -90,6 +90,12 @@ def test_an_axis_of_seeds_is_the_column_seed(tmp_path: Path) -> None:
     assert "label.seed" not in found.runs.collect_schema().names()
     assert sorted(found.runs.collect()["seed"].unique()) == [3, 4, 5]
     assert found.labels == ["topology.bottleneck.delay", "topology.bottleneck.queue.limit"]
+    assert found.runs.collect().group_by("point").len()["len"].to_list() == [3] * 8
+    # The same points and seeds, given by the option.
+    sweep(scenario(), tmp_path / "same", seeds=5)
+    same = rows(tmp_path / "same").filter(polars.col("seed") >= 3)
+    assert rows(tmp_path / "o").equals(same)
+    assert sweep(scenario(text), tmp_path / "o").stored == 24
     with pytest.raises(ValueError, match="axis seed, so the number of seeds is given twice"):
         sweep(scenario(text), tmp_path / "p", seeds=2)
     assert not (tmp_path / "p").exists()

@@ -11,6 +11,7 @@ import typer
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
+from ackclock.cli.commands.compare import compare
 from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
@@ -23,6 +24,7 @@ from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.sweep import sweep
+from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
 
 app = typer.Typer(
@@ -41,6 +43,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paper": paper,
     "papers": papers,
     "matrix": matrix,
+    "compare": compare,
+    "tune": tune,
     "gate": gate,
     "plot": plot,
     "query": query,

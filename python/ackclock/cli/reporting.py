@@ -15,9 +15,12 @@ KINDS = {
     "sweep": "ackclock.reports.sweeps:stored_sweep",
     "dataset": "ackclock.reports.sweeps:stored_dataset",
     "matrix": "ackclock.matrices.report:stored_matrix",
+    "comparison": "ackclock.comparisons.report:stored_comparison",
     "paper": "ackclock.papers.report:stored_paper",
 }
 """For each kind of a manifest: the function from a folder to its report as HTML. It runs no simulation."""
+AGAIN = {"tuning": "ackclock tune FILE --out", "papers": "ackclock papers --out"}
+"""For other kinds: the command that writes a missing report again, from stored runs."""
 
 
 def report_command(directory: Path, *, out: Path | None, opened: bool, force: bool) -> None:
@@ -25,6 +28,8 @@ def report_command(directory: Path, *, out: Path | None, opened: bool, force: bo
     if not directory.is_dir():
         raise FileNotFoundError(f"{directory}: no such directory; `ackclock run --out` and other commands write one")
     kind = json.loads(storage.manifest_text(directory)).get("kind")
+    if kind in AGAIN:
+        raise ValueError(f"{directory}: the report of this folder is written by: {AGAIN[kind]} {directory}")
     if kind not in KINDS:
         raise ValueError(f"{directory}: no report for results of the kind {kind!r}; known: {', '.join(KINDS)}")
     target = directory / storage.REPORT if out is None else out

@@ -249,7 +249,7 @@ def read_parquet(path: Path) -> polars.DataFrame:
 
 
 def write_manifest(directory: Path, kind: str, entries: dict[str, Any]) -> None:
-    """Write the manifest of a result: the program, and the kind: ``run``, ``sweep``, ``paper`` or ``matrix``."""
+    """Write the manifest of a result: the program, and the kind, such as ``run``, ``sweep`` or ``paper``."""
     manifest = {"program": "ackclock", "version": _core.__version__, "kind": kind, **entries}
     write_text(directory / MANIFEST, json.dumps(manifest, indent=2) + "\n")
 

@@ -145,7 +145,8 @@ def _side(
 ) -> Side:
     points: dict[Point, dict[Repetition, Run]] = {}
     for labels, seed, run in made:
-        repeated = [value for label, value in labels.items() if last_part(label) in REPEATED]
+        # A label for the seed itself says nothing new, so that an axis `seed` and the option --seeds make equal pairs.
+        repeated = [value for label, value in labels.items() if last_part(label) in REPEATED and value != str(seed)]
         point = tuple((label, value) for label, value in labels.items() if last_part(label) not in REPEATED)
         points.setdefault(point, {})[(str(seed), *repeated)] = run
     if not points:

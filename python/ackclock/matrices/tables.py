@@ -16,6 +16,8 @@ from ackclock.texts.numbers import number
 
 UNCLEAR = "unclear"
 SIGNIFICANCE = 0.05
+TOLERANCE = 0.01
+"""Difference relative to the baseline that a plot does not show, as in claims of papers."""
 WINS = "* "
 """Mark of a composition that is better than the baseline after Holm's correction."""
 LEGEND = " (*: better after Holm's correction)"
@@ -65,8 +67,9 @@ def answer(matrix: Crossed, metric: str | None = None) -> list[str]:
     winners = sum(wins(row, keys[row["path"]]) for row in rows)
     total = f"Of {counted.total():,} comparisons with the baseline, each in the metric of its path, "
     words = [f"{counted[word]:,} {'is' if counted[word] == 1 else 'are'} {word}" for word in ("better", "worse")]
-    corrected = f"; after Holm's correction for all of them, {winners:,} remain better" if counted["better"] else ""
-    said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}{corrected}."]
+    said = [f"{total}{words[0]}, {words[1]} and {counted[UNCLEAR]:,} {UNCLEAR}."]
+    if counted["better"]:
+        said[0] = f"{said[0][:-1]}; after Holm's correction, {winners:,} remain better by more than 1 %."
     base = matrix.plan.baseline.labels
     # Gains in different metrics have no common size, so only the most frequent metric counts.
     key = Counter(keys.values()).most_common(1)[0][0] if keys else ""
@@ -170,9 +173,15 @@ def against(row: Row, key: str) -> str:
 
 
 def wins(row: Row, key: str) -> bool:
-    """Whether a composition is better than the baseline after Holm's correction for all compositions and paths."""
-    corrected = row[f"{key}_holm"]
-    return corrected is not None and corrected < SIGNIFICANCE and _word(row, key) == "better"
+    """Whether a composition is visibly better than the baseline, also after Holm's correction.
+
+    The correction covers all compositions and paths; the difference must exceed `TOLERANCE`.
+    """
+    corrected, mean, versus = (row[name] for name in (f"{key}_holm", key, f"{key}_vs"))
+    if corrected is None or corrected >= SIGNIFICANCE or _word(row, key) != "better":
+        return False
+    share = abs(versus - 1) if METRICS[key].relation == "ratio" else abs(versus)
+    return bool(share > TOLERANCE * (1 if METRICS[key].relation == "ratio" else abs(mean - versus)))
 
 
 def relative(found: float, metric: Metric) -> str:

@@ -31,6 +31,7 @@ from ackclock.reports import (
 )
 from ackclock.reports.pages import Item, Sentence
 from ackclock.statistics.intervals import Interval, rounded
+from ackclock.texts import numbers
 
 KIND = "papers"
 VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "cannot tell", "not run")
@@ -71,7 +72,7 @@ def _page(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], *
         Section(f"Each idea on {HOST}", [*_today(done, effects)], folded=False, anchor="today"),
         *(_section(item, effects.get(item.paper.name, ())) for item in done),
     ]
-    about = f"{len(done)} papers reproduced{', quick: a subset of each plan' if quick else ''}"
+    about = f"{numbers.counted(len(done), 'paper')} reproduced{', quick: a subset of each plan' if quick else ''}"
     return page(
         "Five ideas for TCP, and what is left of them" if len(done) == 5 else "Papers reproduced",
         Answer(_answer(done, effects), _lead(done)), sections, about=about,
@@ -80,8 +81,8 @@ def _page(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]], *
 
 def _answer(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) -> list[Sentence]:
     total: Counter[Verdict] = sum((item.counts for item in done), Counter())
-    counted = f"Of {total.total()} claims in {len(done)} papers, {answers.count_words(total)}."
-    said: list[Sentence] = [counted]
+    claims, papers = numbers.counted(total.total(), "claim"), numbers.counted(len(done), "paper")
+    said: list[Sentence] = [f"Of {claims} in {papers}, {answers.count_words(total)}."]
     if effects:
         better = [name for name, own in effects.items() if _gains(own)]
         names = {item.paper.name: item.paper.title for item in done}
@@ -125,8 +126,9 @@ def _today(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]]) 
     ]
     note = "Ratios of means with 95 % intervals over seeds (Fieller's); a dashed line marks no change."
     text = (
-        f"The parts of each idea replace those of one flow of {HOST} (CUBIC, RACK-TLP, initial window of ten segments). "
-        "The line has 50 Mbit/s, a round-trip time drawn between 20 and 100 ms, and a queue of one bandwidth-delay product."
+        f"The parts of each idea replace those of one flow of {HOST}, which has CUBIC, RACK-TLP and an initial window "
+        "of ten segments. The line has 50 Mbit/s, a round-trip time drawn between 20 and 100 ms, and a queue of one "
+        "bandwidth-delay product."
     )
     figure = Figure(f"Each idea against {HOST} as it is", panels, "ratios", numbers=Table(columns, rows), note=note)
     return [Text(text), figure]

@@ -71,7 +71,7 @@ class Effect:
 
     @property
     def verdict(self) -> str:
-        """ "better", "worse", "no clear difference", or "unknown" without an interval."""
+        """The effect in words: better, worse, no clear difference, or unknown without an interval."""
         if not self.ratio.finite:
             return "unknown"
         if self.ratio.low <= 1.0 <= self.ratio.high:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ackclock.statistics.intervals import Interval, interval
@@ -83,55 +82,3 @@ class Stopping:
         if now.known and limit > 0:
             most = min(most, math.ceil(count * ((now.high - now.low) / 2 / limit) ** 2))
         return min(max(most, count + 1), self.at_most) - count
-
-
-def stopping(precision: str, at_most: int, at_least: int = 10, confidence: float = 0.95) -> Stopping:
-    """Read a rule as users write it.
-
-    Parameters
-    ----------
-    precision
-        Largest distance from the mean to an end of its interval: a share of the mean, as in ``"2 %"``, or a number in
-        the measure's unit.
-    at_most, at_least, confidence
-        As in `Stopping`; `at_least` is at most `at_most`.
-
-    Raises
-    ------
-    ValueError
-        If the precision is neither, or not above 0, or if `at_most` is below 2.
-    """
-    parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(%?)\s*", precision)
-    value = float(parts[1]) if parts else 0.0
-    if parts is None or not 0 < value < math.inf:
-        raise ValueError(f"precision {precision!r}: expected a share of the mean, as in '2 %', or a number above 0")
-    if at_most < 2:
-        raise ValueError(f"at_most {at_most}: an interval needs at least 2 runs")
-    relative = bool(parts[2])
-    return Stopping(value / 100 if relative else value, relative, min(at_least, at_most), at_most, confidence)
-
-
-def more_seeds(rules: Mapping[str, Stopping], samples: Mapping[str, Sequence[float | None]]) -> int:
-    """Return the number of seeds to run before the next look at a point: the largest that a measure needs.
-
-    Parameters
-    ----------
-    rules
-        The rule of each measure.
-    samples
-        The values of each measure so far; a run without a value counts as a run, but not for the interval.
-
-    Returns
-    -------
-    int
-        0 if every measure is known well enough, or its rule allows no further run.
-    """
-    wanted = [0]
-    for measure, rule in rules.items():
-        values = samples.get(measure, ())
-        known = [value for value in values if value is not None]
-        left = rule.at_most - len(values)
-        # A measure without any value after the first runs never gets one.
-        hopeless = not known and len(values) >= rule.at_least
-        wanted.append(0 if hopeless else min(rule.more(known), max(left, 0)))
-    return max(wanted)

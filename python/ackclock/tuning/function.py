@@ -1,0 +1,101 @@
+"""The function that tunes: search, judgement, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ackclock.files import storage
+from ackclock.tuning import results
+from ackclock.tuning.judging import judge
+from ackclock.tuning.outcome import Tuned
+from ackclock.tuning.report import report
+from ackclock.tuning.runs import Runs
+from ackclock.tuning.schema import Tuning
+from ackclock.tuning.search import Search, importances, optuna_module
+
+TRIALS = 60
+Progress = Callable[[int, int], None]
+
+
+def tune(
+    tuning: Tuning,
+    *,
+    trials: int = TRIALS,
+    seed: int = 0,
+    jobs: int | None = None,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    note: Callable[[str], None] | None = None,
+) -> Tuned:
+    """Search, judge the best parameters on held-out runs, and write the result.
+
+    Parameters
+    ----------
+    tuning
+        The file.
+    trials
+        Number of trials.
+    seed
+        Seed of the sampler.
+    jobs
+        Number of threads; None: one for each processor. The result does not depend on it.
+    out
+        The folder to write to; the same call continues an interrupted one there.
+    progress
+        Called after each batch with the numbers of finished trials and of all trials.
+    note
+        Called with a message about an earlier search in the folder.
+
+    Raises
+    ------
+    ValueError
+        If the parameters are wrong, a measure has no value, or Optuna is not installed.
+    OSError
+        If the folder cannot be written to.
+    Stopped
+        After Ctrl-C; finished runs are stored.
+    """
+    optuna = optuna_module()
+    entries: dict[str, Any] = {"trials": trials, "seed": seed, "optuna": optuna.__version__}
+    with results.opened(out, tuning, entries) as (store, said):
+        if said and note is not None:
+            note(said)
+        runs = Runs(tuning, store, jobs)
+        search = Search(tuning, runs, seed)
+        try:
+            found = search.run(trials, progress)
+            verdict = judge(tuning, runs, found.reference, search.best())
+        except KeyboardInterrupt:
+            if out is not None:
+                results.write(out, tuning, search.reference, search.trials, None)
+                results.write_manifest(out, tuning, {**entries, "state": "interrupted"})
+            advice = "run the same command to continue" if out is not None else "--out stores finished runs"
+            done: list[object] = [*search.trials, *([None] * (trials - len(search.trials)))]
+            raise Stopped(done, advice) from None
+        whole = Tuned(tuning, found, verdict, importances(found.study), (store.new, len(store)), said)
+        if out is not None:
+            results.write(out, tuning, found.reference, found.trials, verdict)
+            fragment = results.fragment(tuning, verdict.best, whole.answer) if verdict.best.number else ""
+            if fragment:
+                storage.write_text(out / "best.toml", fragment)
+            storage.write_text(out / "report.html", report(whole, fragment))
+            results.write_manifest(out, tuning, {**entries, **whole.to_dict(), "trials": trials, "state": "complete"})
+        return whole
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C stopped a tuning.
+
+    Parameters
+    ----------
+    trials
+        The finished trials; None for an unfinished one.
+    advice
+        How to go on.
+    """
+
+    def __init__(self, trials: list[object], advice: str) -> None:
+        done = sum(trial is not None for trial in trials)
+        super().__init__(f"interrupted: {done} of {len(trials)} trials are finished; {advice}")

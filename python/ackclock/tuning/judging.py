@@ -1,0 +1,121 @@
+"""The judgement of the best trial on held-out runs: whether its gain over the reference survives.
+
+The best of many trials looks better in training than it is, because its choice also selects luck (winner's curse). So
+it is measured again beside the reference on paths and seeds that the search did not use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ackclock.statistics import pairs
+from ackclock.statistics.intervals import Interval
+from ackclock.statistics.pairs import Comparison
+from ackclock.tuning import scores
+from ackclock.tuning.runs import Cells, Runs
+from ackclock.tuning.schema import Tuning
+from ackclock.tuning.search import Trial, measure
+
+ROUNDING = 1e-9
+"""Differences that are smaller, relative to the values, come from rounding."""
+Outcome = Literal["survives", "not shown", "reversed", "no better", "breaks a constraint"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The best trial against the reference.
+
+    Attributes
+    ----------
+    best : Trial
+        The best trial of the search; the reference itself if no trial is better.
+    training, held_out : Comparison or None
+        Paired comparisons of the objective, best minus reference; None if the best is the reference. The interval of
+        training is too favourable, because training chose the best.
+    before, after : (float, float)
+        The objective of reference and best, in training and on the held-out runs.
+    cells : (dict, dict)
+        Held-out measures of reference and best.
+    violations : dict
+        Distance beyond each bound on the held-out runs; above 0 if it does not hold.
+    outcome : str
+        Whether the gain survives on the held-out runs.
+    """
+
+    best: Trial
+    training: Comparison | None
+    held_out: Comparison | None
+    before: tuple[float, float]
+    after: tuple[float, float]
+    cells: tuple[Cells, Cells]
+    violations: dict[str, float]
+    outcome: Outcome
+
+
+def judge(tuning: Tuning, runs: Runs, reference: Trial, best: Trial) -> Verdict:
+    """Measure reference and best on the held-out runs, and compare them.
+
+    Raises
+    ------
+    ValueError
+        If a held-out path does not accept the parameters, or a measure has no value there.
+    Interrupted
+        After Ctrl-C.
+    """
+    base, winner = Trial(0, {}, {}), Trial(best.number, {}, best.settings)
+    measure(runs, tuning.held_out, [base, winner], tuning.held_out.seeds)
+    for trial in (base, winner):
+        if trial.error:
+            raise ValueError(f"held-out path: {trial.error}")
+    goal = tuning.goal
+    try:
+        trained = [scores.objective(goal, each.cells, reference.cells) for each in (reference, best)]
+        held = [scores.objective(goal, each.cells, base.cells) for each in (base, winner)]
+        beyond = scores.violations(tuning, winner.cells, base.cells)
+    except scores.MissingError as error:
+        raise ValueError(f"{tuning.file}: {error} on a held-out path") from None
+    before, after = (
+        (scores.over_paths(one, goal.over, goal.sign), scores.over_paths(other, goal.over, goal.sign))
+        for one, other in (trained, held)
+    )
+    if best.number == reference.number:
+        return Verdict(best, None, None, before, after, (base.cells, winner.cells), beyond, "no better")
+    in_training = compared(
+        scores.units(goal, trained[1], "seeds"), scores.units(goal, trained[0], "seeds")
+    )  # fmt: skip
+    found = compared(scores.units(goal, held[1], tuning.pairs), scores.units(goal, held[0], tuning.pairs))
+    return Verdict(
+        best, in_training, found, before, after, (base.cells, winner.cells), beyond, _outcome(tuning, found, beyond)
+    )
+
+
+def _outcome(tuning: Tuning, found: Comparison, beyond: dict[str, float]) -> Outcome:
+    low, high = found.difference.low, found.difference.high
+    better, worse = (low > 0, high < 0) if tuning.goal.sign > 0 else (high < 0, low > 0)
+    if better and any(value > 0 for value in beyond.values()):
+        return "breaks a constraint"
+    return "survives" if better else "reversed" if worse else "not shown"
+
+
+def compared(of: Sequence[float], to: Sequence[float]) -> Comparison:
+    """Compare pairs; differences that differ only in their last bits count as equal, and show no spread."""
+    found = pairs.compare(of, to)
+    difference = found.difference
+    if difference.known and difference.high - difference.low <= ROUNDING * max(map(abs, (*of, *to))):
+        same = Interval(difference.mean, -math.inf, math.inf, difference.count, "all pairs have the same difference")
+        return replace(found, difference=same, p_value=None, effect=None)
+    return found
+
+
+def per_path(tuning: Tuning, verdict: Verdict) -> list[tuple[str, float, float, Comparison]]:
+    """Compare best and reference on each held-out path over its seeds: name, reference, best, and comparison."""
+    measure_ = tuning.goal.measure
+    base, winner = (scores.column(cells, measure_) for cells in verdict.cells)
+    found = []
+    for place, path in enumerate(tuning.held_out.paths):
+        of, to = ([value for (own, _), value in cells.items() if own == place] for cells in (winner, base))
+        found.append((path.name, scores.mean(to), scores.mean(of), compared(of, to)))
+    return found

@@ -1,0 +1,202 @@
+"""`ackclock report` on every kind of folder, and the contents of the reports of runs and sweeps."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import polars
+import pytest
+
+from ackclock.files import storage
+from ackclock.reports import sweeps
+from ackclock.reports.points import Points, positions
+from ackclock.texts.numbers import number
+
+from .conftest import FIRST, Cli
+
+
+def opening(html: str) -> str:
+    """Return the text of the answer."""
+    return re.sub(r"<[^>]+>", "", html[html.index('id="answer"') : html.index("<figure")])
+
+
+def test_the_report_of_a_run_says_what_the_flow_got(first: Path, tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "out"
+    assert cli("run", first, "--out", out, "--record", "cwnd", "--record", "queue").returncode == 0
+    done = cli("report", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(out / "report.html")
+    html = (out / "report.html").read_text()
+    goodput = polars.read_parquet(out / "flows.parquet")["goodput_bps"][0]
+    assert f"The flow a got a goodput of {number(goodput / 1e6, 3)} Mbit/s" in opening(html)
+    assert 'id="cwnd"' in html
+    assert 'id="queue"' in html
+    assert "limit = &#34;20 packets&#34;" in html, "the scenario is in the report"
+
+
+def test_warnings_of_a_run_are_in_its_answer(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(FIRST.replace('recovery = "sack"', 'size = "2 packets"'))
+    assert cli("run", file, "--out", tmp_path / "out").returncode == 0
+    warnings = json.loads((tmp_path / "out" / "manifest.json").read_text())["warnings"]
+    assert warnings
+    assert cli("report", tmp_path / "out").returncode == 0
+    answer = opening((tmp_path / "out" / "report.html").read_text())
+    assert all(f"Warning: {warning['text'][:20]}" in answer for warning in warnings)
+
+
+def test_a_new_run_removes_the_report_of_the_earlier_one_but_no_file_of_the_user(
+    first: Path, tmp_path: Path, cli: Cli
+) -> None:
+    out = tmp_path / "out"
+    for _ in range(2):
+        assert cli("run", first, "--out", out).returncode == 0
+        assert not (out / "report.html").exists()
+        assert cli("report", out).returncode == 0
+    (out / "report.html").write_text("my own")
+    refused = cli("report", out)
+    assert refused.returncode == 2
+    assert "is not a report" in refused.stderr
+    assert cli("run", first, "--out", out).returncode == 0
+    assert (out / "report.html").read_text() == "my own"
+    assert cli("report", out, "--force").returncode == 0
+    assert storage.is_report(out / "report.html")
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_the_report_of_a_sweep_names_the_best_point(sweep: Path, tmp_path: Path, cli: Cli, command: str) -> None:
+    out = tmp_path / "out"
+    assert cli(command, sweep, "--out", out).returncode == 0
+    done = cli("report", out, "--out", tmp_path / "named.html")
+    assert done.returncode == 0, done.stderr
+    answer = opening((tmp_path / "named.html").read_text())
+    table = polars.concat([polars.read_parquet(file) for file in (out / "runs").glob("*.parquet")]) if (
+        command == "sweep"
+    ) else polars.read_parquet(out / "flows.parquet")  # fmt: skip
+    best = table.sort("goodput_bps", descending=True).row(0, named=True)
+    where = f"limit {best['topology.bottleneck.queue.limit']}, algorithm {best['algorithm']}"
+    assert f"The highest mean, {number(best['goodput_bps'] / 1e6, 3)} Mbit/s, is at {where}." in answer
+
+
+def test_both_kinds_of_sweeps_have_the_same_measures(sweep: Path, tmp_path: Path, cli: Cli) -> None:
+    numbers = {}
+    for command in ("run", "sweep"):
+        assert cli(command, sweep, "--out", tmp_path / command).returncode == 0
+        made = sweeps.stored_sweep if command == "run" else sweeps.stored_dataset
+        html = made(tmp_path / command)
+        rows = html[html.index("<h2>Points</h2>") :].partition("</table>")[0]
+        heads = re.findall(r"<th[^>]*>(.*?)</th>", rows)
+        wanted = [place for place, head in enumerate(heads) if "drops" not in head]
+        cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows.split("<tr>")[2:]]
+        numbers[command] = [heads, [[row[place] for place in wanted] for row in cells]]
+    assert numbers["run"] == numbers["sweep"]
+    assert len(numbers["run"][1]) == 4
+
+
+def test_means_have_students_intervals_and_failed_runs_are_apart() -> None:
+    runs = polars.DataFrame(
+        {
+            "size": ["1 kB"] * 3 + ["2 kB"] * 2,
+            "seed": [1, 2, 3, 1, 2],
+            "error": [None, None, None, None, "too many events"],
+            "goodput_bps": [1e6, 2e6, 3e6, 5e6, None],
+        }
+    )
+    points = Points(runs, ["size"])
+    assert points.lead is not None
+    means = points.means(["size"], points.lead).to_dicts()
+    # The 97.5 % quantile of Student's t with two degrees of freedom is 4.3027.
+    half = pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+    assert means[0]["mean"] == 2.0
+    assert means[0]["high"] - means[0]["mean"] == half
+    assert (means[1]["mean"], means[1]["low"]) == (5.0, None)
+    assert points.failed.height == 1
+    assert [effect.label for effect in points.effects(points.lead)] == ["size"]
+
+
+def test_the_label_with_the_largest_effect_comes_first() -> None:
+    rows = [
+        {"big": big, "small": small, "seed": 1, "goodput_bps": 1e6 * int(big) + 1e4 * int(small)}
+        for big in "123"
+        for small in "12"
+    ]
+    points = Points(polars.DataFrame(rows), ["big", "small"])
+    assert points.lead is not None
+    first, second = points.effects(points.lead)
+    assert (first.label, first.lowest[0], first.highest[0], second.label) == ("big", "1", "3", "small")
+    axes = points.axes(points.lead)
+    assert axes is not None
+    assert (axes.x, axes.series, axes.panel) == ("big", "small", "")
+
+
+def test_many_values_of_a_label_become_an_axis_of_numbers() -> None:
+    assert positions(["5 ms", "1 s"]) is None
+    rows = [{"rate": f"{rate} Mbit/s", "seed": 1, "goodput_bps": 1e6 * rate} for rate in range(1, 101)]
+    points = Points(polars.DataFrame(rows), ["rate"])
+    assert points.lead is not None
+    axes = points.axes(points.lead)
+    assert axes is not None
+    assert axes.numeric
+    series = sweeps._figure(points, axes, points.lead, 1000).panels[0].series[0]
+    assert list(series.x) == [float(rate) for rate in range(1, 101)]
+
+
+def test_a_dataset_reports_errors_and_its_state(sweep: Path, tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "out"
+    assert cli("sweep", sweep, "--out", out, "--max-events", "2000").returncode in (0, 1)
+    done = cli("report", out)
+    assert done.returncode == 0, done.stderr
+    html = (out / "report.html").read_text()
+    assert "ended with an error" in html
+    assert 'id="errors"' in html
+
+
+def test_the_report_of_a_matrix_is_built_again_without_runs(tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "out"
+    arguments = ["--avoidance", "reno,cubic", "--slow-start", "standard", "--loss-response", "halve",
+                 "--recovery", "sack", "--path", "clean", "--seeds", "2", "--duration", "2 s"]  # fmt: skip
+    assert cli("matrix", *arguments, "--out", out, "--sort", "goodput_bps").returncode == 0
+    before = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    done = cli("report", out)
+    assert done.returncode == 0, done.stderr
+    assert (out / "report.html").read_bytes() == before
+    (out / "measured.parquet").unlink()
+    refused = cli("report", out)
+    assert refused.returncode == 2
+    assert "6 of 6 runs are missing" in refused.stderr
+    assert (out / "report.html").read_bytes() == before
+
+
+def test_folders_without_a_report_are_refused(first: Path, tmp_path: Path, cli: Cli) -> None:
+    for folder, message in (
+        (tmp_path / "nothing", "no such directory"),
+        (tmp_path, "no result of ackclock here"),
+    ):
+        done = cli("report", folder)
+        assert done.returncode == 2
+        assert message in done.stderr
+    other = tmp_path / "other"
+    other.mkdir()
+    storage.write_manifest(other, "strange", {})
+    done = cli("report", other)
+    assert done.returncode == 2
+    assert "kind 'strange'" in done.stderr
+    storage.write_manifest(other, "tuning", {})
+    done = cli("report", other)
+    assert done.returncode == 2
+    assert f"ackclock tune FILE --out {other}" in done.stderr
+    assert cli("run", first, "--out", tmp_path / "out").returncode == 0
+    (tmp_path / "notes.html").write_text("mine")
+    done = cli("report", tmp_path / "out", "--out", tmp_path / "notes.html")
+    assert done.returncode == 2
+    assert (tmp_path / "notes.html").read_text() == "mine"
+    shutil.rmtree(tmp_path / "out" / "flows.parquet", ignore_errors=True)
+    (tmp_path / "out" / "flows.parquet").unlink()
+    done = cli("report", tmp_path / "out")
+    assert done.returncode == 2
+    assert "flows.parquet" in done.stderr
+    assert "Traceback" not in done.stderr
