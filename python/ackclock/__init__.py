@@ -10,6 +10,7 @@ without copies.
 
 from ackclock import columns, model
 from ackclock._core import Exit, ScenarioError, __version__
+from ackclock.comparisons.function import compare
 from ackclock.control import CongestionControl, SlowStart
 from ackclock.datasets import Dataset, open  # noqa: A004 - called as ackclock.open
 from ackclock.events import (
@@ -52,6 +53,7 @@ __all__ = [
     "Window",
     "__version__",
     "columns",
+    "compare",
     "load",
     "matrix",
     "model",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 
+from ackclock.experiments import exits
 from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.measures import Measure, Rows
 from ackclock.result import Result, frame
@@ -27,7 +28,6 @@ PAGES = (
     *("pages", "pages_unfinished", "connections"),
     *("load_mean", "load_median", "load_p95", "page_bytes", "page_bps"),
 )
-IDEAL_EXIT = ("exit_bdp", "exit_ideal", "exit_late", "exit_utilisation", "exit_queueing")
 BOUNDS = {"jain": (0.0, 1.0), "share": (0.0, 1.0), "loss_rate": (0.0, 1.0)}
 """Bounds of columns and of their intervals."""
 
@@ -147,47 +147,6 @@ def first_loss(measured: Rows, result: Result) -> None:
         row["first_window"] = [cwnd for time, cwnd in windows[flow] if time < until][-1]
 
 
-def ideal_exit(measured: Rows, result: Result) -> None:
-    """Add the distance of a flow's slow start from that of an oracle that knows the path.
-
-    R is ``path_rtt``, C is ``path_bps``, and T the time from the flow's start to its exit from slow start. The oracle
-    needs R for the handshake. Its window then doubles in every R, continuously, from ``cwnd_initial`` to the BDP, and
-    it leaves slow start there: after R·(1 + log₂(``bdp_packets`` / ``cwnd_initial``)), or R if it starts above the BDP.
-
-    Adds ``exit_bdp``, ``slow_start_exit_cwnd`` over ``bdp_packets`` (the ratio to the BDP with the queue is
-    ``slow_start_exit_ratio``, the segments lost are ``first_overshoot_losses``); ``exit_ideal``, the oracle's time from
-    the start to its exit, in seconds; ``exit_late``, T minus that time, negative for an earlier exit;
-    ``exit_utilisation``, the bits of ``delivered_bytes`` by the exit over C·T; and ``exit_queueing``, the largest
-    round-trip time that the sender measured up to the exit, minus R, in seconds. None without an exit; the last two
-    also None without a delivery and without a round-trip time before it.
-    """
-    arrived, trips = _by_flow(result, "delivered", "bytes"), _by_flow(result, "rtt", "rtt")
-    for row in measured:
-        row.update(dict.fromkeys(IDEAL_EXIT))
-        at, initial, bdp = row["slow_start_exit_time"], row["cwnd_initial"], row["bdp_packets"]
-        if at is None or initial is None or not row["path_bps"]:
-            continue
-        took = at - row["start_s"]
-        row["exit_bdp"] = row["slow_start_exit_cwnd"] / bdp
-        row["exit_ideal"] = row["path_rtt"] * (1 + math.log2(max(1.0, bdp / initial)))
-        row["exit_late"] = took - row["exit_ideal"]
-        delivered = [count for time, count in arrived.get(row["flow"], ()) if time <= at]
-        if delivered:
-            row["exit_utilisation"] = 8 * delivered[-1] / (row["path_bps"] * took)
-        measurements = [trip for time, trip in trips.get(row["flow"], ()) if time <= at]
-        if measurements:
-            row["exit_queueing"] = max(measurements) - row["path_rtt"]
-
-
-def _by_flow(result: Result, trace: str, column: str) -> dict[str, list[tuple[float, float]]]:
-    """Return the times and values of a trace for each flow, in the order of time."""
-    table = frame(result.trace(trace)).select(polars.col("flow").cast(polars.String), "time", column)
-    found: dict[str, list[tuple[float, float]]] = {}
-    for flow, time, value in table.iter_rows():
-        found.setdefault(flow, []).append((time, value))
-    return found
-
-
 def rtt(measured: Rows, result: Result) -> None:
     """Add the mean of a flow's round-trip times over all ACKs that its sender received.
 
@@ -274,10 +233,9 @@ def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:
 
 def _payloads(result: Result) -> dict[str, int]:
     """Return the bytes of data in a full packet, without headers, of each flow and of each connection."""
-    named = {flow["name"]: int(flow["packet_size"].removesuffix(" B")) for flow in Frozen(result.scenario).flows}
-    # A file has one flow for all connections of an application, such as `page` for `page.0`.
-    connections = {flow: flow.rpartition(".")[0] for flow in result.scenario.flows if flow not in named}
-    return named | {flow: named[application] for flow, application in connections.items()}
+    frozen = Frozen(result.scenario)
+    tables = frozen.tables_of([*(flow["name"] for flow in frozen.flows), *result.scenario.flows])
+    return {name: int(flow["packet_size"].removesuffix(" B")) for name, flow in tables.items()}
 
 
 MEASURES: dict[str, Measure] = {
@@ -293,7 +251,7 @@ MEASURES: dict[str, Measure] = {
         ),
         Measure("rtt", ("rtt_mean", "rtt_samples"), rtt, ("rtt",)),
         Measure("pages", PAGES, pages),
-        Measure("ideal_exit", IDEAL_EXIT, ideal_exit, ("delivered", "rtt")),
+        exits.MEASURE,
     )
 }
 """The measures by name."""

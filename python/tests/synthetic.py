@@ -5,6 +5,8 @@ usage: python synthetic.py FOLDER FIRST LAST PAUSE
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +14,9 @@ from pathlib import Path
 
 import polars
 
-from ackclock.datasets import Dataset, Writer
+from ackclock.datasets import Dataset, Writer, layout
 from ackclock.datasets.relabelling import Changes
+from ackclock.files import storage
 
 LABEL = "topology.bottleneck.delay"
 SCENARIO = 'duration = "1 s"\n[flow]\n[sweep]\n"topology.bottleneck.delay" = ["1 ms", "2 ms"]\n'
@@ -68,11 +71,17 @@ def writer(folder: Path, label: str = LABEL) -> Writer:
 
 
 def sweep(
-    folder: Path, points: Sequence[int], label: str = LABEL, program: str = "p", shift: int = 0, pause: float = 0.0
+    folder: Path,
+    points: Sequence[int],
+    label: str = LABEL,
+    program: str = "p",
+    shift: int = 0,
+    pause: float = 0.0,
+    size: int = 5,
 ) -> tuple[Changes, int]:
-    """Do what `ackclock sweep` does: continue a dataset, in batches of five points; return the number of runs too."""
+    """Do what `ackclock sweep` does: continue a dataset, in batches; return the number of runs too."""
     with writer(folder, label) as open_writer:
-        changes, ran = continued(open_writer, points, label, program, shift, pause)
+        changes, ran = continued(open_writer, points, label, program, shift, pause, size)
         open_writer.finish()
     return changes, ran
 
@@ -84,13 +93,14 @@ def continued(
     program: str = "p",
     shift: int = 0,
     pause: float = 0.0,
+    size: int = 5,
 ) -> tuple[Changes, int]:
     """Add the missing runs."""
     changes = open_writer.relabel(plan(points, label, program, shift))
     stored = set(open_writer.stored()["point"])
     missing = [point for point in points if point + shift not in stored]
-    for start in range(0, len(missing), 5):
-        table = runs(missing[start : start + 5], label, program, shift)
+    for start in range(0, len(missing), size):
+        table = runs(missing[start : start + size], label, program, shift)
         open_writer.add(table, tables(table))
         open_writer.flush()
         time.sleep(pause)
@@ -102,6 +112,50 @@ def rows(folder: Path) -> Mapping[str, list[tuple[object, ...]]]:
     dataset = Dataset(folder)
     views = {name: getattr(dataset, name).collect() for name in ("runs", "flows", "links", "pages", "transfers")}
     return {name: sorted(table.rows(), key=str) for name, table in views.items()}
+
+
+def start(folder: Path, first: int, last: int, pause: float = 0.0) -> subprocess.Popen[str]:
+    """Start a writer in a process of its own; return when it has imported its modules."""
+    command = [sys.executable, __file__, str(folder), str(first), str(last), str(pause)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    return process
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def check_batches(folder: Path) -> None:
+    """Every stored row belongs to a run, stands once, and no file is left over."""
+    names = files(folder)
+    assert not [name for name in names if "/." in name or name.startswith(".") or layout.NEW_RUNS in name]
+    there = {Path(name).name for name in names if name.startswith(("runs/", "earlier/1", "earlier/2"))}
+    assert {Path(name).name for name in names if name.endswith(".parquet")} <= there
+    for name in names:
+        assert not name.endswith(".parquet") or polars.read_parquet(folder / name).height > 0
+    for name in layout.TABLES:
+        found = layout.batches(folder / name).values()
+        if found:
+            table = polars.concat([polars.read_parquet(path) for path in found])
+            assert not table.is_duplicated().any(), name
+
+
+def check_readers(folder: Path) -> None:
+    """Every run that a reader sees has its rows in the other tables."""
+    if not (folder / storage.MANIFEST).exists():
+        return
+    dataset = Dataset(folder)
+    finished = dataset.runs.filter(polars.col("error").is_null()).select("point").collect()["point"]
+    flows = dataset.flows.group_by("point").len().collect()
+    assert sorted(flows["point"]) == finished.to_list()
+    assert set(flows["len"]) <= {FLOWS}
 
 
 if __name__ == "__main__":

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pandas
@@ -25,38 +17,7 @@ from ackclock.datasets import Dataset, LockedError, Writer, layout
 from ackclock.files import storage
 
 from . import synthetic
-from .synthetic import LABEL, plan, rows, runs, sweep, tables
-
-
-def start(folder: Path, first: int, last: int, pause: float = 0.0) -> subprocess.Popen[str]:
-    """Start a writer in a process of its own; return when it has imported its modules."""
-    command = [sys.executable, synthetic.__file__, str(folder), str(first), str(last), str(pause)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "started\n"
-    return process
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-
-
-def files(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-
-
-def check_batches(folder: Path) -> None:
-    """Every stored row belongs to a run, stands once, and no file is left over."""
-    names = files(folder)
-    assert not [name for name in names if "/." in name or name.startswith(".") or layout.NEW_RUNS in name]
-    there = {Path(name).name for name in names if name.startswith(("runs/", "earlier/1", "earlier/2"))}
-    assert {Path(name).name for name in names if name.endswith(".parquet")} <= there
-    for name in layout.TABLES:
-        found = layout.batches(folder / name).values()
-        if found:
-            table = polars.concat([polars.read_parquet(path) for path in found])
-            assert not table.is_duplicated().any(), name
+from .synthetic import LABEL, check_batches, check_readers, files, kill, plan, rows, runs, start, sweep, tables
 
 
 def test_a_dataset_has_the_rows_that_were_added(tmp_path: Path) -> None:
@@ -101,104 +62,6 @@ def test_nothing_is_added_twice(tmp_path: Path) -> None:
     check_batches(second)
 
 
-def test_a_killed_sweep_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
-    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    sweep(undisturbed, range(300))
-    times = random.Random(1)
-    seen = []
-    for _ in range(12):
-        process = start(disturbed, 0, 300, pause=0.02)
-        time.sleep(times.uniform(0, 0.15))
-        kill(process)
-        if (disturbed / storage.MANIFEST).exists():
-            seen.append(Dataset(disturbed).runs.collect().height)
-    assert seen == sorted(seen), "a kill lost finished runs"
-    assert seen[-1] > 0
-    # The sweep is still to be finished, so that the kills were kills of a working process.
-    process = start(disturbed, 0, 300)
-    process.communicate()
-    assert process.returncode == 0
-    assert rows(disturbed) == rows(undisturbed)
-    check_batches(disturbed)
-
-
-class Killed(BaseException):
-    """Stands for SIGKILL: every later change of a file fails too."""
-
-
-@contextmanager
-def killed_at(monkeypatch: pytest.MonkeyPatch, count: int) -> Iterator[list[int]]:
-    """Let each change of the file system from the given one on fail; yield a list with the number of changes."""
-    done = [0]
-
-    def counted(original: Any) -> Any:
-        def change(*arguments: Any, **options: Any) -> Any:
-            done[0] += 1
-            if done[0] >= count:
-                raise Killed
-            return original(*arguments, **options)
-
-        return change
-
-    with monkeypatch.context() as patched:
-        for name in ("rename", "replace", "unlink", "mkdir", "rmdir"):
-            patched.setattr(os, name, counted(getattr(os, name)))
-        yield done
-
-
-def every_kill(
-    monkeypatch: pytest.MonkeyPatch, before: Path, folder: Path, points: range, **form: Any
-) -> Iterator[int]:
-    """Kill a sweep at each of its changes of the file system, and yield after each kill."""
-    for count in range(1, 1000):
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(before, folder)
-        writer = None
-        with killed_at(monkeypatch, count):
-            try:
-                writer = synthetic.writer(folder, form.get("label", LABEL))
-                synthetic.continued(writer, points, **form)
-                writer.finish()
-                return
-            except Killed:
-                pass
-            finally:
-                if writer is not None:
-                    writer._lock.release()
-        yield count
-
-
-def test_a_kill_at_any_step_of_a_new_sweep_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted, before = tmp_path / "wanted", tmp_path / "before"
-    sweep(wanted, range(20))
-    before.mkdir()
-    kills = []
-    for kill_at in every_kill(monkeypatch, before, tmp_path / "out", range(20)):
-        sweep(tmp_path / "out", range(20))
-        assert rows(tmp_path / "out") == rows(wanted)
-        check_batches(tmp_path / "out")
-        kills.append(kill_at)
-    assert len(kills) > 15
-
-
-def test_a_kill_at_any_step_of_a_changed_plan_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted, before, out = tmp_path / "wanted", tmp_path / "before", tmp_path / "out"
-    sweep(before, range(15))
-    form: dict[str, Any] = {"label": "delay", "shift": 100}
-    sweep(wanted, range(10, 20), **form)
-    kills = []
-    for kill_at in every_kill(monkeypatch, before, out, range(10, 20), **form):
-        changes, _ = sweep(out, range(10, 20), **form)
-        assert changes.kept + changes.relabelled >= 5, "a known run was not used again"
-        assert rows(out) == rows(wanted)
-        check_batches(out)
-        _, ran = sweep(out, range(20))
-        assert ran == 0, "a finished run was lost"
-        check_batches(out)
-        kills.append(kill_at)
-    assert len(kills) > 30
-
-
 def test_a_changed_plan_relabels_moves_and_uses_again(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     sweep(folder, range(20))
@@ -220,6 +83,19 @@ def test_a_changed_plan_relabels_moves_and_uses_again(tmp_path: Path) -> None:
     assert (changes.kept, changes.relabelled, changes.moved, ran) == (0, 20, 10, 0)
     assert rows(folder)["flows"] == flows
     check_batches(folder)
+
+
+def test_rows_without_runs_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sweep(folder, range(10))
+    for name in ("flows", "pages"):
+        shutil.copy(folder / name / "000001.parquet", folder / name / "000003.parquet")
+    # A batch without pages takes the number.
+    sweep(folder, [*range(10), 11])
+    assert layout.batches(folder / "flows").keys() == {1, 2, 3}
+    assert layout.batches(folder / "pages").keys() == {1, 2}
+    check_batches(folder)
+    check_readers(folder)
 
 
 def test_an_unchanged_plan_changes_no_file(tmp_path: Path) -> None:
@@ -303,8 +179,7 @@ def test_other_programs_read_while_a_writer_works(tmp_path: Path) -> None:
             heights.append(listed.height)
             # A run that is seen has all its rows.
             assert flows.group_by("point").len()["len"].unique().to_list() == [synthetic.FLOWS]
-            wrong = flows.filter(~polars.col("run").is_in(listed["run"].implode()))
-            assert wrong.height == 0
+            assert flows.join(listed, on="run", how="anti").height == 0
         assert process.poll() is None
     finally:
         kill(process)
@@ -484,3 +359,44 @@ def test_runs_that_come_one_by_one_are_joined(tmp_path: Path, monkeypatch: pytes
     assert rows(many) == rows(one)
     assert set(layout.batches(many / "runs")) == {1}
     check_batches(many)
+
+
+def test_memory_is_bounded_by_the_size_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ackclock.datasets.writer.MOST_BYTES", 2_000)
+    with synthetic.writer(tmp_path / "out") as writer:
+        for first in range(0, 200, 5):
+            table = runs(range(first, first + 5))
+            writer.add(table, tables(table))
+            assert writer._buffer.size < 2_000
+        assert len(layout.batches(tmp_path / "out" / "runs")) > 5
+    assert Dataset(tmp_path / "out").runs.collect().height == 200
+
+
+def test_batches_grow_with_the_time_of_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with synthetic.writer(tmp_path / "out") as writer:
+        counts = []
+        for point in range(400):
+            now[0] = point * 0.5
+            writer.add(runs([point]), tables(runs([point])))
+            counts.append(len(layout.batches(tmp_path / "out" / "runs")))
+        # Each second at first; after 100 s every 2 s or more.
+        assert counts[20] == 10
+        assert counts[399] - counts[200] < 50
+        assert Dataset(tmp_path / "out").runs.collect().height > 390
+
+
+def test_a_wrong_scenario_without_a_hash_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    hidden = polars.lit(None, polars.String).alias("hash")
+    wrong = runs([7]).with_columns(hidden)
+    wanted = polars.concat([plan([7]).with_columns(hidden), plan(range(3))])
+    with synthetic.writer(folder) as writer:
+        writer.add(wrong, {})
+        writer.add(runs(range(3)), tables(runs(range(3))))
+    before = (folder / "runs" / "000001.parquet").stat().st_mtime_ns
+    with synthetic.writer(folder) as writer:
+        changes = writer.relabel(wanted)
+        assert (changes.kept, changes.relabelled, changes.moved) == (4, 0, 0)
+    assert (folder / "runs" / "000001.parquet").stat().st_mtime_ns == before

@@ -85,7 +85,13 @@ def test_the_page_has_idea_claim_finding_and_today(
     html = (out / "report.html").read_text()
     text = re.sub(r"<[^>]+>", "", html[html.index("<main>") : html.index("<footer")])
     assert "Of 1 claim in 1 paper" in text
-    for wanted in ("Idea. Start with more.", "Claim. More arrives.", "Found. ", "On Linux 6.12. ", "×0.80 [0.70, 0.90]"):
+    for wanted in (
+        "Idea. Start with more.",
+        "Claim. More arrives.",
+        "Found. ",
+        "On Linux 6.12. ",
+        "×0.80 [0.70, 0.90]",
+    ):
         assert wanted in text
     assert 'href="tiny/report.html"' in html
     assert (out / "tiny" / "report.html").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import signal
 import subprocess
@@ -89,6 +90,12 @@ def test_an_axis_of_seeds_is_the_column_seed(tmp_path: Path) -> None:
     assert "label.seed" not in found.runs.collect_schema().names()
     assert sorted(found.runs.collect()["seed"].unique()) == [3, 4, 5]
     assert found.labels == ["topology.bottleneck.delay", "topology.bottleneck.queue.limit"]
+    assert found.runs.collect().group_by("point").len()["len"].to_list() == [3] * 8
+    # The same points and seeds, given by the option.
+    sweep(scenario(), tmp_path / "same", seeds=5)
+    same = rows(tmp_path / "same").filter(polars.col("seed") >= 3)
+    assert rows(tmp_path / "o").equals(same)
+    assert sweep(scenario(text), tmp_path / "o").stored == 24
     with pytest.raises(ValueError, match="axis seed, so the number of seeds is given twice"):
         sweep(scenario(text), tmp_path / "p", seeds=2)
     assert not (tmp_path / "p").exists()
@@ -319,3 +326,19 @@ def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
 def test_sizes() -> None:
     assert command._bytes("500 MB") == 500_000_000
     assert command._bytes("1.5 GB") == 1_500_000_000
+
+
+def test_a_chunk_for_another_machine_needs_no_files(tmp_path: Path) -> None:
+    entry = {
+        "startedDateTime": "2026-01-01T10:00:00.000Z",
+        "request": {"url": "https://a.test/", "headersSize": 500, "bodySize": 0},
+        "response": {"status": 200, "headersSize": 300, "bodySize": 9_700},
+    }
+    page = tmp_path / "page.har"
+    page.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    web = scenario(f'duration = "5 s"\n[flow]\nprofile = "modern"\napplication = {{ kind = "web", har = "{page}" }}\n')
+    given = [scenario().sweep_points()[3][1].core, web.core]
+    hashes = [core.hash for core in given]
+    packed = pickle.dumps(sweeping.Chunk((), given))
+    page.unlink()
+    assert [core.hash for core in pickle.loads(packed).scenarios] == hashes

@@ -11,6 +11,7 @@ import typer
 
 from ackclock import _core
 from ackclock.cli.commands.check import check
+from ackclock.cli.commands.compare import compare
 from ackclock.cli.commands.gate import gate
 from ackclock.cli.commands.list import list_
 from ackclock.cli.commands.matrix import matrix
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "paper": paper,
     "papers": papers,
     "matrix": matrix,
+    "compare": compare,
     "tune": tune,
     "gate": gate,
     "plot": plot,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -50,8 +49,8 @@ def matrix_command(
     from ackclock.matrices.matrix import Matrix
 
     known = crossreport.begin(out, plan) if out is not None else {}
-    with crossreport.keeping(out) if out is not None else contextlib.nullcontext() as keep:
-        outcome, stopped = _execute(plan, known, keep, jobs)
+    keep = None if out is None else crossreport.journal(out).add
+    outcome, stopped = _execute(plan, known, keep, jobs)
     matrix = Matrix(outcome)
     report = None
     if out is not None and stopped:

@@ -15,8 +15,8 @@ KINDS = {
     "sweep": "ackclock.reports.sweeps:stored_sweep",
     "dataset": "ackclock.reports.sweeps:stored_dataset",
     "matrix": "ackclock.matrices.report:stored_matrix",
+    "comparison": "ackclock.comparisons.report:stored_comparison",
     "paper": "ackclock.papers.report:stored_paper",
-    "comparison": "ackclock.comparisons.report:rebuild",
 }
 """For each kind of a manifest: the function from a folder to its report as HTML. It runs no simulation."""
 AGAIN = {"tuning": "ackclock tune FILE --out", "papers": "ackclock papers --out"}

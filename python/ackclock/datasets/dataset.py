@@ -13,8 +13,7 @@ from ackclock.scenario import Scenario, load
 if TYPE_CHECKING:
     import polars
 
-TRIES = 100
-PAUSE = 0.01
+TRIES, PAUSE = 10, 0.01  # seconds
 
 
 class Dataset:
@@ -156,11 +155,16 @@ class Dataset:
         return runs.join(table, on="run", how="inner")
 
     def _files(self, name: str) -> list[Path]:
-        for _ in range(TRIES):
-            if name != layout.RUNS or (self.folder / name).exists():
-                break
-            time.sleep(PAUSE)  # a change of the plan replaces the folder
-        return list(layout.batches(self.folder / name).values())
+        place, new = self.folder / name, self.folder / layout.NEW_RUNS
+        if name == layout.RUNS:
+            # A change of the plan replaces the folder. If it was killed before that, the new folder is complete.
+            for _ in range(TRIES):
+                if place.exists() or not new.exists():
+                    break
+                time.sleep(PAUSE)
+            else:
+                place = new
+        return list(layout.batches(place).values())
 
 
 def _scan(paths: list[Path]) -> polars.LazyFrame:

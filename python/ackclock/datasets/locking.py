@@ -59,7 +59,9 @@ class Lock:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if not isinstance(error, BlockingIOError):
-                raise OSError(f"{path}: cannot be locked: {error.strerror}") from None
+                raise OSError(
+                    f"{path}: cannot be locked: {error.strerror}; choose a directory on a file system with locks"
+                ) from None
             # The holder writes its name just after it locked the file.
             raise LockedError(
                 f"{path.parent}: {holder or 'another process'} writes to it; wait for its end, or choose another "

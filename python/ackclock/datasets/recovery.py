@@ -54,18 +54,13 @@ def _places(folder: Path) -> list[Path]:
     return [place / name for name in layout.TABLES for place in (folder, folder / layout.EARLIER)]
 
 
-def settle(folder: Path, runs: str = layout.RUNS) -> None:
+def settle(folder: Path) -> None:
     """Remove batches of tables without runs; move the others to `folder` or ``earlier``, where their runs are.
 
-    Parameters
-    ----------
-    folder
-        The folder of the dataset.
-    runs
-        The folder of the present runs, or of those that will replace them.
+    While ``runs.new`` waits to replace `runs`, readers need the batches of both.
     """
-    present = layout.batches(folder / runs)
-    known = {number for place in layout.runs_folders(folder) for number in layout.batches(place)}.union(present)
+    present = {number for name in (layout.RUNS, layout.NEW_RUNS) for number in layout.batches(folder / name)}
+    known = {number for place in layout.earlier_runs(folder).values() for number in layout.batches(place)} | present
     for name in layout.TABLES:
         here, there = folder / name, folder / layout.EARLIER / name
         for number, path in [*layout.batches(here).items(), *layout.batches(there).items()]:

@@ -164,7 +164,7 @@ def _replace(folder: Path) -> None:
     """Put the new runs in the place of the present ones, which move to ``earlier``."""
     runs, new, earlier = folder / layout.RUNS, folder / layout.NEW_RUNS, folder / layout.EARLIER
     # Their tables come first: a reader that sees a run finds its rows.
-    recovery.settle(folder, layout.NEW_RUNS)
+    recovery.settle(folder)
     earlier.mkdir(exist_ok=True)
     old = earlier / str(max(layout.earlier_runs(folder), default=0) + 1)
     runs.rename(old)
@@ -181,11 +181,11 @@ def _replace(folder: Path) -> None:
 
 def _prune(folder: Path) -> None:
     """Remove rows in ``earlier`` whose run is present."""
-    present = keys(folder / layout.RUNS, ())["run"].unique()
+    present = keys(folder / layout.RUNS, ()).select("run").unique()
     for place in layout.earlier_runs(folder).values():
         for path in layout.batches(place).values():
             table = read(path)
-            left = table.filter(~table["run"].is_in(present.implode()))
+            left = table.join(present, on="run", how="anti")
             if left.height == 0:
                 path.unlink()
             elif left.height < table.height:

@@ -86,7 +86,7 @@ class Writer:
             raise
 
     def _state(self, state: str) -> None:
-        storage.write_manifest(self.folder, layout.KIND, {"state": state, **self._manifest})
+        storage.write_manifest(self.folder, layout.KIND, {**self._manifest, "state": state})
 
     def _read(self) -> None:
         """Read the keys of the stored runs."""
@@ -226,12 +226,11 @@ class Writer:
         if self._writing is None:
             return
         name = layout.batch_name(self._writing.number)
-        if not (self.folder / layout.RUNS / name).exists():
-            # The file in `runs` makes the batch count, so it is the last.
-            for table in (*layout.TABLES, layout.RUNS):
-                if parts := self._writing.parts(table):
-                    (self.folder / table).mkdir(exist_ok=True)
-                    storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
+        # The file in `runs` makes the batch count, so it is the last.
+        for table in (*layout.TABLES, layout.RUNS):
+            if parts := self._writing.parts(table):
+                (self.folder / table).mkdir(exist_ok=True)
+                storage.write_parquet(self.folder / table / name, polars.concat(parts, rechunk=True))
         self._writing = None
 
     def describe(self, **entries: Any) -> None:  # noqa: ANN401 - any JSON

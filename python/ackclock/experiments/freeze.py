@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,8 @@ class Frozen:
         self._scenario = scenario
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
+        """Everything in the scenario, by key; a change in it changes what this object returns."""
         return toml.parse(self._scenario.to_toml(), self._scenario.name)
 
     @property
@@ -35,12 +36,17 @@ class Frozen:
     @property
     def flows(self) -> list[dict[str, Any]]:
         """The tables of its flows."""
-        return list(self._document["flow"])
+        return list(self.document["flow"])
+
+    def tables_of(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the table of each named flow; connections such as ``page.0`` share the table ``page``."""
+        tables = {flow["name"]: flow for flow in self.flows}
+        return {name: tables[name if name in tables else name.rpartition(".")[0]] for name in names}
 
     @property
     def links(self) -> list[dict[str, Any]]:
         """The tables of its links, one for each direction."""
-        return list(self._document["topology"]["link"])
+        return list(self.document["topology"]["link"])
 
 
 def replaced(scenario: Scenario, values: Mapping[str, str]) -> Scenario:

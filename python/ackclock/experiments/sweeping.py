@@ -7,6 +7,7 @@ has a row in the dataset. Tasks whose scenarios are equal run once; the rows of 
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -233,41 +234,60 @@ class _Plan:
             raise ValueError(f"{scenario.name}: [sweep] has an axis seed, so the number of seeds is given twice")
         self.labels = [name for name in names if name != SEED]
         self.seeds = seeds
+        self._swept = self._without_seeds() if SEED in names else None
         self.until = until
         check_runs(len(self), MOST_TASKS, "use fewer seeds")
+
+    def _without_seeds(self) -> tuple[array[int], array[int]]:
+        """Return the point and the seed of every place of a sweep with an axis of seeds."""
+        numbers: dict[tuple[str, ...], int] = {}
+        points, seeds = array("Q"), array("Q")
+        for place in range(len(self.points)):
+            labels = self.points.labels(place)
+            seeds.append(int(labels.pop(SEED)))
+            points.append(numbers.setdefault(tuple(labels.values()), len(numbers)))
+        return points, seeds
+
+    def identity(self, place: int, seed: int | None) -> tuple[int, int | None]:
+        """Return point and seed of a task by its place in the sweep; None: the seed of the scenario."""
+        if self._swept is None:
+            return place, seed
+        points, seeds = self._swept
+        return points[place], seeds[place]
 
     def __len__(self) -> int:
         return len(self.points) * (self.seeds or 1)
 
     def __iter__(self) -> Iterator[tuple[int, int | None]]:
-        """Point and seed of each task; all points have their first seed before any has its second."""
+        """Place in the sweep and seed of each task; all places have their first seed before any has its second."""
         for seed in range(1, self.seeds + 1) if self.seeds else [None]:
-            for point in range(len(self.points)):
-                yield point, seed
+            for place in range(len(self.points)):
+                yield place, seed
 
     def everything(self) -> Iterator[tuple[int, int | None]]:
-        """Point and seed of each task, also of those that a stopping rule may add."""
+        """Place and seed of each task, also of those that a stopping rule may add."""
         if self.until is None:
             yield from self
             return
-        for point in range(len(self.points)):
+        for place in range(len(self.points)):
             for seed in range(1, self.until.rule.at_most + 1):
-                yield point, seed
+                yield place, seed
 
-    def task(self, point: int, seed: int | None) -> tuple[Task, _core.Scenario | str]:
+    def task(self, place: int, seed: int | None) -> tuple[Task, _core.Scenario | str]:
         """Return a task with its scenario, or with the message if its scenario is wrong."""
-        labels, made = self._made(point, seed)
+        point, known = self.identity(place, seed)
+        labels, made = self._made(place, seed)
         values = tuple(labels[name] for name in self.labels)
         if isinstance(made, str):
-            own = int(labels[SEED]) if seed is None and labels.get(SEED, "").isdigit() else seed or 0
+            own = self.scenario.seed if known is None else known
             return Task(point, own, values, None, sources.digest(made, point, own, length=20)), made
         return Task(point, made.seed, values, made.hash, _key(made.hash)), made
 
-    def _made(self, point: int, seed: int | None) -> tuple[dict[str, str], _core.Scenario | str]:
+    def _made(self, place: int, seed: int | None) -> tuple[dict[str, str], _core.Scenario | str]:
         try:
-            return self.points.core.point(point, [] if seed is None else [(SEED, str(seed))])
+            return self.points.core.point(place, [] if seed is None else [(SEED, str(seed))])
         except _core.ScenarioError as error:
-            return self.points.labels(point), str(error)
+            return self.points.labels(place), str(error)
 
     @property
     def digest(self) -> str:
@@ -292,7 +312,7 @@ class _Running:
         self._progress = progress
         self._planned = len(plan)
         self._stored: set[tuple[int, int]] = set()
-        self._own: set[int] = set()  # points that are stored with a seed of their own
+        self._own: set[int] = set()  # points with a stored seed, for tasks with the seed of the scenario
         self._known: set[str] = set()
         self._copies: list[Task] = []
         self._wrong: list[tuple[Task, str]] = []
@@ -332,14 +352,14 @@ class _Running:
 
     def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""
-        tasks = [self._plan.task(point, seed)[0] for point, seed in self._plan.everything()]
+        tasks = [self._plan.task(place, seed)[0] for place, seed in self._plan.everything()]
         return _table(tasks, writer.label_columns)
 
     def _read(self, writer: Writer) -> None:
         """Learn what is stored."""
         found = writer.stored()
         self._stored = set(zip(found["point"], found["seed"], strict=True))
-        self._own = set() if self._plan.seeds else set(found["point"])
+        self._own = set(found["point"])
         self._known = set(found["run"])
         self._done = len(self._stored)
 
@@ -371,10 +391,11 @@ class _Running:
         waiting: list[Task] = []
         scenarios: list[_core.Scenario] = []
         sent = 0
-        for point, seed in tasks:
-            if point in self._own or (point, seed) in self._stored:
+        for place, seed in tasks:
+            point, known = self._plan.identity(place, seed)
+            if (point, known) in self._stored if known is not None else point in self._own:
                 continue
-            task, scenario = self._plan.task(point, seed)
+            task, scenario = self._plan.task(place, seed)
             if isinstance(scenario, str):
                 self._wrong.append((task, scenario))
             elif task.run in self._known:

@@ -80,7 +80,7 @@ class Composition:
 
 def known(axis: str) -> list[str]:
     """Return the names on an axis: the default first, the others in the order of the registry."""
-    key = _keys()[axis]
+    key = flow_keys()[axis]
     if axis == WHOLE:
         # The default and the word for a class in Python name no control.
         return [form["properties"]["kind"]["const"] for form in key["oneOf"] if "properties" in form]
@@ -94,7 +94,7 @@ def default(axis: str) -> str:
 
 
 @cache
-def _keys() -> dict[str, Any]:
+def flow_keys() -> dict[str, Any]:
     """Return the keys of a flow from the schema."""
     flows: dict[str, Any] = json.loads(_core.schema())["properties"]["flow"]
     keys: dict[str, Any] = flows["oneOf"][0]["items"]["properties"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,12 @@ import polars
 from ackclock import _core, plot
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets
+from ackclock.files.journal import Journal
 from ackclock.matrices import crossing
 from ackclock.matrices.crossing import Measured, Plan
 from ackclock.matrices.effects import Crossed
 from ackclock.matrices.figures import cells, cells_panel, overview, overview_panels
-from ackclock.matrices.metrics import MEASURED, METRICS, Row
+from ackclock.matrices.metrics import MEASURED, METRICS
 from ackclock.matrices.tables import answer, tables
 from ackclock.reports import Answer, Bullets, Figure, Panel, Section, Text, grids, page
 from ackclock.reports.rendering import render
@@ -26,7 +26,7 @@ from ackclock.reports.rendering import render
 LEAD = "Each part against the baseline: mean over all compositions with it, by metric and path"
 MEASURED_FILE = "measured.parquet"
 FRESH_FILE = "measured.jsonl"
-"""Measurements of this attempt, a line each; a killed process leaves them."""
+"""The journal of an attempt; a killed process leaves it."""
 WRITTEN = ("report.html", "report.md", "runs.parquet", "matrix.parquet", "matrix.csv", "figures")
 
 
@@ -57,36 +57,13 @@ def _measured(directory: Path) -> Measured:
     with contextlib.suppress(OSError, polars.exceptions.PolarsError):
         kept = polars.read_parquet(directory / MEASURED_FILE)
         known = {row.pop("key"): row for row in kept.select("key", *MEASURED).iter_rows(named=True)}
-    return {**known, **_fresh(directory)}
+    fresh = journal(directory).read()
+    return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) == set(MEASURED)}}
 
 
-def _fresh(directory: Path) -> Measured:
-    """Read the lines of an attempt that was killed; the last one may be incomplete."""
-    try:
-        lines = (directory / FRESH_FILE).read_bytes().splitlines()
-    except OSError:
-        return {}
-    found: Measured = {}
-    for line in lines:
-        with contextlib.suppress(ValueError, TypeError):
-            key, row = json.loads(line)
-            if isinstance(key, str) and isinstance(row, dict) and set(row) == set(MEASURED):
-                found[key] = row
-    return found
-
-
-@contextlib.contextmanager
-def keeping(directory: Path) -> Iterator[Callable[[str, Row], None]]:
-    """Return a function that stores the measurements of a run at once, by its key."""
-    with (directory / FRESH_FILE).open("ab") as file:
-        # The line that a killed attempt left may be incomplete.
-        file.write(b"\n")
-
-        def store(key: str, row: Row) -> None:
-            file.write(json.dumps([key, row]).encode() + b"\n")
-            file.flush()
-
-        yield store
+def journal(directory: Path) -> Journal:
+    """Return the file that gets the measurements of a run as soon as it is finished."""
+    return Journal(directory / FRESH_FILE)
 
 
 def keep(matrix: Crossed, directory: Path, state: str) -> None:
@@ -94,7 +71,7 @@ def keep(matrix: Crossed, directory: Path, state: str) -> None:
     kinds = {name: polars.Int64 if kind is int else polars.Float64 for name, kind in MEASURED.items()}
     rows = [{"key": key, **row} for key, row in sorted(matrix.measured.items())]
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, {"key": polars.String, **kinds}))
-    (directory / FRESH_FILE).unlink(missing_ok=True)
+    journal(directory).remove()
     storage.write_parquet(directory / "runs.parquet", matrix.runs)
     storage.write_parquet(directory / "matrix.parquet", matrix.table)
     storage.write_text(directory / "matrix.csv", matrix.table.write_csv())

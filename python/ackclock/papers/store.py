@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ackclock.experiments.curves import Line
 from ackclock.experiments.measures import Rows
 from ackclock.experiments.sources import digest
 from ackclock.files import storage
+from ackclock.files.journal import Journal
 from ackclock.papers.measurement import Lines, Measured
 from ackclock.papers.plan import PlannedRun
 
@@ -46,11 +46,7 @@ class Parts:
         if run.curves.kinds:
             storage.write_bytes(self._drawing(run), _pack(measured.lines))
         self._rows(run)[run.key] = measured.rows
-        with self._part(run).open("a+b") as file:
-            # A killed run may have left an incomplete line.
-            if file.tell() and not _ends_with_newline(file):
-                file.write(b"\n")
-            file.write(json.dumps([run.key, measured.rows]).encode() + b"\n")
+        Journal(self._part(run)).add(run.key, measured.rows)
 
     def get(self, run: PlannedRun) -> Measured:
         """Return the measurement of a stored run."""
@@ -60,7 +56,8 @@ class Parts:
     def _rows(self, run: PlannedRun) -> dict[str, Rows]:
         path = self._part(run)
         if path.name not in self._cells:
-            self._cells[path.name] = _read_rows(path)
+            stored = Journal(path).read()
+            self._cells[path.name] = {key: rows for key, rows in stored.items() if _are_rows(rows)}
         return self._cells[path.name]
 
     def _part(self, run: PlannedRun) -> Path:
@@ -72,27 +69,6 @@ class Parts:
 
 def _name(labels: Mapping[str, str]) -> str:
     return digest(dict(labels), length=20)
-
-
-def _ends_with_newline(file: BinaryIO) -> bool:
-    file.seek(-1, io.SEEK_END)
-    return file.read(1) == b"\n"
-
-
-def _read_rows(path: Path) -> dict[str, Rows]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError:
-        return {}
-    found: dict[str, Rows] = {}
-    for line in lines:
-        try:
-            key, measured = json.loads(line)
-        except (ValueError, TypeError):
-            continue
-        if isinstance(key, str) and _are_rows(measured):
-            found[key] = measured
-    return found
 
 
 def _are_rows(measured: object) -> bool:

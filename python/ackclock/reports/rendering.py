@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import cache
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from markupsafe import Markup
 from ackclock.reports.figures import Figure, Spec
 from ackclock.texts.names import shown_text
 
-THIRD_PARTY = Path(__file__).parent / "thirdparty"
-LIBRARY = THIRD_PARTY / "plotly" / "plotly-cartesian.min.js"
-LICENCE = THIRD_PARTY / "plotly" / "LICENSE"
+LIBRARY = "package_data/plotly.min.js"
+"""The drawing library inside the package `plotly`, which reports contain so that they need no network."""
+LICENCE = "licenses/LICENSE.txt"
 TEMPLATES = Path(__file__).parent / "templates"
 LEVEL = 9
 
@@ -52,7 +53,7 @@ def packed(text: str) -> str:
 @cache
 def library() -> str:
     """Return the drawing library as `packed` does."""
-    return packed(LIBRARY.read_text(encoding="utf-8"))
+    return packed(resources.files("plotly").joinpath(LIBRARY).read_text(encoding="utf-8"))
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
@@ -91,7 +92,7 @@ def _own(name: str) -> Markup:
 
 
 def _licence() -> Markup:
-    return Markup(LICENCE.read_text(encoding="utf-8"))
+    return Markup(metadata.distribution("plotly").read_text(LICENCE) or "")
 
 
 def _harmless_html(value: object) -> object:

@@ -32,6 +32,7 @@ UNITS = {
     **dict.fromkeys(("rtt_mean", "load_mean", "load_median", "load_p95"), "s"),
     **dict.fromkeys(("first_arrived", "first_window"), "segments"),
     "bwe_mean": "segments/s",
+    **dict.fromkeys(("exit_ideal", "exit_late", "exit_queue_max", "exit_queue_mean", "exit_time_lost"), "s"),
     "first_rounds": "round trips",
     "timeouts": "timeouts",
     "window_reductions": "reductions",

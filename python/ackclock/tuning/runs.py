@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,6 +9,7 @@ from ackclock.experiments import execute as engine
 from ackclock.experiments import sources
 from ackclock.experiments.freeze import Frozen, replaced
 from ackclock.experiments.plan import RUNNER, Point
+from ackclock.files.journal import Journal
 from ackclock.scenario import Scenario
 from ackclock.tuning.measures import HARM, MEASURES, Row, Score, harm, is_tested
 from ackclock.tuning.schema import NetworkPath, Tuning
@@ -35,21 +33,14 @@ class Store:
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
+        self._journal = None if file is None else Journal(file)
         self._rows: dict[str, Row] = {}
         self._keys: dict[str, str] = {}
         self.new = 0
-        if file is not None and file.exists():
-            for line in file.read_bytes().splitlines():
-                self._read(line)
-
-    def _read(self, line: bytes) -> None:
-        # A killed process may have left an incomplete line.
-        with contextlib.suppress(ValueError, TypeError, KeyError):
-            name, stored = json.loads(line)
+        for name, stored in self._journal.read().items() if self._journal else ():
             if isinstance(stored, str):
                 self._keys[name] = stored
-            else:
+            elif isinstance(stored, dict) and {"values", "rivals"} <= set(stored):
                 self._rows[name] = {"values": stored["values"], "rivals": stored["rivals"]}
 
     def __len__(self) -> int:
@@ -64,7 +55,7 @@ class Store:
         if not self.has(point):
             self._rows[point.key] = row
             self.new += 1
-            self._append([point.key, row])
+            self._append(point.key, row)
 
     def knows(self, name: str) -> bool:
         """Whether the point of a short name is measured."""
@@ -78,20 +69,11 @@ class Store:
         """Give a measured point a short name."""
         if self._keys.get(name) != point.key:
             self._keys[name] = point.key
-            self._append([name, point.key])
+            self._append(name, point.key)
 
-    def _append(self, line: list[object]) -> None:
-        if self._file is None:
-            return
-        with self._file.open("a+b") as file:
-            if file.tell() and not _ends_with_newline(file):
-                file.write(b"\n")
-            file.write(json.dumps(line).encode() + b"\n")
-
-
-def _ends_with_newline(file: io.BufferedRandom) -> bool:
-    file.seek(-1, io.SEEK_END)
-    return file.read(1) == b"\n"
+    def _append(self, key: str, value: object) -> None:
+        if self._journal is not None:
+            self._journal.add(key, value)
 
 
 class Runs:

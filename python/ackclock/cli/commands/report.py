@@ -12,7 +12,7 @@ from ackclock.cli.options import Force
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="Folder of a run, sweep, matrix, paper or comparison.")],
+    directory: Annotated[Path, typer.Argument(help="Folder of a run, sweep, matrix, comparison or paper.")],
     out: Annotated[
         Optional[Path],
         typer.Option("--out", "-o", metavar="FILE", help="HTML file to write; by default report.html in the folder."),

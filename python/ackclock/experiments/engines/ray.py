@@ -84,7 +84,8 @@ class Ray:
             self._ray.init(address=address, log_to_driver=False, logging_level="error", **options)
         except (ConnectionError, ImportError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
-            raise ConnectionError(f"cannot use a Ray cluster at {address!r}: {reason}") from None
+            token = "" if address == "local" else "; if the cluster asks for a token, set RAY_AUTH_MODE=token"
+            raise ConnectionError(f"cannot use a Ray cluster at {address!r}: {reason}{token}") from None
 
     @property
     def workers(self) -> int:

@@ -1,0 +1,1 @@
+"""Comparisons: algorithms and hosts against each other, on one path or many."""

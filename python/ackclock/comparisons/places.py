@@ -1,0 +1,214 @@
+"""Places of a comparison: a path of the matrix, a scenario file, or a population of paths from a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock._core import ScenarioError
+from ackclock.comparisons.contenders import WORKLOAD, Contender
+from ackclock.files import checks, toml
+from ackclock.matrices import paths
+from ackclock.scenario import Scenario, load
+from ackclock.texts.numbers import counted
+
+TABLES = (".csv", ".parquet")
+FLOW = {"name": "tested", "initial_ssthresh": "unlimited", "rwnd": "100000 packets", "start_jitter": "1 s"}
+"""The flow on the paths of a table: only its congestion control limits it."""
+ACCESS = {"rate": "10 Gbit/s", "delay": "0 ms"}
+DURATION = "20 s"
+OWN = "as written"
+"""Name of the place of scenario files that run as they are."""
+
+
+@dataclass(frozen=True)
+class NetworkPath:
+    """One path and the traffic on it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    scenario : Scenario or None
+        The scenario, in which the flows under test get the settings of a contender; None: each contender has its own.
+    tested : tuple of str
+        The flows under test by their paths in the scenario, such as ``flow.0``.
+    """
+
+    name: str
+    scenario: Scenario | None
+    tested: tuple[str, ...] = ()
+
+    def compose(self, contender: Contender, seed: int, extra: Mapping[str, str]) -> Scenario:
+        """Return the scenario of a contender.
+
+        Parameters
+        ----------
+        contender
+            The contender.
+        seed
+            The seed of the run.
+        extra
+            Further settings: of the scenario by key, of the flows under test by ``flow.KEY``.
+
+        Raises
+        ------
+        ScenarioError
+            If the flows cannot have these settings.
+        """
+        scenario, tested, settings = self.scenario, self.tested, contender.settings
+        if scenario is None and contender.file is not None:
+            scenario, tested, settings = load(contender.file), tested_flows(contender.file), {}
+        if scenario is None:
+            raise ValueError(f"{contender.name} is no scenario file, so it needs paths: add --on")
+        own = {key: value for key, value in extra.items() if not key.startswith("flow.")}
+        per_flow = {key.removeprefix("flow."): value for key, value in extra.items() if key.startswith("flow.")}
+        try:
+            scenario = scenario.set({**own, "seed": seed})
+            if settings.get("profile") == "modern" or "host" in settings:
+                scenario, tested = _bare(scenario)
+            both = {f"{flow}.{key}": value for flow in tested for key, value in {**settings, **per_flow}.items()}
+            return scenario.set(both)
+        except ScenarioError as error:
+            message = re.sub("^--set [^:]*: ", "", str(error), flags=re.MULTILINE)
+            raise ScenarioError(f"{contender.name} on {self.name}: {message}") from None
+
+
+def _bare(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """Return the scenario whose flows under test have no settings of hosts, and these flows; another host has its own.
+
+    The link's queues have the packets that they have with the hosts of the scenario.
+    """
+    document = toml.parse(scenario.to_toml(), scenario.name)
+    tested = under_test(flow["name"] for flow in document["flow"])
+    flows = [
+        {key: value for key, value in flow.items() if flow["name"] not in tested or key in (*WORKLOAD, "packet_size")}
+        for flow in document["flow"]
+    ]
+    places = tuple(f"flow.{index}" for index, flow in enumerate(flows) if flow["name"] in tested)
+    return Scenario(**{**document, "flow": flows}), places
+
+
+@dataclass(frozen=True)
+class Place:
+    """A path, or a population of paths that is judged as a whole.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables.
+    summary : str
+        Its description.
+    paths : sequence of NetworkPath
+        One path, or those of the population.
+    population : bool
+        Whether it is a population.
+    """
+
+    name: str
+    summary: str
+    paths: Sequence[NetworkPath]
+    population: bool = False
+
+
+def find(words: Sequence[str]) -> list[Place]:
+    """Return the places that words name.
+
+    Parameters
+    ----------
+    words
+        Names of the paths of the matrix; names of scenario files, which end in ``.toml``; and of tables of paths, which
+        end in ``.csv`` or ``.parquet``. A scenario with ``[sweep]`` is a population.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, two places have the same name, or a file is invalid.
+    OSError
+        If a file cannot be read.
+    """
+    found = [_find(word) for word in words]
+    for index, place in enumerate(found):
+        if any(place.name == other.name for other in found[:index]):
+            raise ValueError(f"--on: two places are called {place.name!r}; name each once, and rename one of two files")
+    return found
+
+
+def shipped() -> list[Place]:
+    """Return the paths of the matrix."""
+    return [_find(file.stem) for file in sorted(paths.FOLDER.glob("*.toml"))]
+
+
+def own() -> Place:
+    """Return the place of scenario files that run as they are."""
+    return Place(OWN, "each scenario file as it is", [NetworkPath(OWN, None)])
+
+
+def _find(word: str) -> Place:
+    if word.endswith(TABLES):
+        return _of_table(Path(word))
+    if word.endswith(".toml"):
+        return _of_file(Path(word))
+    names = sorted(file.stem for file in paths.FOLDER.glob("*.toml"))
+    if word not in names:
+        endings = ", ".join((".toml", *TABLES))
+        raise ValueError(
+            f"--on: unknown path {word!r}{checks.near(word, names)}; the name of a file must end in {endings}"
+        )
+    return _of_file(paths.FOLDER / f"{word}.toml")
+
+
+def _of_file(file: Path) -> Place:
+    scenario, tested = load(file), tested_flows(file)
+    summary = _summary(file)
+    if "sweep" in toml.read(file):
+        return Place(file.stem, summary, _points(scenario, tested), population=True)
+    return Place(file.stem, summary, [NetworkPath(file.stem, scenario, tested)])
+
+
+def _of_table(file: Path) -> Place:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: there is no such file")
+    document: dict[str, Any] = {
+        "duration": DURATION,
+        "topology": {"kind": "dumbbell", "access": ACCESS},
+        "flow": [FLOW],
+        "sweep": {"paths": {"file": str(file.resolve())}},
+    }
+    scenario = Scenario(file.stem, **document)
+    points = _points(scenario, ("flow.0",))
+    return Place(file.stem, f"{counted(len(points), 'path')} of {file.name}", points, population=True)
+
+
+def _points(scenario: Scenario, tested: tuple[str, ...]) -> list[NetworkPath]:
+    """Return the paths of a sweep, each once: points that differ only in their seed are one path."""
+    found: dict[str, NetworkPath] = {}
+    for labels, point in scenario.sweep_points():
+        fixed = point.set({"seed": 1})
+        found.setdefault(fixed.hash, NetworkPath(_name(labels), point, tested))
+    return list(found.values())
+
+
+def _name(labels: Mapping[str, str]) -> str:
+    return labels.get("paths") or ", ".join(value for key, value in labels.items() if key != "seed")
+
+
+def tested_flows(file: Path) -> tuple[str, ...]:
+    """Return the flows under test of a file: those whose names begin with ``tested``, or all if there are none."""
+    flows = toml.read(file).get("flow", {})
+    names = [str(flow.get("name", "")) for flow in (flows if isinstance(flows, list) else [flows])]
+    return tuple(f"flow.{index}" for index, name in enumerate(names) if name in under_test(names))
+
+
+def under_test(names: Iterable[str]) -> set[str]:
+    """Return the names of flows under test: those that begin with ``tested``, or all if there are none."""
+    every = set(names)
+    return {name for name in every if paths.is_tested(name)} or every
+
+
+def _summary(file: Path) -> str:
+    first = toml.read_text(file).partition("\n")[0]
+    return first.lstrip("#").strip().rstrip(".") if first.startswith("#") else ""

@@ -1,0 +1,321 @@
+"""Plan and execution of a comparison: which runs it needs, and when it has enough of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ackclock.comparisons import places
+from ackclock.comparisons.contenders import Contender, resolve_all
+from ackclock.comparisons.measuring import REFERENCE, Alone, Reference, Row, Tested
+from ackclock.comparisons.places import OWN, NetworkPath, Place, under_test
+from ackclock.experiments import budget, draws, execute
+from ackclock.experiments.draws import Jitter
+from ackclock.experiments.execute import Progress
+from ackclock.experiments.freeze import Frozen
+from ackclock.experiments.plan import Point
+from ackclock.scenario import Scenario
+from ackclock.statistics.sequential import Stopping
+
+SEEDS = 10
+"""Drawn paths of a place by default; each path of a population runs once."""
+MOST_DRAWN = 100
+"""Largest number of drawn paths if a rule of stopping decides."""
+ROUND = 5
+"""Drawn paths that a rule of stopping adds at once."""
+MOST_RUNS = 200_000
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A pair of the comparison: every contender runs on this path with this seed.
+
+    Attributes
+    ----------
+    path : NetworkPath
+        The path.
+    seed : int
+        The seed of the runs, and the number of the drawn path.
+    drawn : bool
+        Whether rates and delays are drawn around those of the path.
+    """
+
+    path: NetworkPath
+    seed: int
+    drawn: bool
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a unit.
+
+    Attributes
+    ----------
+    solo : list of Point
+        The path's traffic with each contender.
+    beside : list of Point or None
+        A reference flow beside the flows under test of each contender, without other traffic; None if the contender's
+        scenario has other links than that of the reference.
+    alone : list of Point
+        One flow of each contender alone on the path; the first is the reference flow.
+    """
+
+    solo: Sequence[Point[Row]]
+    beside: Sequence[Point[Row] | None]
+    alone: Sequence[Point[Row]]
+
+    def __iter__(self) -> Iterator[Point[Row]]:
+        """Iterate over all points."""
+        yield from self.solo
+        yield from (point for point in self.beside if point is not None)
+        yield from self.alone
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison to run.
+
+    Attributes
+    ----------
+    contenders : sequence of Contender
+        The contenders, the reference first.
+    places : sequence of Place
+        The places.
+    seeds : int or None
+        Drawn paths of each place, and seeds of each path of a population; None: `SEEDS` and 1. With `stopping`, the
+        largest number of drawn paths.
+    stopping : Stopping or None
+        The rule by which a place has enough drawn paths.
+    extra : dict
+        Further settings, see `NetworkPath.compose`.
+    """
+
+    contenders: Sequence[Contender]
+    places: Sequence[Place]
+    seeds: int | None = None
+    stopping: Stopping | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    def units(self, place: Place, first: int, last: int) -> list[Unit]:
+        """Return the units of a place with these seeds, the last excluded."""
+        return [Unit(path, seed, not place.population) for path in place.paths for seed in range(first, last)]
+
+    def most(self, place: Place) -> int:
+        """Return the largest number of seeds of a place."""
+        return self.seeds or (1 if place.population else SEEDS)
+
+    def runs(self, unit: Unit) -> Runs:
+        """Return the runs of a unit.
+
+        Raises
+        ------
+        ScenarioError
+            If a path's flows cannot have the settings of a contender.
+        ValueError
+            If a link of a drawn path has no finite rate.
+        """
+        made = [unit.path.compose(contender, unit.seed, self.extra) for contender in self.contenders]
+        documents = [_drawn(scenario, unit) for scenario in made]
+        first = documents[0]
+        flows = [_tested(document) for document in documents]
+        single = [_lasting(tested[0]) for tested in flows]
+        # All competition takes place on the links of the reference, even if packets of another size round its queues.
+        other = [unit.path.scenario is None and each["topology"] != first["topology"] for each in documents]
+        return Runs(
+            [Point(Scenario(**document), Tested()) for document in documents],
+            [
+                None if elsewhere else Point(_with(first, [single[0], *tested]), Reference())
+                for tested, elsewhere in zip(flows, other, strict=True)
+            ],
+            [Point(_with(each, [flow]), Alone()) for each, flow in zip(documents, single, strict=True)],
+        )
+
+
+def _drawn(scenario: Scenario, unit: Unit) -> dict[str, Any]:
+    """Return the document of a scenario with every default written out, on the drawn path."""
+    frozen = Frozen(scenario)
+    for path, value in (draws.like(frozen, unit.seed, Jitter()) if unit.drawn else {}).items():
+        _, _, index, key = path.split(".")
+        frozen.document["topology"]["link"][int(index)][key] = value
+    return frozen.document
+
+
+def _tested(document: dict[str, Any]) -> list[dict[str, Any]]:
+    names = under_test(flow["name"] for flow in document["flow"])
+    return [flow for flow in document["flow"] if flow["name"] in names]
+
+
+def _lasting(flow: dict[str, Any]) -> dict[str, Any]:
+    """Return a flow under the name of the reference, with data for the whole run."""
+    dropped = ("size", "stop", "application", "arrivals")
+    return {key: value for key, value in flow.items() if key not in dropped} | {"name": REFERENCE, "start": "0 s"}
+
+
+def _with(document: dict[str, Any], flows: list[dict[str, Any]]) -> Scenario:
+    return Scenario(**{**document, "flow": flows})
+
+
+@dataclass
+class Outcome:
+    """The measurements of a comparison, and the store of `execute`.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    measured : dict
+        The measurements by the keys of their runs.
+    units : dict
+        The units of each place with their runs.
+    reused : int
+        Number of runs that an earlier attempt measured.
+    keep : callable or None
+        Called with the key and the measurements of every run that finishes, to store them at once.
+    """
+
+    plan: Plan
+    measured: dict[str, Row]
+    units: dict[str, list[tuple[Unit, Runs]]] = field(default_factory=dict)
+    reused: int = 0
+    keep: Callable[[str, Row], None] | None = None
+
+    def has(self, point: Point[Row]) -> bool:
+        """Whether a run is measured."""
+        return point.key in self.measured
+
+    def put(self, point: Point[Row], row: Row) -> None:
+        """Store the measurements of a run."""
+        if self.keep is not None and not self.has(point):
+            self.keep(point.key, row)
+        self.measured[point.key] = row
+
+    @property
+    def points(self) -> dict[str, Point[Row]]:
+        """The planned runs by their keys, each once."""
+        return {point.key: point for units in self.units.values() for _, runs in units for point in runs}
+
+    def relative(self, place: str, index: int, column: str) -> list[float]:
+        """Return a contender's values over those of the reference, unit by unit."""
+        made = []
+        for _, runs in self.units[place]:
+            own, base = (self.measured[runs.solo[each].key][column] for each in (index, 0))
+            if own is not None and base:
+                made.append(own / base)
+        return made
+
+
+def run(plan: Plan, outcome: Outcome, *, jobs: int | None = None, progress: Progress | None = None) -> None:
+    """Run a plan until every place has enough units.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    outcome
+        The measurements, which may hold those of an earlier attempt.
+    jobs, progress
+        As in `execute`.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C; the outcome holds the finished runs.
+    ScenarioError
+        If a path's flows cannot have the settings of a contender.
+    """
+    count = sum(plan.most(place) * len(place.paths) for place in plan.places) * 3 * len(plan.contenders)
+    budget.check_runs(count, MOST_RUNS, "choose fewer paths, algorithms or seeds")
+    known = set(outcome.measured)
+    open_places, done = list(plan.places), 0
+    while open_places:
+        step = plan.stopping.at_least if plan.stopping and not done else ROUND
+        last = 1 + done + step if plan.stopping else 1 + max(map(plan.most, open_places))
+        for place in open_places:
+            most = 1 + plan.most(place)
+            fresh = plan.units(place, 1 + done, most if place.population else min(last, most))
+            outcome.units.setdefault(place.name, []).extend((unit, plan.runs(unit)) for unit in fresh)
+        points = outcome.points
+        execute.execute(list(points.values()), outcome, jobs=jobs, progress=progress)
+        done = last - 1
+        open_places = [place for place in open_places if plan.stopping and not _enough(plan, outcome, place)]
+    outcome.reused = len(known & set(outcome.points))
+
+
+def _enough(plan: Plan, outcome: Outcome, place: Place) -> bool:
+    """Whether the intervals of all contenders against the reference are narrow enough, or the units are used up."""
+    if plan.stopping is None or place.population or len(outcome.units[place.name]) >= plan.most(place):
+        return True
+    column = primary(outcome, place)
+    samples = [outcome.relative(place.name, index, column) for index in range(1, len(plan.contenders))]
+    return all(plan.stopping.is_over(sample) for sample in samples)
+
+
+def primary(outcome: Outcome, place: Place) -> str:
+    """Return the column that decides who wins: completion time if a flow under test has a size, otherwise goodput."""
+    sized = any(
+        outcome.measured[point.key]["completion_s"] is not None
+        for _, runs in outcome.units[place.name]
+        for point in runs.solo
+        if point.key in outcome.measured
+    )
+    return "completion_s" if sized else "goodput_bps"
+
+
+def same(plan: Plan) -> str:
+    """Return a message if two contenders are the same on a path, although their settings differ; otherwise empty.
+
+    Raises
+    ------
+    ScenarioError
+        If a path's flows cannot have the settings of a contender.
+    """
+    for place in plan.places:
+        seen: dict[str, Contender] = {}
+        for contender in plan.contenders:
+            made = place.paths[0].compose(contender, 1, plan.extra)
+            key = made.hash
+            if key in seen:
+                where = "" if place.name == OWN else f" on {place.name}"
+                return f"{seen[key].name} and {contender.name} are the same{where}: they give the same scenario"
+            seen[key] = contender
+    return ""
+
+
+def planned(
+    texts: Sequence[str],
+    on: Sequence[str] | None,
+    *,
+    reference: str | None,
+    seeds: int | None,
+    within: float | None,
+    margin: float,
+    size: str | None,
+    duration: str | None,
+) -> Plan:
+    """Return the plan of a comparison; parameters and errors are those of `ackclock.compare`."""
+    if not 0 < margin < 1:
+        raise ValueError(f"margin: must be above 0 % and below 100 %, not {100 * margin:g} %")
+    if seeds is not None and seeds < 1:
+        raise ValueError("seeds must be at least 1")
+    found = resolve_all(texts, reference)
+    extra = {key: value for key, value in (("duration", duration), ("flow.size", size)) if value is not None}
+    plan = Plan(found, _places(found, on), *_repetitions(seeds, within), extra)
+    if message := same(plan):
+        raise ValueError(message)
+    return plan
+
+
+def _places(found: Sequence[Contender], on: Sequence[str] | None) -> list[Place]:
+    if on is None:
+        return [places.own()] if all(contender.file is not None for contender in found) else places.shipped()
+    return places.find(on)
+
+
+def _repetitions(seeds: int | None, within: float | None) -> tuple[int | None, Stopping | None]:
+    if within is None:
+        return seeds, None
+    most = seeds or MOST_DRAWN
+    if within <= 0 or most < 2:
+        raise ValueError("within: must be above 0 %, with at least 2 seeds")
+    return most, Stopping(within, at_least=min(SEEDS, most), at_most=most)

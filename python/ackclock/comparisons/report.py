@@ -1,0 +1,211 @@
+"""A comparison on disk: measurements, tables, the figure, and the report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from ackclock import _core, plot
+from ackclock.comparisons import contenders as resolving
+from ackclock.comparisons import figure, words
+from ackclock.comparisons.judging import Judged
+from ackclock.comparisons.measuring import COLUMNS, Row
+from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.experiments import sources
+from ackclock.files import leftovers, storage, targets, toml
+from ackclock.files.journal import Journal
+from ackclock.reports import Answer, Axis, Bullets, Cell, Figure, Panel, Section, Series, Table, Text, grids, page
+from ackclock.reports.rendering import render
+from ackclock.texts.numbers import finite
+
+KIND = "comparison"
+MEASURED_FILE = "measured.parquet"
+FRESH_FILE = "measured.jsonl"
+"""The journal of an attempt; a killed process leaves it."""
+PAGE_FILE = "report.json"
+WRITTEN = (
+    *("report.html", "report.md", PAGE_FILE, "comparison.parquet", "comparison.csv", "runs.parquet", "figure.png"),
+)
+
+
+def begin(directory: Path, plan: Plan) -> dict[str, Row]:
+    """Prepare a directory, and return the measurements stored there by the keys of their runs.
+
+    An earlier report is removed, since it may describe other runs.
+
+    Raises
+    ------
+    FileExistsError
+        If the directory holds anything else.
+    OSError
+        If it cannot be written to.
+    """
+    leftovers.remove_within(directory)
+    storage.check_free(directory, KIND)
+    directory.mkdir(parents=True, exist_ok=True)
+    known = _measured(directory)
+    _write_manifest(directory, plan, "running")
+    targets.remove_written(directory, WRITTEN)
+    return known
+
+
+def _measured(directory: Path) -> dict[str, Row]:
+    """Read stored measurements; ignore a file or a line that cannot be read."""
+    known: dict[str, Row] = {}
+    with contextlib.suppress(OSError, polars.exceptions.PolarsError):
+        kept = polars.read_parquet(directory / MEASURED_FILE)
+        columns = [name for name in kept.columns if name != "key"]
+        # A run has the columns of one of two measurements; the others are missing.
+        known = {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
+    fresh = journal(directory).read()
+    return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) <= set(COLUMNS)}}
+
+
+def journal(directory: Path) -> Journal:
+    """Return the file that gets the measurements of a run as soon as it is finished."""
+    return Journal(directory / FRESH_FILE)
+
+
+def keep(outcome: Outcome, directory: Path, state: str) -> None:
+    """Write the measurements."""
+    rows = [{"key": key, **dict.fromkeys(COLUMNS), **row} for key, row in sorted(outcome.measured.items())]
+    schema = {"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64)}
+    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, schema))
+    journal(directory).remove()
+    _write_manifest(directory, outcome.plan, state, len(outcome.points))
+
+
+def _write_manifest(directory: Path, plan: Plan, state: str, runs: int | None = None) -> None:
+    entries = {
+        "state": state,
+        "contenders": [contender.name for contender in plan.contenders],
+        "places": [place.name for place in plan.places],
+        "runs": runs,
+        "build": sources.build(),
+    }
+    storage.write_manifest(directory, KIND, entries)
+
+
+def summary(judged: Judged) -> polars.DataFrame:
+    """Return one row for each place and contender, see `Judged.rows`."""
+    return polars.DataFrame(judged.rows, infer_schema_length=None)
+
+
+def runs(judged: Judged) -> polars.DataFrame:
+    """Return one row for each run: place, path, seed, contender, role, scenario hash and measurements."""
+    rows: list[dict[str, Any]] = []
+    outcome = judged.outcome
+    for place in judged.places:
+        for unit, planned in outcome.units[place.name]:
+            points = [("solo", name, point) for name, point in zip(judged.names, planned.solo, strict=True)]
+            points += [
+                ("beside", name, point)
+                for name, point in zip(judged.names, planned.beside, strict=True)
+                if point is not None
+            ]
+            points += [("alone", name, point) for name, point in zip(judged.names, planned.alone, strict=True)]
+            for role, name, point in points:
+                if outcome.has(point):
+                    labels = {"place": place.name, "path": unit.path.name, "seed": unit.seed, "contender": name}
+                    row = {**dict.fromkeys(COLUMNS), **outcome.measured[point.key]}
+                    rows.append({**labels, "role": role, "hash": point.scenario.hash, **row})
+    texts = dict.fromkeys(("place", "path", "contender", "role", "hash"), polars.String)
+    schema = {**texts, "seed": polars.Int64, **dict.fromkeys(COLUMNS, polars.Float64)}
+    order = ["place", "path", "seed", "contender", "role", *COLUMNS, "hash"]
+    return polars.DataFrame(rows, schema).select(order)
+
+
+def write(judged: Judged, directory: Path) -> Path:
+    """Write everything into a directory that `begin` prepared, and return the HTML report."""
+    plan = judged.outcome.plan
+    keep(judged.outcome, directory, "drawing")
+    table = summary(judged)
+    storage.write_parquet(directory / "comparison.parquet", table)
+    storage.write_text(directory / "comparison.csv", table.write_csv())
+    storage.write_parquet(directory / "runs.parquet", runs(judged))
+    plot.save(figure.draw(judged), directory / "figure.png")
+    context = finite(_context(judged))
+    storage.write_text(directory / PAGE_FILE, json.dumps(context, indent=1, ensure_ascii=False) + "\n")
+    storage.write_text(directory / "report.md", render("comparison.md.j2", context))
+    storage.write_text(directory / "report.html", _page(context))
+    _write_manifest(directory, plan, "complete", len(judged.outcome.points))
+    return directory / "report.html"
+
+
+def stored_comparison(directory: Path) -> str:
+    """Return the HTML report of a comparison on disk.
+
+    Raises
+    ------
+    OSError
+        If the directory has no complete comparison.
+    """
+    try:
+        return _page(json.loads(toml.read_text(directory / PAGE_FILE)))
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        raise FileNotFoundError(f"{directory}: no complete comparison here; run it again with --out") from None
+
+
+def _context(judged: Judged) -> dict[str, Any]:
+    """Return everything that a report says, as values of JSON."""
+    columns, rows = words.table(judged)
+    others = range(1, len(judged.names))
+    contenders = judged.outcome.plan.contenders
+    return {
+        "title": f"{' and '.join(judged.names[1:])} against {judged.names[0]}",
+        "about": f"{len(judged.outcome.points):,} runs on {', '.join(place.name for place in judged.places)}",
+        "version": _core.__version__,
+        "program": sources.build(),
+        "answer": words.answer(judged),
+        "caption": figure.caption(judged),
+        "key": figure.key(judged),
+        "panels": [asdict(panel) for panel in figure.panels(judged)],
+        "columns": columns,
+        "rows": rows,
+        "legend": words.legend(judged),
+        "notes": words.notes(judged),
+        "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
+        "method": [words.method(judged), words.harm_method(judged)],
+        "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
+        "places": [f"{place.name}: {place.summary or 'a scenario file'}." for place in judged.places],
+    }
+
+
+def _page(context: Mapping[str, Any]) -> str:
+    """Return the report as HTML."""
+    made = grids.numbers(context["columns"], context["rows"], words.LEFT)
+    verdict = context["columns"].index("verdict")
+    rows = [
+        [Cell(str(text), mark=str(text)) if at == verdict and text in ("better", "worse") else value
+         for at, (value, text) in enumerate(zip(values, texts, strict=True))]
+        for values, texts in zip(made.rows, context["rows"], strict=True)
+    ]  # fmt: skip
+    sections = [
+        Section(
+            "Table",
+            [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"])],
+            folded=False,
+            printed=True,
+        ),
+        Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
+        Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
+    ]
+    answer = Answer(context["answer"], Figure(context["caption"], [_panel(panel) for panel in context["panels"]]))
+    footer = f"program {context['program'][:16]}"
+    return page(context["title"], answer, sections, about=context["about"], footer=footer)
+
+
+def _panel(said: Mapping[str, Any]) -> Panel:
+    return Panel(
+        [Series(**series) for series in said["series"]],
+        title=said["title"],
+        x=Axis(**said["x"]),
+        y=Axis(**said["y"]),
+        references=said["references"],
+    )

@@ -1,0 +1,247 @@
+"""A comparison in words and as a table of texts: who wins where, by how much, how sure, and at whose cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ackclock.comparisons.judging import METRICS, Contrast, Judged, Metric, Verdict
+from ackclock.comparisons.places import OWN, Place
+from ackclock.statistics.intervals import Interval
+from ackclock.texts.numbers import number
+
+LEFT = 2
+"""Columns of the table that hold words."""
+HARM = {
+    "better": "less than {}",
+    "worse": "more than {}",
+    "same": "as much as {}",
+    "unclear": "which may be as much as {}",
+}
+"""Harm to the reference against the harm that the reference does to itself."""
+MOST_NAMED = 8
+NOUNS = {"completion_s": "completion time", "goodput_bps": "goodput"}
+COSTS = ("queue_p95_s", "resent", "exit_time_lost")
+
+
+def answer(judged: Judged) -> list[str]:
+    """Return the answer: for several places who wins where, otherwise a sentence for each contender."""
+    others = range(1, len(judged.names))
+    if len(judged.places) == 1:
+        return [sentence(judged, judged.places[0], index) for index in others]
+    return [winners(judged), *(_overall(judged, index) for index in others)]
+
+
+def winners(judged: Judged) -> str:
+    """Return who is fastest on which places."""
+    found: dict[str, list[str]] = {}
+    for place in judged.places:
+        best, sure = judged.best(place)
+        found.setdefault(judged.names[best] if sure else "", []).append(place.name)
+    said = [f"{name} is the fastest on {_places(found[name])}" for name in judged.names if name in found]
+    if "" in found:
+        said.append(f"no algorithm is clearly the fastest on {_places(found[''])}")
+    return f"Of {len(judged.places)} paths: {'; '.join(said)}."
+
+
+def sentence(judged: Judged, place: Place, index: int) -> str:
+    """Compare a contender with the reference on a place, in one sentence."""
+    name, base, metric = judged.names[index], judged.names[0], METRICS[judged.primary(place)]
+    where = "" if place.name == OWN else f" on {place.name}"
+    found = judged.against(place, index, metric.key)
+    if found is None:
+        return f"{name} has no value to compare with {base}{where}."
+    over = f"over {judged.counted(place)}"
+    if found.verdict == "same":
+        said = f"{name} and {base} make no difference{where} (within ±{100 * judged.margin:g} %): "
+        said += f"{NOUNS[metric.key]} {_against(found)} {over}"
+    elif found.verdict == "unclear":
+        said = f"It is unclear whether {name} or {base} is faster{where}: {NOUNS[metric.key]} of {name} "
+        said += f"{_against(found)} {over}"
+    else:
+        said = f"{name} {_change(found.found.mean, metric)} than {base}{where}{_interval(found.found, metric)} {over}"
+    if place.population:
+        said += f"; better on {100 * found.won:.0f} % of them{_extremes(judged, place, index)}"
+    return f"{said}; {_harm(judged, place, index)}."
+
+
+def _extremes(judged: Judged, place: Place, index: int) -> str:
+    """Name the paths of a population on which a contender does best and worst against the reference."""
+    better = METRICS[judged.primary(place)].better
+    ordered = sorted(judged.relative(place, index), key=lambda path: better * path[1])
+    if len(ordered) < 2:
+        return ""
+    (worst, least), (best, most) = ordered[0], ordered[-1]
+    return _signed(f", from {100 * (least - 1):+.0f} % ({worst}) to {100 * (most - 1):+.0f} % ({best})")
+
+
+def _change(ratio: float, metric: Metric) -> str:
+    """Return a ratio as a sentence's verb with its object: the difference in percent, or the multiple."""
+    more = ratio >= 1
+    if metric.key == "completion_s":
+        verb, word = "takes", "more time" if more else "less time"
+    else:
+        verb, word = "delivers", "more" if more else "less"
+    if not math.isfinite(ratio):
+        return f"{verb} infinitely {word}"
+    size = f"{number(ratio, 3)} times as much time" if word == "more time" else f"{number(ratio, 3)} times as much"
+    return f"{verb} {number(abs(ratio - 1) * 100, 2)} % {word}" if ratio < 3 else f"{verb} {size}"
+
+
+def _interval(found: Interval, metric: Metric) -> str:
+    if not found.finite:
+        return ""
+    low, high = _ends(found, metric)
+    return f", 95 % interval [{low}, {high}]"
+
+
+def _ends(found: Interval, metric: Metric) -> tuple[str, str]:
+    """Return the ends as the mean is written: a decrease in percent, an increase in percent, or a multiple."""
+    if metric.relation != "ratio" or found.mean >= 3:
+        return _signed(number(found.low, 3)), _signed(number(found.high, 3))
+    sign = 1 if found.mean >= 1 else -1
+    ends = sorted(sign * 100 * (end - 1) for end in (found.low, found.high))
+    return _signed(number(ends[0], 2)), _signed(number(ends[1], 2))
+
+
+def _harm(judged: Judged, place: Place, index: int) -> str:
+    base, metric = judged.names[0], "harm_goodput"
+    own, theirs = judged.mean(place, 0, metric), judged.mean(place, index, metric)
+    found = judged.against(place, index, metric)
+    if own is None or theirs is None or found is None:
+        return f"harm to {base} is not known"
+    itself = HARM[found.verdict].format(f"{base}'s own {_decimals(own.mean)}")
+    return f"harm to {base} {_decimals(theirs.mean)}, {itself}"
+
+
+def _overall(judged: Judged, index: int) -> str:
+    """Count the places on which a contender is better, worse, the same, or unclear, and does more harm."""
+    name, base = judged.names[index], judged.names[0]
+    found: dict[Verdict, list[str]] = {"better": [], "worse": [], "same": [], "unclear": []}
+    more = []
+    for place in judged.places:
+        if speed := judged.against(place, index, judged.primary(place)):
+            found[speed.verdict].append(place.name)
+        if (harm := judged.against(place, index, "harm_goodput")) and harm.verdict == "worse":
+            more.append(place.name)
+    same = f"no difference (within ±{100 * judged.margin:g} %)"
+    words = {"better": "faster", "worse": "slower", "same": same, "unclear": "unclear"}
+    said = [f"{words[verdict]} on {_places(places)}" for verdict, places in found.items() if places]
+    cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
+    if not more:
+        cost = f"It is not shown to harm {base} more than {base} harms itself"
+    return f"{name} against {base}: {', '.join(said)}. {cost}."
+
+
+def _places(names: Sequence[str]) -> str:
+    return f"{len(names)} ({', '.join(names)})" if len(names) <= MOST_NAMED else str(len(names))
+
+
+def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
+    """Return the titles and rows of the table: one row for each place and contender; the best has a star."""
+    base = judged.names[0]
+    known = {metric.key for metric in METRICS.values() if _any(judged, metric.key)}
+    columns = ["path", "algorithm", "speed", f"against {base}", "verdict"]
+    columns += [METRICS[key].title for key in COSTS if key in known]
+    harms = [key for key in ("harm_goodput", "harm_rtt") if key in known]
+    columns += [METRICS[key].title for key in harms]
+    rows = []
+    for place in judged.places:
+        best, sure = judged.best(place)
+        for index, name in enumerate(judged.names):
+            metric = METRICS[judged.primary(place)]
+            mean, found = judged.mean(place, index, metric.key), judged.against(place, index, metric.key)
+            star = " *" if index == best and sure else ""
+            row = [place.name, f"{name}{star}", _value(mean, metric, unit=True)]
+            row += [_against(found), found.verdict if found else "–"]
+            row += [_value(judged.mean(place, index, key), METRICS[key]) for key in COSTS if key in known]
+            row += [_harm_cell(judged, place, index, key) for key in harms]
+            rows.append(row)
+    return columns, rows
+
+
+def notes(judged: Judged) -> list[str]:
+    """Name transfers that did not finish: their completion times are too short."""
+    found = []
+    for place in judged.places:
+        for index, name in enumerate(judged.names):
+            counts = [row["unfinished"] or 0.0 for row in judged.values[place.name, index]]
+            if sum(counts):
+                mean = number(sum(counts) / len(counts), 2)
+                found.append(f"{name} on {place.name}: {mean} unfinished transfers a run count until its end")
+    return found
+
+
+def legend(judged: Judged) -> str:
+    """Explain the signs of the table."""
+    base = judged.names[0]
+    return (
+        "A star marks an algorithm that is shown to be faster than every other on its path. Harm is that to one flow "
+        f'of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if that is unclear.'
+    )
+
+
+def method(judged: Judged) -> str:
+    """Say how differences are judged."""
+    return (
+        "All algorithms run on the same paths with the same seeds, and are compared pair by pair: with paired t tests, "
+        'adjusted by Holm over all tests of this report, at 5 %. "Same" means that two one-sided tests, adjusted '
+        f"likewise, show a difference below {100 * judged.margin:g} %, or below {judged.margin:g} for harm. Intervals "
+        "cover 95 %: Fieller's for a ratio, Student's for a mean, a difference, and the mean logarithm of the ratios "
+        "over a population of paths."
+    )
+
+
+def harm_method(judged: Judged) -> str:
+    """Say how harm is measured."""
+    base = judged.names[0]
+    return (
+        f"Harm is the share of its solo performance that a flow of {base} loses beside the flows under test (Ware et "
+        "al., HotNets 2019): (x − y)/x for goodput and (y − x)/y for the 95th percentile of the round-trip time (RTT), "
+        "where x is the value alone on the path, y that in competition. Start-up lost is the column exit_time_lost of "
+        "one flow alone: its delay behind an oracle that leaves slow start at the bandwidth-delay product."
+    )
+
+
+def _any(judged: Judged, metric: str) -> bool:
+    return any(row[metric] is not None for rows in judged.values.values() for row in rows)
+
+
+def _value(found: Interval | None, metric: Metric, *, unit: bool = False) -> str:
+    if found is None:
+        return "–"
+    name = metric.title.partition("(")[2].rstrip(")")
+    # Times are sums of doubles, so equal times differ in their last digits.
+    value = round(found.mean * metric.scale, 6) or 0.0
+    return _signed(f"{number(value, 3)} {name if unit else ''}".rstrip())
+
+
+def _against(found: Contrast | None) -> str:
+    """Return a ratio as a change in percent with its interval, or as a multiple."""
+    if found is None:
+        return "–"
+    ends = [found.found.mean, found.found.low, found.found.high]
+    if ends[0] >= 3:
+        texts = [f"×{number(end, 3)}" if math.isfinite(end) else "" for end in ends]
+    else:
+        texts = [f"{(end - 1) * 100:+.1f}" if math.isfinite(end) else "" for end in ends]
+    unit = " %" if ends[0] < 3 else ""
+    interval = f" [{texts[1]}, {texts[2]}]" if found.found.finite else ""
+    return _signed(f"{texts[0]}{unit}{interval}")
+
+
+def _harm_cell(judged: Judged, place: Place, index: int, key: str) -> str:
+    mean, found = judged.mean(place, index, key), judged.against(place, index, key)
+    if mean is None:
+        return "–"
+    words = {"better": "less", "worse": "more", "same": "same", "unclear": "?"}
+    end = "own" if index == 0 else words[found.verdict] if found else ""
+    return f"{_decimals(mean.mean)} {end}".rstrip()
+
+
+def _decimals(value: float) -> str:
+    return _signed(f"{round(value, 2) or 0.0:.2f}")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−")

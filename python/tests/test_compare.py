@@ -1,0 +1,400 @@
+"""Comparisons: known answers, the words of a verdict, and the command as users type it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from ackclock.cli import output
+from ackclock.cli.comparisons import compare_command
+from ackclock.comparisons import contenders, figure, judging, measuring, places, planning, report, words
+from ackclock.comparisons.judging import Judged
+from ackclock.comparisons.planning import Outcome, Plan
+from ackclock.files.journal import Journal
+from ackclock.statistics.harm import harm_to_less, harm_to_more
+from ackclock.statistics.sequential import Stopping
+
+from .conftest import Cli
+
+# The queue never overflows, so a flow with a window of W packets has W packets on the path for ever: two flows share
+# the link as their windows.
+SHARED = """\
+# One link of 8 Mbit/s with a boundless queue
+duration = "10 s"
+
+[topology]
+kind = "chain"
+links = [{ rate = "8 Mbit/s", delay = "10 ms", queue = "unlimited" }]
+
+[[flow]]
+name = "tested"
+start_jitter = "10 ms"
+initial_ssthresh = "unlimited"
+"""
+DATA = 1040 * 8 / 8e6
+BDP = (20e-3 + DATA + 40 * 8 / 8e6) / DATA
+SMALL, LARGE = 40, 120
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """Return the file of a path."""
+    path = tmp_path / "shared.toml"
+    path.write_text(SHARED)
+    return path
+
+
+def judged(texts: list[str], where: list[str], seeds: int | None = 4, **options: Any) -> Judged:
+    """Run a comparison."""
+    plan = Plan(contenders.resolve_all(texts), places.find(where), seeds, **options)
+    outcome = Outcome(plan, {})
+    planning.run(plan, outcome, jobs=1)
+    return Judged(outcome)
+
+
+def test_harm_is_the_lost_share_of_the_solo_performance() -> None:
+    # The definitions of Ware et al.: from 10 to 4 Mbit/s, from 20 to 50 ms.
+    assert harm_to_more(10.0, 4.0) == pytest.approx(0.6)
+    assert harm_to_more(10.0, 12.0) == pytest.approx(-0.2)
+    assert harm_to_more(0.0, 1.0) is None
+    assert harm_to_less(20.0, 50.0) == pytest.approx(0.6)
+    assert (harm_to_less(0.0, 0.0), harm_to_less(0.01, 0.0)) == (0.0, None)
+
+
+def test_shares_and_delays_of_windows_in_a_boundless_queue(shared: Path) -> None:
+    found = judged([f"rwnd={SMALL} packets", f"rwnd={LARGE} packets"], [str(shared)])
+    (own, other) = found.rows
+    # Beside a flow like it the reference keeps a half, beside the larger window 40 of 160 packets.
+    assert own["harm_goodput"] == pytest.approx(1 / 2, abs=0.02)
+    assert other["harm_goodput"] == pytest.approx(1 - SMALL / (SMALL + LARGE), abs=0.02)
+    # Every packet waits for all others: the round-trip time is the windows' sum.
+    assert own["harm_rtt"] == pytest.approx(1 / 2, abs=0.02)
+    assert other["harm_rtt"] == pytest.approx(1 - SMALL / (SMALL + LARGE), abs=0.02)
+    assert [own["harm_goodput_verdict"], other["harm_goodput_verdict"]] == [None, "worse"]
+    # Alone, both fill the link; what the path does not hold is in the queue.
+    assert other["goodput_bps_verdict"] == "same"
+    for row, window in ((own, SMALL), (other, LARGE)):
+        assert row["queue_p95_s"] == pytest.approx((window - BDP) * DATA, rel=0.06)
+        assert row["resent"] == 0
+    assert other["queue_p95_s_verdict"] == "worse"
+    assert [series.name for series in figure.panels(found)[0].series] == found.names
+    text = words.sentence(found, found.places[0], 1)
+    assert "rwnd=120 packets and rwnd=40 packets make no difference on shared (within ±5 %)" in text
+    assert f"harm to rwnd=40 packets {other['harm_goodput']:.2f}, more than rwnd=40 packets's own 0.50." in text
+
+
+def test_a_window_below_the_path_is_slower_by_its_share_and_harms_less(shared: Path) -> None:
+    found = judged(["rwnd=40 packets", "rwnd=5 packets"], [str(shared)])
+    row = found.rows[1]
+    assert row["goodput_bps_vs"] == pytest.approx(5 / BDP, rel=0.06)
+    assert row["goodput_bps_verdict"] == "worse"
+    assert row["harm_goodput"] == pytest.approx(1 - 40 / 45, abs=0.02)
+    assert row["harm_goodput_verdict"] == "better"
+    text = words.sentence(found, found.places[0], 1)
+    assert text.startswith("rwnd=5 packets delivers 75 % less than rwnd=40 packets on shared, 95 % interval [")
+    assert "less than rwnd=40 packets's own 0.50" in text
+    assert found.best(found.places[0]) == (0, True)
+
+
+def test_completion_of_transfers_is_that_of_their_flights(shared: Path) -> None:
+    found = judged(
+        ["initial_window=1 segment", "initial_window=15 segments"], [str(shared)], extra={"flow.size": "15 packets"}
+    )
+    (own, other) = found.rows
+    assert own["primary"] == "completion_s"
+    # Four flights instead of one; the handshake and the last packet's way take 1.5 round trips.
+    trip = BDP * DATA
+    assert own["completion_s"] - other["completion_s"] == pytest.approx(3 * trip - 7 * DATA, rel=0.05)
+    assert own["goodput_bps"] is None
+    assert other["completion_s_verdict"] == "better"
+    assert "takes" in words.sentence(found, found.places[0], 1)
+    # The oracle begins with the same window, so none of them loses time.
+    assert other["exit_time_lost"] is None
+
+
+def test_unfinished_transfers_are_named(shared: Path) -> None:
+    options = {"flow.size": "100 packets", "duration": "60 ms"}
+    found = judged(["reno", "initial_window=2 segments"], [str(shared)], seeds=2, extra=options)
+    text = "reno on shared: 1 unfinished transfers a run count until its end"
+    assert words.notes(found)[0] == text
+    assert found.rows[0]["unfinished"] == 1
+
+
+def test_start_ups_against_the_ideal_exit(shared: Path) -> None:
+    exact = math.ceil(BDP)
+    found = judged([f"initial_ssthresh={exact} segments", "initial_ssthresh=4 segments"], [str(shared)])
+    (ideal, early) = found.rows
+    # The threshold is exact on the given path, and a packet too high or low on drawn ones.
+    assert ideal["exit_time_lost"] == pytest.approx(0, abs=2e-3)
+    assert ideal["exit_bdp"] == pytest.approx(exact / BDP, rel=0.05)
+    assert early["exit_time_lost"] > 0.1
+    assert early["exit_time_lost_verdict"] == "worse"
+    assert early["exit_lost"] == 0
+
+
+def test_the_tests_of_a_table_are_one_family(shared: Path) -> None:
+    found = judged(["rwnd=40 packets", "rwnd=38 packets", "rwnd=5 packets"], [str(shared)])
+    contrasts = found.contrasts
+    primaries = {key for key in contrasts if key[1] == "goodput_bps"}
+    assert {key[2:] for key in primaries} == {(1, 0), (2, 0), (2, 1)}
+    tested = sorted(each.p_value for each in contrasts.values() if each.p_value is not None)
+    # Holm multiplies the smallest p-value by the number of tests, and the adjusted ones never fall.
+    assert len(tested) > 5
+    of = [row["goodput_bps"] for row in found.values["shared", 2]]
+    to = [row["goodput_bps"] for row in found.values["shared", 0]]
+    single = judging.pairs.compare([float(x or 0) for x in of], [float(x or 0) for x in to]).p_value
+    assert single is not None
+    adjusted = contrasts["shared", "goodput_bps", 2, 0].p_value
+    assert adjusted is not None
+    assert single < adjusted <= single * len(tested)
+
+
+def test_one_run_shows_nothing(shared: Path) -> None:
+    found = judged(["rwnd=40 packets", "rwnd=5 packets"], [str(shared)], seeds=1)
+    assert found.rows[1]["goodput_bps_verdict"] == "unclear"
+    assert found.rows[1]["goodput_bps_vs_low"] is None
+    assert "It is unclear whether" in words.answer(found)[0]
+    assert "over 1 drawn path;" in words.answer(found)[0]
+
+
+def test_a_rule_of_stopping_draws_no_more_paths_than_it_needs(shared: Path) -> None:
+    rule = Stopping(0.02, at_least=3, at_most=30)
+    found = judged(["rwnd=40 packets", "rwnd=5 packets"], [str(shared)], seeds=30, stopping=rule)
+    count = len(found.values["shared", 0])
+    # The ratio of windows varies with the drawn paths by about as much as their round-trip times.
+    assert 3 <= count < 30
+    strict = judged(
+        ["rwnd=40 packets", "rwnd=5 packets"],
+        [str(shared)], seeds=6, stopping=Stopping(1e-6, at_least=3, at_most=6),
+    )  # fmt: skip
+    assert len(strict.values["shared", 0]) == 6
+
+
+def test_a_population_is_a_sample_of_paths(tmp_path: Path) -> None:
+    table = {
+        "label": ["slow", "middle", "fast"],
+        "topology.bottleneck.rate (Mbit/s)": [2, 4, 8],
+        "topology.bottleneck.delay (ms)": [30, 20, 10],
+        "duration": ["5 s"] * 3,
+    }
+    polars.DataFrame(table).write_parquet(tmp_path / "home.parquet")
+    found = judged(["reno", "rwnd=4 packets"], [str(tmp_path / "home.parquet")], seeds=2)
+    (place,) = found.places
+    assert [path.name for path in place.paths] == ["slow", "middle", "fast"]
+    assert found.counted(place) == "3 paths"
+    row = found.rows[1]
+    assert (row["pairs"], row["goodput_bps_vs_won"]) == (3, 0.0)
+    assert "over 3 paths; better on 0 % of them" in words.sentence(found, place, 1)
+    written = report.runs(found)
+    # Each of three paths and two seeds: two with the path's traffic, two beside, two alone.
+    assert written.height == 3 * 2 * 6
+    assert set(written["path"]) == {"slow", "middle", "fast"}
+
+
+def test_a_sweep_is_a_population_without_its_seeds(tmp_path: Path) -> None:
+    file = tmp_path / "both.toml"
+    sweep = '\n[sweep]\nseed = { from = 1, to = 3 }\n"topology.links.0.delay" = ["5 ms", "15 ms"]\n'
+    file.write_text(SHARED + sweep)
+    (place,) = places.find([str(file)])
+    assert place.population
+    assert [path.name for path in place.paths] == ["5 ms", "15 ms"]
+
+
+def test_hosts_replace_the_settings_of_the_path(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text(SHARED + 'rwnd = "500 packets"\nrecovery = "newreno"\n')
+    (place,) = places.find([str(file)])
+    made = place.paths[0].compose(contenders.resolve("linux+bbr"), 3, {"flow.size": "1 MB"})
+    text = made.to_toml()
+    assert 'profile = "modern"' in text
+    assert 'kind = "bbr"' in text
+    assert "rwnd" not in text
+    assert made.seed == 3
+    own = place.paths[0].compose(contenders.resolve("cubic"), 3, {})
+    assert 'rwnd = "500 packets"' in own.to_toml()
+    # Both flows start at the same drawn time.
+    starts = [
+        line for scenario in (made, own) for line in scenario.to_toml().splitlines() if line.startswith("start =")
+    ]
+    assert starts[0] == starts[1] != 'start = "0 s"'
+
+
+def test_the_reference_flow_stands_beside_the_flows_under_test_only() -> None:
+    (place,) = places.find(["cubic"])
+    plan = Plan(contenders.resolve_all(["reno", "bbr"]), [place], 1)
+    runs = plan.runs(plan.units(place, 1, 2)[0])
+    assert runs.solo[1].scenario.flows == ["tested0", "tested1", "cubic0", "cubic1"]
+    assert [each.scenario.flows for each in runs.beside if each] == [[measuring.REFERENCE, "tested0", "tested1"]] * 2
+    assert runs.alone[0].scenario.flows == [measuring.REFERENCE]
+    # All of them have the same drawn links.
+    links = {point.scenario.to_toml().partition("[[flow]]")[0].partition("[topology]")[2] for point in runs}
+    assert len(links) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("cubic", {"avoidance": "cubic"}),
+        ("search", {"slow_start": "search"}),
+        ("bbr", {"congestion_control": "bbr"}),
+        ("linux", {"host": "linux"}),
+        ("westwood", {"loss_response": "westwood"}),
+        ("hystart_pp+cubic", {"slow_start": "hystart_pp", "avoidance": "cubic"}),
+        ("linux + slow_start=vegas", {"host": "linux", "slow_start": "vegas"}),
+        ('slow_start={ kind = "limited", max_ssthresh = "1e+2 segments" }',
+         {"slow_start": '{ kind = "limited", max_ssthresh = "1e+2 segments" }'}),
+    ],
+)  # fmt: skip
+def test_names_are_those_of_the_registries(text: str, settings: dict[str, str]) -> None:
+    assert contenders.resolve(text).settings == settings
+
+
+def test_a_file_gives_the_settings_of_its_flow(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(SHARED + 'avoidance = "cubic"\nsize = "1 MB"\n')
+    found = contenders.resolve(str(file))
+    assert (found.name, found.settings) == ("mine", {"initial_ssthresh": "unlimited", "avoidance": "cubic"})
+
+
+def test_files_as_they_are(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(SHARED)
+    (tmp_path / "b.toml").write_text(SHARED + 'avoidance = "cubic"\n')
+    (tmp_path / "c.toml").write_text(SHARED.replace("8 Mbit/s", "4 Mbit/s"))
+    found = json.loads(cli("compare", "a.toml", "b.toml", "c.toml", "--seeds", "3", "--json").stdout)
+    (_, same, slower) = found["rows"]
+    assert same["goodput_bps_verdict"] == "same"
+    assert same["harm_goodput"] is not None
+    assert slower["goodput_bps_vs"] == pytest.approx(0.5, rel=0.03)
+    assert slower["harm_goodput"] is None, "its flows do not meet those of the reference"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cubic", "cubic"], "cubic is given twice"),
+        (["cubic", "avoidance=cubic"], "cubic and avoidance=cubic are the same: avoidance = cubic"),
+        (["reno", "standard", "--on", "clean"], "reno and standard are the same on clean: they give the same scenario"),
+        (["reno", "cubc"], "unknown algorithm or host 'cubc'; did you mean 'cubic'? (known: "),
+        (["reno", "vegas"], "vegas is a slow start and an avoidance: write slow_start=vegas or avoidance=vegas"),
+        (["reno"], "a comparison needs two algorithms, hosts or scenario files, as in: compare reno cubic"),
+        (["reno", "--reference", "reno"], "reno is the reference itself"),
+        (["reno", "cubic", "--on", "clen"], "--on: unknown path 'clen'; did you mean 'clean'?"),
+        (["reno", "cubic", "--on", "clean,clean"], "--on: two places are called 'clean'"),
+        (["reno", "cubic", "--on", "none.csv"], "none.csv: there is no such file"),
+        (["reno", "cubic", "--on", "lacks.csv"], 'row 2, column "topology.bottleneck.rate (Mbit/s)": is empty'),
+        (["reno", "cubic", "--on", "clean", "--size", "3"], 'did you mean "3 packets"?'),
+        (["reno", "size=3"], "size=3: size belongs to the path"),
+        (["reno", "avoidence=cubic"], "unknown key of a flow 'avoidence'; did you mean 'avoidance'?"),
+        (["reno", "cubic+bbr", "--on", "clean"], "cubic+bbr on clean: flow.0.avoidance: cannot be combined"),
+        (["reno", "cubic+cubic"], "cubic+cubic: sets avoidance twice"),
+        (["none.toml", "reno"], "none.toml: No such file or directory"),
+        (["reno", "cubic", "--margin", "0"], "margin: must be above 0 %"),
+        (["reno", "cubic", "--within", "0"], "within: must be above 0 %"),
+        (["reno", "cubic", "--on", "clean", "--out", "full"], "exists and was not written by ackclock"),
+    ],
+)  # fmt: skip
+def test_mistakes_have_one_message(cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "lacks.csv").write_text("label,topology.bottleneck.rate (Mbit/s)\na,1\nb,\n")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    done = cli("compare", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("error: ") == 1
+    assert done.stdout == ""
+
+
+def test_the_command_writes_the_same_on_any_number_of_threads(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    command = ["compare", "reno", "cubic", "bbr", "--on", "shared.toml", "--seeds", "3", "--duration", "3 s"]
+    one = cli(*command, "--jobs", "1", "--out", "one")
+    two = cli(*command, "--jobs", "2", "--out", "two")
+    assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
+    assert one.stdout == two.stdout
+    assert one.stdout.startswith("cubic ")
+    names = {path.name for path in (tmp_path / "one").iterdir()}
+    assert names == {"manifest.json", "measured.parquet", *report.WRITTEN}
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["state"], manifest["runs"]) == ("comparison", "complete", 27)
+    page = (tmp_path / "one" / "report.html").read_text()
+    assert report.stored_comparison(tmp_path / "one") == page
+    assert one.stdout.splitlines()[0] in page.replace("&#39;", "'")
+    assert cli("report", "one").returncode == 0
+    assert (tmp_path / "one" / "report.html").read_text() == page
+    again = cli(*command, "--out", "one")
+    assert "0 runs in" in again.stderr
+    assert "27 were stored" in again.stderr
+    assert again.stdout == one.stdout
+
+
+def test_the_reference_comes_first(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    command = ["compare", "reno", "--reference", "cubic", "--on", "shared.toml", "--seeds", "2", "--duration", "2 s"]
+    with pytest.raises(FileNotFoundError, match="no complete comparison here"):
+        report.stored_comparison(tmp_path)
+    found = json.loads(cli(*command, "--json").stdout)
+    assert found["reference"] == "cubic"
+    assert [row["contender"] for row in found["rows"]] == ["cubic", "reno"]
+    assert found["margin"] == 0.05
+
+
+def test_a_stopped_comparison_continues(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @contextlib.contextmanager
+    def pressing(_title: str, _total: int) -> Iterator[output.Progress]:
+        def count(done: int, _all: int) -> None:
+            if done == 7:
+                raise KeyboardInterrupt
+
+        yield count
+
+    def compare() -> None:
+        compare_command(
+            ["reno", "cubic"], [str(shared)], reference=None, seeds=3, within=None, margin=5.0, size=None,
+            duration="2 s", out=tmp_path / "out", json_output=True, jobs=1,
+        )  # fmt: skip
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "progress", pressing)
+        with pytest.raises(KeyboardInterrupt, match="run the same command to continue"):
+            compare()
+    # Runs are planned pair by pair, so the first pair is complete.
+    first = json.loads(capsys.readouterr().out)
+    assert [row["pairs"] for row in first["rows"]] == [1, 1]
+    folder = tmp_path / "out"
+    assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
+    assert not (folder / "report.html").exists()
+    stored = polars.read_parquet(folder / "measured.parquet").height
+    assert 7 <= stored < 18
+    compare()
+    assert f"{stored} were stored" in capsys.readouterr().err
+    assert polars.read_parquet(folder / "measured.parquet").height == 18
+    assert (folder / "report.html").exists()
+
+
+def test_a_killed_comparison_continues(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    arguments = ["compare", "reno", "cubic", "--on", str(shared), "--duration", "60 s", "--jobs", "1", "--out", "out"]
+    process = subprocess.Popen([sys.executable, "-m", "ackclock", *arguments, "--seeds", "100"], cwd=tmp_path)
+    kept = tmp_path / "out" / report.FRESH_FILE
+    while process.poll() is None and (not kept.exists() or kept.stat().st_size < 2000):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    finished = len(Journal(kept).read())
+    assert finished > 3
+    again = cli(*arguments, "--seeds", "2")
+    assert again.returncode == 0, again.stderr
+    assert f"{min(finished, 12)} were stored" in again.stderr
+    assert not kept.exists()
