@@ -86,11 +86,9 @@ def _answer(done: Sequence[Reproduced], effects: Mapping[str, Sequence[Effect]])
     if effects:
         better = [name for name, own in effects.items() if _gains(own)]
         names = {item.paper.name: item.paper.title for item in done}
-        if better:
-            whose = "; ".join(names[name] for name in better)
-            said.append(f"On {HOST}, without a measurable cost elsewhere, these gain: {whose}.")
-        else:
-            said.append(f"On {HOST}, no idea gains in one of {len(QUESTIONS)} comparisons without a cost in another.")
+        gain = f"{len(better)} of {numbers.counted(len(effects), 'idea')} {'gains' if len(better) == 1 else 'gain'}"
+        whose = f": {'; '.join(names[name] for name in better)}" if better else ""
+        said.append(f"On {HOST}, {gain} in some comparison without a loss in another{whose}.")
     return said
 
 

@@ -147,6 +147,8 @@
     }
     const series = panel.series || [];
     const curves = series.filter((each) => each.style === "line" || each.style === "step");
+    // Points beside the line of a formula stay at their places; others step aside, so that no interval hides another.
+    if (curves.length) layout.scattermode = "overlay";
     if (curves.length && curves.length === series.length) {
       if (!panel.y.log && !panel.y.limits) layout.yaxis.rangemode = "tozero";
       if (curves.length <= 6) layout.hovermode = "x unified";
