@@ -236,7 +236,7 @@ impl PySweepPoints {
     }
 
     /// Labels and scenario of a run, with further settings.
-    #[pyo3(signature = (index, settings=Vec::new()), text_signature = "(index, settings=())")]
+    #[pyo3(signature = (index, settings=Vec::new()), text_signature = "($self, index, settings=())")]
     fn point<'py>(&self, py: Python<'py>, index: usize, settings: Vec<(String, String)>) -> PyResult<(Bound<'py, PyDict>, PyScenario)> {
         let (labels, scenario) = py.detach(|| {
             let Variant { labels, mut document } = self.variant(index)?;
