@@ -258,7 +258,7 @@ def test_a_file_and_another_result_are_refused(tmp_path: Path, scenario: ackcloc
     result = tmp_path / "run"
     ackclock.run(scenario).write(result)
     before = files(result)
-    with pytest.raises(FileExistsError, match=r"results of another kind \(run\)"):
+    with pytest.raises(FileExistsError, match="results of `ackclock run`; choose another"):
         synthetic.writer(result)
     assert files(result) == before
     with pytest.raises(
@@ -287,7 +287,7 @@ def test_other_commands_refuse_a_dataset(tmp_path: Path, scenario: ackclock.Scen
     before = files(folder)
     with pytest.raises(FileNotFoundError, match=r"holds a dataset of `ackclock sweep`; open it with ackclock.open"):
         ackclock.read(folder)
-    with pytest.raises(FileExistsError, match=r"another kind \(dataset\)"):
+    with pytest.raises(FileExistsError, match="results of `ackclock sweep`; choose another"):
         ackclock.run(scenario).write(folder)
     assert files(folder) == before
 
