@@ -271,6 +271,11 @@ def test_nothing_to_compare_does_not_pass() -> None:
     assert headline(none) == "The gate passes: no measure has a value."
 
 
+def test_results_without_a_common_point_are_different_experiments() -> None:
+    with pytest.raises(ValueError, match=r"new and baseline have no point in common \(rate=10 ms against rate=20 ms\)"):
+        judged({"10 ms": goodput(1.0)}, {"20 ms": goodput(1.0)})
+
+
 def test_a_lost_value_fails_and_a_new_one_does_not() -> None:
     timed = [{"goodput_bps": 100.0, "completion_mean": 2.0}, {"goodput_bps": 101.0, "completion_mean": 2.1}]
     untimed = [timed[0], {"goodput_bps": 101.0}]

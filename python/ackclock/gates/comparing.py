@@ -236,7 +236,20 @@ def compare(
         ``holm`` or ``bh`` (Benjamini and Hochberg), see `ackclock.statistics.families`.
     strict
         Whether improvements fail, too.
+
+    Raises
+    ------
+    ValueError
+        If the results have no point in common.
     """
+    if not baseline.points.keys() & new.points.keys():
+        sides = (new, baseline)
+        firsts = (" ".join(f"{last_part(name)}={value}" for name, value in next(iter(side.points))) for side in sides)
+        ours, theirs = (first or "no labels" for first in firsts)
+        raise ValueError(
+            f"{new.folder} and {baseline.folder} have no point in common ({ours} against {theirs}), so they are results "
+            "of different experiments"
+        )
     found: list[Change] = []
     gaps: list[Gap] = []
     compared = identical = equal = other = single = 0

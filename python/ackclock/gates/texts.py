@@ -44,6 +44,8 @@ def sameness(outcome: Outcome) -> str:
     """Return how many runs have identical results."""
     if outcome.pairs and outcome.identical == outcome.pairs:
         return f"All {counted(outcome.pairs, 'pair')} of runs are identical."
+    if outcome.pairs and outcome.identical + outcome.equal == outcome.pairs:
+        return f"All {counted(outcome.pairs, 'pair')} of runs are equal in every measure."
     equal = f", and {outcome.equal:,} further ones equal in every measure" if outcome.equal else ""
     return f"{outcome.identical:,} of {counted(outcome.pairs, 'pair')} of runs are identical{equal}."
 
