@@ -100,6 +100,9 @@ class Points:
         self.runs = runs
         failed = polars.col("error").is_not_null() if "error" in runs.columns else polars.lit(value=False)
         self.failed = runs.filter(failed)
+        if "run" in runs.columns:
+            # Copies of equal points with the same labels are no further runs.
+            runs = runs.unique([*labels, "run"], keep="first", maintain_order=True)
         self.finished = runs.filter(~failed).with_columns(polars.col(*labels).cast(polars.String) if labels else [])
         self.labels = [label for label in labels if label != SEED and self.finished[label].n_unique() > 1]
         self.measures = [each for each in MEASURES if self._says(each.key)]
