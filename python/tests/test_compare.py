@@ -130,6 +130,30 @@ def test_unfinished_transfers_are_named(shared: Path) -> None:
     assert found.rows[0]["unfinished"] == 1
 
 
+def test_warnings_of_the_runs_are_one_line_each(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    command = ["compare", "rwnd=3 packets", "rwnd=4 packets", "--on", "shared.toml", "--seeds", "2", "--out", "out"]
+    done = cli(*command, "--json")
+    (line,) = json.loads(done.stdout)["warnings"]
+    assert "limited by the receive window" in line
+    assert line.endswith("(rwnd_limited, in 4 of 4 runs, first in rwnd=3 packets on shared)")
+    assert f"warning: {line}" in " ".join(cli(*command).stderr.split()), "stored runs keep their warnings"
+    assert f"**Warning:** {line}." in (tmp_path / "out" / "report.md").read_text()
+    assert line in (tmp_path / "out" / "report.html").read_text()
+    stored = polars.read_parquet(tmp_path / "out" / "runs.parquet").filter(polars.col("role") == "solo")
+    assert set(stored["warnings"]) == {"rwnd_limited"}
+
+
+def test_runs_that_deliver_nothing_have_no_verdict(shared: Path) -> None:
+    found = judged(["reno", "cubic", "bbr"], [str(shared)], extra={"duration": "5 ms"})
+    assert words.answer(found) == ["nothing was delivered on shared: the run is too short to compare."]
+    assert {row["goodput_bps_verdict"] for row in found.rows} == {None}
+    assert not any(row["best"] for row in found.rows)
+    both = judged(["reno", "cubic"], [str(shared), "clean"], 2, extra={"duration": "5 ms"})
+    assert words.answer(both)[0].count("nothing was delivered on ") == 2
+    sized = judged(["reno", "cubic"], [str(shared)], extra={"flow.size": "500 packets", "duration": "60 ms"})
+    assert words.answer(sized) == ["no transfer finished on shared: the run is too short to compare."]
+
+
 def test_start_ups_against_the_ideal_exit(shared: Path) -> None:
     exact = math.ceil(BDP)
     found = judged([f"initial_ssthresh={exact} segments", "initial_ssthresh=4 segments"], [str(shared)])
@@ -178,6 +202,8 @@ def test_a_rule_of_stopping_draws_no_more_paths_than_it_needs(shared: Path) -> N
         [str(shared)], seeds=6, stopping=Stopping(1e-6, at_least=3, at_most=6),
     )  # fmt: skip
     assert len(strict.values["shared", 0]) == 6
+    assert not any("--within" in line for line in found.warnings)
+    assert strict.warnings[-1] == "--within: on shared, rwnd=5 packets reached 6 paths before ±0.0001 %"
 
 
 def test_a_population_is_a_sample_of_paths(tmp_path: Path) -> None:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from ackclock.comparisons.measuring import START, TESTED, Row
+from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
 from ackclock.statistics import pairs, ratios, tails
 from ackclock.statistics.families import holm
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.intervals import Interval, degenerate, interval
+from ackclock.texts.notices import Warnings
 
 Verdict = Literal["better", "worse", "same", "unclear"]
 SIGNIFICANCE = 0.05
@@ -161,6 +162,36 @@ class Judged:
         noun = "path" if place.population else "drawn path"
         return f"{count} {noun}{'s' if count != 1 else ''}"
 
+    def empty(self, place: Place) -> bool:
+        """Whether no contender delivered anything, or finished a transfer, so that there is nothing to compare."""
+        column = "finished" if self.primary(place) == "completion_s" else "goodput_bps"
+        return not any(row[column] for index in range(len(self.names)) for row in self.values[place.name, index])
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each name of the warnings of the runs with the flows under test, and each missed `within`."""
+        found, labels = Warnings(), []
+        for place in self.places:
+            for unit, runs in self._pairs(place):
+                for name, point in zip(self.names, runs.solo, strict=True):
+                    found.add(len(labels), self.outcome.measured[point.key].get(WARNINGS) or [])
+                    where = unit.path.name if unit.path.name == place.name else f"{place.name} ({unit.path.name})"
+                    labels.append(f"{name} on {where}")
+        return found.lines(labels) + [line for place in self.places for line in self._missed(place)]
+
+    def _missed(self, place: Place) -> list[str]:
+        """Name the contenders whose interval is still too wide after the largest number of drawn paths."""
+        rule, count = self.outcome.plan.stopping, len(self._pairs(place))
+        if rule is None or place.population or count < self.outcome.plan.most(place) or self.empty(place):
+            return []
+        wide = [
+            name
+            for index, name in enumerate(self.names)
+            if index and not rule.is_narrow(self.outcome.relative(place.name, index, self.primary(place)))
+        ]
+        target = f"±{100 * rule.half_width:g} %"
+        return [f"--within: on {place.name}, {name} reached {count} paths before {target}" for name in wide]
+
     def mean(self, place: Place, index: int, metric: str) -> Interval | None:
         """Return the mean of a metric with Student's interval; None without a value."""
         known = [value for row in self.values[place.name, index] if (value := row[metric]) is not None]
@@ -171,6 +202,8 @@ class Judged:
         """Every contender against the reference in every metric, and every pair of them in the primary metric."""
         samples: dict[Key, tuple[list[float], list[float]]] = {}
         for place in self.places:
+            if self.empty(place):
+                continue
             first = self.primary(place)
             for metric in METRICS:
                 for two in itertools.combinations(range(len(self.names)), 2):
@@ -250,7 +283,11 @@ class Judged:
     def _summary(self, place: Place, index: int) -> dict[str, Any]:
         rows = self.values[place.name, index]
         row: dict[str, Any] = {"place": place.name, "contender": self.names[index], "pairs": len(rows)}
-        row |= {"reference": index == 0, "primary": self.primary(place), "best": self.best(place)[0] == index}
+        row |= {
+            "reference": index == 0,
+            "primary": self.primary(place),
+            "best": self.best(place)[0] == index and not self.empty(place),
+        }
         for metric in METRICS:
             mean, against = self.mean(place, index, metric), self.against(place, index, metric)
             row |= _columns(metric, mean)

@@ -32,6 +32,11 @@ class Comparison:
         """Who wins where, by how much, how sure and at whose cost, in a few sentences."""
         return words.answer(self._judged)
 
+    @property
+    def warnings(self) -> list[str]:
+        """Signs that the runs say little about congestion control: one line for each kind, and each missed `within`."""
+        return self._judged.warnings
+
     @cached_property
     def table(self) -> polars.DataFrame:
         """One row for each path, or population, and contender.

@@ -28,26 +28,38 @@ def answer(judged: Judged) -> list[str]:
     """Return the answer: for several places who wins where, otherwise a sentence for each contender."""
     others = range(1, len(judged.names))
     if len(judged.places) == 1:
-        return [sentence(judged, judged.places[0], index) for index in others]
+        return list(dict.fromkeys(sentence(judged, judged.places[0], index) for index in others))
     return [winners(judged), *(_overall(judged, index) for index in others)]
 
 
 def winners(judged: Judged) -> str:
     """Return who is fastest on which places."""
     found: dict[str, list[str]] = {}
+    empty = [place for place in judged.places if judged.empty(place)]
     for place in judged.places:
+        if place in empty:
+            continue
         best, sure = judged.best(place)
         found.setdefault(judged.names[best] if sure else "", []).append(place.name)
     said = [f"{name} is the fastest on {_places(found[name])}" for name in judged.names if name in found]
     if "" in found:
         said.append(f"no algorithm is clearly the fastest on {_places(found[''])}")
-    return f"Of {len(judged.places)} paths: {'; '.join(said)}."
+    return f"Of {len(judged.places)} paths: {'; '.join([*said, *(_nothing(judged, place) for place in empty)])}."
+
+
+def _nothing(judged: Judged, place: Place) -> str:
+    """Say that there is nothing to compare on a place."""
+    where = "" if place.name == OWN else f" on {place.name}"
+    what = "no transfer finished" if judged.primary(place) == "completion_s" else "nothing was delivered"
+    return f"{what}{where}: the run is too short to compare"
 
 
 def sentence(judged: Judged, place: Place, index: int) -> str:
     """Compare a contender with the reference on a place, in one sentence."""
     name, base, metric = judged.names[index], judged.names[0], METRICS[judged.primary(place)]
     where = "" if place.name == OWN else f" on {place.name}"
+    if judged.empty(place):
+        return f"{_nothing(judged, place)}."
     found = judged.against(place, index, metric.key)
     if found is None:
         return f"{name} has no value to compare with {base}{where}."
@@ -130,7 +142,7 @@ def _overall(judged: Judged, index: int) -> str:
     cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
     if not more:
         cost = f"It is not shown to harm {base} more than {base} harms itself"
-    return f"{name} against {base}: {', '.join(said)}. {cost}."
+    return f"{name} against {base}: {', '.join(said) or 'nothing to compare'}. {cost}."
 
 
 def _places(names: Sequence[str]) -> str:
