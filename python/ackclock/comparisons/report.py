@@ -80,7 +80,7 @@ def keep(outcome: Outcome, directory: Path, state: str) -> None:
     columns = (*COLUMNS, WARNINGS)
     rows = [{"key": key, **dict.fromkeys(columns), **row} for key, row in sorted(outcome.measured.items())]
     warned = polars.List(polars.Struct({"name": polars.String, "text": polars.String}))
-    schema = {"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64), WARNINGS: warned}
+    schema = polars.Schema({"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64), WARNINGS: warned})
     storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, schema))
     journal(directory).remove()
     _write_manifest(directory, outcome.plan, state, len(outcome.points))
@@ -171,6 +171,7 @@ def _context(judged: Judged) -> dict[str, Any]:
         "answer": words.answer(judged),
         "caption": figure.caption(judged),
         "key": figure.key(judged),
+        "small": figure.small(judged),
         "panels": [asdict(panel) for panel in figure.panels(judged)],
         "columns": columns,
         "rows": rows,
@@ -203,7 +204,7 @@ def _page(context: Mapping[str, Any]) -> str:
         Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
         Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
     ]
-    answer = Answer(context["answer"], Figure(context["caption"], [_panel(panel) for panel in context["panels"]]))
+    answer = Answer(context["answer"], _figure(context))
     footer = f"program {context['program'][:16]}"
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
 
@@ -213,6 +214,11 @@ def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:
     return [Text("Warnings of the runs with the flows under test:"), Bullets(found)] if found else []
 
 
+def _figure(context: Mapping[str, Any]) -> Figure:
+    panels = [_panel(panel) for panel in context["panels"]]
+    return Figure(f"{context['caption']}.", panels, note=context["key"])
+
+
 def _panel(said: Mapping[str, Any]) -> Panel:
     return Panel(
         [Series(**series) for series in said["series"]],
@@ -220,4 +226,6 @@ def _panel(said: Mapping[str, Any]) -> Panel:
         x=Axis(**said["x"]),
         y=Axis(**said["y"]),
         references=said["references"],
+        band=said["band"],
+        bars=said["bars"],
     )

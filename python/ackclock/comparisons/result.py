@@ -41,7 +41,8 @@ class Comparison:
     def table(self) -> polars.DataFrame:
         """One row for each path, or population, and contender.
 
-        A metric ``KEY`` has its mean with the 95 % interval ``KEY_low``, ``KEY_high``. Against the reference it has
+        Goodput and completion time of a population are geometric means over its paths. A metric ``KEY`` has its mean
+        with the 95 % interval ``KEY_low``, ``KEY_high``. Against the reference it has
         ``KEY_vs``, ``KEY_vs_low``, ``KEY_vs_high`` (a ratio for goodput and completion time, otherwise a difference),
         the adjusted p-values ``KEY_vs_p`` and ``KEY_vs_p_same``, the share ``KEY_vs_won`` of pairs in which the
         contender is better, and ``KEY_verdict``.
