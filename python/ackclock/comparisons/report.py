@@ -80,8 +80,8 @@ def keep(outcome: Outcome, directory: Path, state: str) -> None:
     columns = (*COLUMNS, WARNINGS)
     rows = [{"key": key, **dict.fromkeys(columns), **row} for key, row in sorted(outcome.measured.items())]
     warned = polars.List(polars.Struct({"name": polars.String, "text": polars.String}))
-    schema = polars.Schema({"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64), WARNINGS: warned})
-    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, schema))
+    kinds: list[tuple[str, Any]] = [("key", polars.String), *((name, polars.Float64) for name in COLUMNS)]
+    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, [*kinds, (WARNINGS, warned)]))
     journal(directory).remove()
     _write_manifest(directory, outcome.plan, state, len(outcome.points))
 
