@@ -268,6 +268,72 @@ def test_a_sweep_is_a_population_without_its_seeds(tmp_path: Path) -> None:
     assert [path.name for path in place.paths] == ["5 ms", "15 ms"]
 
 
+WINDOWS = """\
+duration = "1 s"
+
+[topology.bottleneck]
+rate = "2 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "20 packets" }
+
+[flow]
+
+[sweep]
+"flow.initial_window" = ["2 segments", "10 segments"]
+seed = [1, 2]
+
+[sweep.paths]
+file = "homes.csv"
+"""
+
+
+def windows(folder: Path, *rows: str) -> str:
+    """Write a population of the rows of a table and two initial windows, and return its file."""
+    header = "label,topology.bottleneck.rate (Mbit/s),topology.bottleneck.delay (ms)"
+    (folder / "homes.csv").write_text("\n".join([header, *rows, ""]))
+    file = folder / "windows.toml"
+    file.write_text(WINDOWS)
+    return str(file)
+
+
+def test_the_paths_of_a_population_are_kept_apart(tmp_path: Path) -> None:
+    file = windows(tmp_path, "slow,1,10", "middle,2,20", "fast,4,30")
+    found = judged(["reno", "rwnd=4 packets"], [file], seeds=1)
+    (place,) = found.places
+    names = [f"{row}, {window}" for window in ("2 segments", "10 segments") for row in ("slow", "middle", "fast")]
+    assert [path.name for path in place.paths] == names
+    assert found.counted(place) == "6 paths"
+    # Each name stands beside the ratio of its own runs.
+    rows = report.runs(found).filter(polars.col("role") == "solo").select("path", "contender", "goodput_bps").rows()
+    speed = {(path, contender): goodput for path, contender, goodput in rows}
+    expected = [(name, speed[name, "rwnd=4 packets"] / speed[name, "reno"]) for name in names]
+    assert found.relative(place, 1) == expected
+    # An unfinished path has no ratio, and leaves the names of the others.
+    lost = found.outcome.units[place.name][1][1].solo[0].key
+    del found.outcome.measured[lost]
+    part = Judged(found.outcome)
+    assert part.relative(part.places[0], 1) == [expected[0], *expected[2:]]
+
+
+def test_rows_with_the_same_label_are_two_paths(tmp_path: Path) -> None:
+    (place,) = places.find([windows(tmp_path, "home,1,10", "home,1,20", "fast,4,30")])
+    assert [path.name for path in place.paths[:3]] == [
+        "home, 2 segments, 10 ms", "home, 2 segments, 20 ms", "fast, 2 segments",
+    ]  # fmt: skip
+    assert len({path.name for path in place.paths}) == 6
+    assert places._numbered(["a", "b", "a", "a #1"]) == ["a #2", "b", "a #3", "a #1"]
+
+
+def test_a_rule_of_stopping_runs_each_path_of_a_population_once(tmp_path: Path, cli: Cli) -> None:
+    file = windows(tmp_path, "slow,1,10", "fast,4,30")
+    rule = Stopping(0.02, at_least=3, at_most=7)
+    found = judged(["reno", "rwnd=4 packets"], [file], seeds=7, stopping=rule)
+    assert len(found.outcome.units["windows"]) == 4
+    done = cli("compare", "reno", "cubic", "--on", file, "--within", "2", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert polars.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].unique().to_list() == [1]
+
+
 def test_hosts_replace_the_settings_of_the_path(tmp_path: Path) -> None:
     file = tmp_path / "p.toml"
     file.write_text(SHARED + 'rwnd = "500 packets"\nrecovery = "newreno"\n')

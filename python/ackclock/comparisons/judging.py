@@ -143,10 +143,10 @@ class Judged:
         }
 
     def _rows(self, place: Place, index: int) -> list[Row]:
-        rows: dict[object, list[Row]] = {}
+        rows: dict[int, list[Row]] = {}
         for unit, runs in self._pairs(place):
             # A population is a sample of paths, so the seeds of one path are no further units.
-            rows.setdefault(unit.path.name if place.population else unit.seed, []).append(self._row(runs, index))
+            rows.setdefault(unit.index if place.population else unit.seed, []).append(self._row(runs, index))
         return [_averaged(several) for several in rows.values()]
 
     def _row(self, runs: Runs, index: int) -> Row:
@@ -275,10 +275,10 @@ class Judged:
     def relative(self, place: Place, index: int) -> list[tuple[str, float]]:
         """Return the ratio to the reference on each path of a population, in the metric that decides who wins."""
         metric = self.primary(place)
-        both = zip(place.paths, self.values[place.name, index], self.values[place.name, 0], strict=False)
-        return [
-            (path.name, a / b) for path, own, base in both if (a := own[metric]) is not None and (b := base[metric])
-        ]
+        # The rows are those of the paths that have a finished pair, in this order.
+        names = {unit.index: unit.path.name for unit, _ in self._pairs(place)}.values()
+        both = zip(names, self.values[place.name, index], self.values[place.name, 0], strict=True)
+        return [(name, a / b) for name, own, base in both if (a := own[metric]) is not None and (b := base[metric])]
 
     def best(self, place: Place) -> tuple[int, bool]:
         """Return the contender with the best mean, and whether it is better than every other by the tests."""
