@@ -247,8 +247,8 @@ def compare(
         firsts = (" ".join(f"{last_part(name)}={value}" for name, value in next(iter(side.points))) for side in sides)
         ours, theirs = (first or "no labels" for first in firsts)
         raise ValueError(
-            f"{new.folder} and {baseline.folder} have no point in common ({ours} against {theirs}), so they are results "
-            "of different experiments"
+            f"{new.folder} and {baseline.folder} have no point in common ({ours} against {theirs}), so they are "
+            "results of different experiments"
         )
     found: list[Change] = []
     gaps: list[Gap] = []
