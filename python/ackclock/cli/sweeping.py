@@ -21,7 +21,7 @@ from ackclock.scenario import load
 from ackclock.statistics.intervals import Interval
 from ackclock.statistics.sequential import Stopping
 from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import counted, number
+from ackclock.texts.numbers import ANY_NUMBER, counted, number
 
 ENGINES = ("local", "ray")
 MEASURES = {
@@ -140,7 +140,7 @@ def _warn(dataset: Dataset) -> None:
     import polars
 
     errors = dataset.runs.filter(polars.col("error").is_not_null()).select(
-        polars.col("error"), polars.col("error").str.replace_all(r"\d[\d.,]*", "0").alias("kind")
+        polars.col("error"), polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
     )
     kinds = errors.group_by("kind", maintain_order=True).agg(polars.len(), polars.col("error").first()).collect()
     failed = int(kinds["len"].sum())
