@@ -11,9 +11,11 @@ import polars
 import pytest
 
 from ackclock.files import storage
-from ackclock.reports import sweeps
-from ackclock.reports.points import Points, positions
+from ackclock.reports import Table, sweeps
+from ackclock.reports.dependence import positions
+from ackclock.reports.points import Points
 from ackclock.texts.numbers import number
+from ackclock.texts.warnings import CLAUSES
 
 from .conftest import FIRST, Cli
 
@@ -133,7 +135,7 @@ def test_the_label_with_the_largest_effect_comes_first() -> None:
 
 
 def test_many_values_of_a_label_become_an_axis_of_numbers() -> None:
-    assert positions(["5 ms", "1 s"]) is None
+    assert positions(["5 ms", "1 BDP"]) is None
     rows = [{"rate": f"{rate} Mbit/s", "seed": 1, "goodput_bps": 1e6 * rate} for rate in range(1, 101)]
     points = Points(polars.DataFrame(rows), ["rate"])
     assert points.lead is not None
@@ -142,6 +144,137 @@ def test_many_values_of_a_label_become_an_axis_of_numbers() -> None:
     assert axes.numeric
     series = sweeps._figure(points, axes, points.lead, 1000).panels[0].series[0]
     assert list(series.x) == [float(rate) for rate in range(1, 101)]
+
+
+def sampled(count: int = 16) -> Points:
+    """A sample: every value occurs once; the goodput follows the rate, and the delay is unrelated."""
+    rows = [
+        {"rate": f"{2**place} kbit/s", "delay": f"{7 * place % count + 1} ms", "seed": 1, "goodput_bps": 800 * 2**place}
+        for place in range(count)
+    ]  # fmt: skip
+    rows[0]["goodput_bps"], rows[3]["goodput_bps"] = rows[3]["goodput_bps"], rows[0]["goodput_bps"]
+    return Points(polars.DataFrame(rows), ["rate", "delay"])
+
+
+def test_a_sample_has_rank_correlations_and_a_numeric_axis() -> None:
+    points = sampled()
+    measure = points.lead
+    assert measure is not None
+    assert [group.labels for group in points.groups] == [("rate", "delay")]
+    assert points.effects(measure) == []
+    (label, rho), (other, _) = points.correlations(points.groups[0], measure)
+    # Ranks 1 and 4 are exchanged: ρ = 1 - 6 · (3² + 3²) / (16 · 255).
+    assert (label, other) == ("rate", "delay")
+    assert rho.mean == pytest.approx(1 - 6 * 18 / (16 * 255))
+    answer = sweeps._answer(points, measure)
+    assert answer[0].startswith(
+        "In this sample, the goodput of all flows rises most with rate (Spearman's ρ = 0.97 [0.9"
+    )
+    assert "averaged" not in " ".join(map(str, answer))
+    axes = points.axes(measure)
+    assert axes is not None
+    panel = sweeps._figure(points, axes, measure, 1000).panels[0]
+    assert (panel.x.title, panel.x.log, panel.x.names) == ("rate (kbit/s)", True, [])
+    assert [(each.style, len(list(each.x))) for each in panel.series] == [("points", 16)]
+
+
+def test_zipped_labels_are_one_axis_whose_effects_are_not_separated() -> None:
+    rows = [
+        {"rate": rate, "delay": delay, "control": control, "seed": 1, "goodput_bps": goodput + 1e5 * (control == "b")}
+        for goodput, (rate, delay) in zip((1e6, 2e6, 3e6), [("2 Mbit/s", "40 ms"), ("8 Mbit/s", "15 ms"), ("30 Mbit/s", "5 ms")], strict=True)
+        for control in "ab"
+    ]  # fmt: skip
+    points = Points(polars.DataFrame(rows), ["rate", "delay", "control"])
+    measure = points.lead
+    assert measure is not None
+    answer = sweeps._answer(points, measure)
+    assert answer[0].startswith(
+        "Of the 2 axes, rate (with delay) changes the goodput of all flows most: from 1.05 Mbit/s"
+    )
+    assert answer[1] == "The labels rate and delay vary together; their effects cannot be separated."
+    axes = points.axes(measure)
+    assert axes is not None
+    assert (axes.x, axes.series, axes.panel) == ("rate", "control", "")
+    # Many zipped values are no sample: the labels rise together.
+    rows = [{"rate": f"{n} Mbit/s", "delay": f"{n} ms", "seed": 1, "goodput_bps": 1e6 * n} for n in range(1, 31)]
+    points = Points(polars.DataFrame(rows), ["rate", "delay"])
+    assert points.correlations(points.groups[0], measure) == []
+
+
+def test_a_population_has_the_names_of_its_paths_on_the_axis() -> None:
+    rows = [
+        {"rate": rate, "paths": name, "control": control, "seed": 1, "goodput_bps": 1e6 * place}
+        for place, (rate, name) in enumerate([("16 Mbit/s", "DSL"), ("16 Mbit/s", "4G"), ("250 Mbit/s", "cable")], 1)
+        for control in "ab"
+    ]
+    points = Points(polars.DataFrame(rows), ["rate", "paths", "control"])
+    measure = points.lead
+    assert measure is not None
+    axes = points.axes(measure)
+    assert axes is not None
+    assert (axes.x, axes.series, axes.panel, axes.numeric) == ("paths", "control", "", False)
+    panel = sweeps._figure(points, axes, measure, 1000).panels[0]
+    assert list(panel.x.names) == ["DSL", "4G", "cable"]
+    assert {each.style for each in panel.series} == {"points"}
+    assert "is at paths cable, control a." in " ".join(map(str, sweeps._answer(points, measure)))
+
+
+def test_panels_of_a_measure_share_their_range() -> None:
+    rows = [
+        {"a": a, "b": b, "c": c, "seed": 1, "goodput_bps": 1e6 * int(a) * int(b) * int(c)}
+        for a in "1234" for b in "123" for c in "12"
+    ]  # fmt: skip
+    points = Points(polars.DataFrame(rows), ["a", "b", "c"])
+    assert points.lead is not None
+    axes = points.axes(points.lead)
+    assert axes is not None
+    panels = sweeps._figure(points, axes, points.lead, 1000).panels
+    assert len(panels) == 2
+    assert [panel.y.limits for panel in panels] == [pytest.approx((0, 24 + 0.05 * 23))] * 2
+
+
+def failing() -> Points:
+    runs = {
+        "rate": ["1 Mbit/s"] * 2 + ["9 Mbit/s"] * 2,
+        "seed": [1, 2, 1, 2],
+        "error": [None, None, "stopped at 1.25 s of 3 s", "stopped at 1.5 s of 3 s"],
+        "goodput_bps": [1e6, 1e6, None, None],
+        "warnings": ["", "rwnd_limited, not_started", None, None],
+    }
+    return Points(polars.DataFrame(runs), ["rate"])
+
+
+def test_points_whose_runs_all_failed_stay_in_the_report() -> None:
+    points = failing()
+    assert points.labels == ["rate"]
+    assert points.lead is not None
+    table = sweeps._table(points, points.lead)
+    assert [column.name for column in table.columns[:3]] == ["rate", "runs", "failed"]
+    assert [list(row[:4]) for row in table.rows] == [["1 Mbit/s", 2, 0, 1.0], ["9 Mbit/s", 0, 2, None]]
+    answer = sweeps._answer(points, points.lead)
+    assert "2 of 4 runs ended with an error, first at rate 9 Mbit/s, seed 1." in answer
+    assert "No run finished at rate 9 Mbit/s." in answer
+
+
+def test_errors_that_differ_in_numbers_are_one_kind() -> None:
+    errors = sweeps._failures(failing())[0].items[0]
+    assert isinstance(errors, Table)
+    assert [(row[0].text, *row[1:]) for row in errors.rows] == [
+        ("stopped at 1.25 s of 3 s", 2, "rate 9 Mbit/s, seed 1")
+    ]
+
+
+def test_warnings_of_runs_are_in_the_answer_of_a_sweep() -> None:
+    points = failing()
+    assert points.lead is not None
+    answer = sweeps._answer(points, points.lead)
+    assert "The receive window limited flows in 1 of 2 runs (rwnd_limited), first at rate 1 Mbit/s." in answer
+
+
+def test_every_warning_of_the_engine_has_a_clause() -> None:
+    source = (Path(__file__).parents[2] / "docs/concepts/metrics.md").read_text(encoding="utf-8")
+    table = source[: source.index("In a run that is not quiet")].rpartition("\n\n|")[2]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(CLAUSES)
 
 
 def test_a_dataset_reports_errors_and_its_state(sweep: Path, tmp_path: Path, cli: Cli) -> None:

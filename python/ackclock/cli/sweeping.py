@@ -22,7 +22,7 @@ from ackclock.scenario import load
 from ackclock.statistics.intervals import Interval
 from ackclock.statistics.sequential import Stopping
 from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import counted, number
+from ackclock.texts.numbers import ANY_NUMBER, counted, number
 
 ENGINES = ("local", "ray")
 MEASURES = {
@@ -150,7 +150,7 @@ def _warn(dataset: Dataset) -> None:
 
     total = dataset.runs.select(polars.len()).collect().item()
     first = [polars.len(), *(polars.col(name).first() for name in [*dataset.labels, "seed"])]
-    kind = polars.col("error").str.replace_all(r"\d[\d.,]*", "0").alias("kind")
+    kind = polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
     errors = dataset.runs.filter(polars.col("error").is_not_null()).group_by(kind, maintain_order=True)
     kinds = errors.agg(polars.col("error").first(), *first).sort("len", descending=True, maintain_order=True).collect()
     for row in kinds.head(MOST_ERRORS).to_dicts():

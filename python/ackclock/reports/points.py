@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars
 
-from ackclock.statistics.intervals import student_t
+from ackclock.reports.dependence import PATHS, Group, groups, positions
+from ackclock.statistics.intervals import Interval, student_t
+from ackclock.statistics.ranks import spearman
 from ackclock.texts.labels import last_part
 
 SEED = "seed"
 MOST_NAMES = 60  # names on an axis; a label with more values is an axis of numbers, or no axis
 MOST_SERIES = 9
 MOST_PANELS = 6
+LEAST_RANKED = 10  # points of a rank correlation
+DISTINCT = 0.8  # a sample has a label with at least this many values per point
+COLLINEAR = 0.9  # above this rank correlation of two labels, their effects cannot be separated
+WIDE = 50  # positive numbers that span more than this factor have a logarithmic axis
 COMPLETING = 0.9  # a sweep is about completion times if at least this share of its runs has one
 
 
@@ -62,7 +67,10 @@ MEASURES = (
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a label on a measure: its values with the smallest and the largest mean over all other labels."""
+    """The effect of a label on a measure: its values with the smallest and the largest mean over all other labels.
+
+    A label that leads a group stands for the group.
+    """
 
     label: str
     lowest: tuple[str, float]
@@ -77,12 +85,30 @@ class Effect:
 
 @dataclass(frozen=True)
 class Axes:
-    """The labels on the axis, of the series and of the panels; "" for none. Others are averaged."""
+    """The labels on the axis, of the series and of the panels; "" for none. Others are averaged.
+
+    Attributes
+    ----------
+    numeric : bool
+        Whether the axis has numbers, not names.
+    group : Group or None
+        The group of the axis.
+    sampled : bool
+        Whether each point of the group is drawn, since the axis alone does not determine it.
+    """
 
     x: str
     series: str = ""
     panel: str = ""
     numeric: bool = False
+    group: Group | None = None
+    sampled: bool = False
+
+    @property
+    def drawn(self) -> list[str]:
+        """The labels whose combinations are drawn."""
+        own = self.group.labels if self.group and self.sampled else (self.x,)
+        return list(dict.fromkeys(label for label in (*own, self.series, self.panel) if label))
 
 
 class Points:
@@ -97,14 +123,16 @@ class Points:
     """
 
     def __init__(self, runs: polars.DataFrame, labels: Sequence[str]) -> None:
+        runs = runs.with_columns(polars.col(*labels).cast(polars.String).fill_null("–") if labels else [])
         self.runs = runs
         failed = polars.col("error").is_not_null() if "error" in runs.columns else polars.lit(value=False)
         self.failed = runs.filter(failed)
         if "run" in runs.columns:
             # Copies of equal points with the same labels are no further runs.
             runs = runs.unique([*labels, "run"], keep="first", maintain_order=True)
-        self.finished = runs.filter(~failed).with_columns(polars.col(*labels).cast(polars.String) if labels else [])
-        self.labels = [label for label in labels if label != SEED and self.finished[label].n_unique() > 1]
+        self.finished = runs.filter(~failed)
+        self.labels = [label for label in labels if label != SEED and self.runs[label].n_unique() > 1]
+        self.groups = groups(self.runs, self.labels)
         self.measures = [each for each in MEASURES if self._says(each.key)]
 
     def _says(self, key: str) -> bool:
@@ -124,6 +152,11 @@ class Points:
         """Return the short name of a label, if no other label has it."""
         short = [last_part(each) for each in self.labels]
         return last_part(label) if short.count(last_part(label)) == 1 else label
+
+    def place(self, row: Mapping[str, object]) -> str:
+        """Return the labels of a point in words; the name of a path stands for all its labels."""
+        hidden = {label for group in self.groups if group.population for label in group.labels if label != group.lead}
+        return ", ".join(f"{self.name(label)} {row[label]}" for label in self.labels if label not in hidden)
 
     def means(self, labels: Sequence[str], measure: Measure) -> polars.DataFrame:
         """Return mean, Student's 95 % interval and number of runs by labels, in the unit of the measure.
@@ -145,45 +178,81 @@ class Points:
         return grouped.with_columns(ends).drop("std")
 
     def effects(self, measure: Measure) -> list[Effect]:
-        """Return the effect of every label, the largest first."""
+        """Return the effect of every label that varies alone, and of every group without correlations.
+
+        The largest effect comes first. A label of which only one value has a mean has no effect.
+        """
         found = []
-        for label in self.labels:
-            means = self.means([label], measure).sort("mean", maintain_order=True)
-            ends = [(row[label], row["mean"]) for row in (means.row(0, named=True), means.row(-1, named=True))]
-            found.append(Effect(label, *ends))
+        for group in self.groups:
+            if self.correlations(group, measure):
+                continue
+            means = self.means([group.lead], measure).sort("mean", maintain_order=True)
+            if means.height > 1:
+                rows = (means.row(0, named=True), means.row(-1, named=True))
+                found.append(Effect(group.lead, *((row[group.lead], row["mean"]) for row in rows)))
         return sorted(found, key=lambda effect: -abs(effect.spread))
 
+    def correlations(self, group: Group, measure: Measure) -> list[tuple[str, Interval]]:
+        """Return Spearman's rank correlation of the measure with each numeric label of a sample, the strongest first.
+
+        Empty for a group that is no sample: with few points, without a numeric label of which nearly every value
+        occurs once, or with labels that rise and fall together.
+        """
+        means = self.means(group.labels, measure) if group.joint else polars.DataFrame()
+        if means.height < LEAST_RANKED:
+            return []
+        numeric: dict[str, list[float]] = {}
+        for label in group.labels:
+            known = None if last_part(label) == PATHS else positions(self.values(label))
+            if known is not None and means[label].n_unique() > 2:
+                numeric[label] = [known[0][value] for value in means[label]]
+        if not any(len(set(values)) >= DISTINCT * means.height for values in numeric.values()):
+            return []
+        names = list(numeric)
+        pairs = [(one, two) for at, one in enumerate(names) for two in names[at + 1 :]]
+        if any(abs(spearman(numeric[one], numeric[two]).mean) > COLLINEAR for one, two in pairs):
+            return []
+        found = [(label, spearman(values, means["mean"].to_list())) for label, values in numeric.items()]
+        return sorted((each for each in found if each[1].known), key=lambda each: -abs(each[1].mean))
+
     def axes(self, measure: Measure) -> Axes | None:
-        """Choose the labels of a figure: the one with most values is the axis, the others follow by their effect."""
-        counts = {label: self.finished[label].n_unique() for label in self.labels}
+        """Choose the labels of a figure.
+
+        The axis is the numeric label of a sample with the strongest correlation, the names of a population, or the
+        label with most values. The others follow by their effect.
+        """
+        counts = {label: self.runs[label].n_unique() for label in self.labels}
         numeric = {label: positions(self.values(label)) is not None for label in self.labels}
-        fitting = [label for label in self.labels if counts[label] <= MOST_NAMES or numeric[label]]
-        if not fitting:
-            return None
-        # Numbers make a better axis than names.
-        x = max(fitting, key=lambda label: (counts[label] > MOST_SERIES, numeric[label], counts[label]))
-        rest = [effect.label for effect in self.effects(measure) if effect.label != x]
+        populations = [each for each in self.groups if each.population and counts[each.lead] <= MOST_NAMES]
+        sampled = [
+            (each, ranked)
+            for each in self.groups
+            if each not in populations and (ranked := self.correlations(each, measure))
+        ]
+        rest = [effect.label for effect in self.effects(measure)]
+        if sampled:
+            group, ranked = max(sampled, key=lambda each: len(each[1]))
+            x = ranked[0][0]
+            rest += [label for label in group.labels if not numeric[label]]
+        else:
+            fitting = [group for group in self.groups if counts[group.lead] <= MOST_NAMES or numeric[group.lead]]
+            if not fitting:
+                return None
+            # Numbers make a better axis than names, and the names of paths than a panel for each.
+            group = max(
+                fitting,
+                key=lambda each: (
+                    each in populations, counts[each.lead] > MOST_SERIES, numeric[each.lead], counts[each.lead]
+                ),
+            )  # fmt: skip
+            x = group.lead
+        rest = [label for label in rest if label != x]
         series = next((label for label in rest if counts[label] <= MOST_SERIES), "")
         panel = next((label for label in rest if label != series and counts[label] <= MOST_PANELS), "")
-        return Axes(x, series, panel, numeric=counts[x] > MOST_NAMES)
+        return Axes(x, series, panel, bool(sampled) or counts[x] > MOST_NAMES, group, bool(sampled))
 
     def values(self, label: str) -> list[str]:
         """Return the values of a label: numbers in their order, other texts in the order of the sweep."""
-        found: list[str] = self.finished[label].unique(maintain_order=True).to_list()
+        found: list[str] = self.runs[label].unique(maintain_order=True).to_list()
         places = positions(found)
-        return found if places is None else sorted(found, key=lambda value: places[value])
-
-
-def positions(values: Sequence[str]) -> dict[str, float] | None:
-    """Return texts such as "5 ms" as numbers, if all have the same unit.
-
-    >>> positions(["5 ms", "20 ms"]), positions(["5 ms", "1 s"])
-    ({'5 ms': 5.0, '20 ms': 20.0}, None)
-    """
-    if len({value.partition(" ")[2] for value in values}) != 1:
-        return None
-    try:
-        found = {value: float(value.partition(" ")[0]) for value in values}
-    except ValueError:
-        return None
-    return found if all(map(math.isfinite, found.values())) else None
+        return found if places is None else sorted(found, key=lambda value: places[0][value])

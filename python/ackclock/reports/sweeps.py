@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars
@@ -11,10 +10,15 @@ import polars
 from ackclock import datasets
 from ackclock.files import storage
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Panel, Section, Series, Table, Text, Verbatim, page
-from ackclock.reports.points import Axes, Measure, Points, positions
-from ackclock.texts.numbers import counted, number
+from ackclock.reports.dependence import Group, positions
+from ackclock.reports.figures import Style
+from ackclock.reports.points import SEED, WIDE, Axes, Effect, Measure, Points
+from ackclock.texts.numbers import ANY_NUMBER, counted, number
+from ackclock.texts.warnings import clause
 
 MOST_SHOWN = 200_000  # values in all figures of a page, which keeps it below 5 MB
+MOST_LOST = 3  # values without a finished run that the answer names
+MOST_WARNINGS = 3  # sentences of warnings in the answer
 
 
 def stored_sweep(directory: Path) -> str:
@@ -71,7 +75,7 @@ def _page(points: Points, title: str, manifest: dict[str, object], scenario: str
     drawn = {each: _figure(points, axes, each, budget) for each in points.measures} if axes else {}
     sections = [
         Section("Measures", [figure for each, figure in drawn.items() if each is not measure]),
-        Section("Labels", [_effects(points, measure)], printed=True),
+        Section("Labels", _effects(points, measure), printed=True),
         Section("Points", [_table(points, measure)]),
         *_failures(points),
         *_scenario(scenario),
@@ -83,29 +87,90 @@ def _page(points: Points, title: str, manifest: dict[str, object], scenario: str
 def _answer(points: Points, measure: Measure) -> list[str]:
     """Return the sentences of the answer: the largest effect, the best point, failures."""
     whole = points.means([], measure).row(0, named=True)
-    if not points.labels:
-        said = [f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {_said(whole['mean'], measure)}."]
-        return said + _failed(points)
-    first = points.effects(measure)[0]
-    (low, least), (high, most) = first.lowest, first.highest
-    said = [
-        f"Of the {counted(len(points.labels), 'label')}, {points.name(first.label)} changes the {measure.title} most: "
-        f"from {_said(least, measure)} at {low} to {_said(most, measure)} at {high}, averaged over all else."
-        if len(points.labels) > 1
-        else f"The {measure.title} changes from {_said(least, measure)} at {points.name(first.label)} {low} "
-        f"to {_said(most, measure)} at {high}."
-    ]
-    if len(points.labels) > 1:
+    effects = points.effects(measure)
+    said = []
+    if effects:
+        said.append(_largest(points, effects, measure))
+    said += [sentence for group in points.groups if group.joint for sentence in _joint(points, group, measure)]
+    if not said:
+        said.append(f"The mean {measure.title} of {counted(whole['runs'], 'run')} is {_said(whole['mean'], measure)}.")
+    if len(points.labels) > 1 and not (effects and len(points.groups) == 1):
         best = points.means(points.labels, measure).sort("mean", descending=measure.better > 0).row(0, named=True)
-        where = ", ".join(f"{points.name(label)} {best[label]}" for label in points.labels)
-        said.append(
-            f"The {'highest' if measure.better > 0 else 'lowest'} mean, {_said(best['mean'], measure)}, is at {where}."
-        )
-    return said + _failed(points)
+        extreme = "highest" if measure.better > 0 else "lowest"
+        said.append(f"The {extreme} mean, {_said(best['mean'], measure)}, is at {points.place(best)}.")
+    return [*said, *_failed(points), *_warned(points)]
+
+
+def _largest(points: Points, effects: Sequence[Effect], measure: Measure) -> str:
+    first = effects[0]
+    (low, least), (high, most) = first.lowest, first.highest
+    group = next(group for group in points.groups if group.lead == first.label)
+    name, change = _titled(points, group), f"from {_said(least, measure)} at"
+    if len(points.groups) == 1:
+        place = f"{points.name(first.label)} {low}"
+        return f"The {measure.title} changes {change} {place} to {_said(most, measure)} at {high}."
+    change += f" {low} to {_said(most, measure)} at {high}, averaged over all else."
+    if len(effects) == 1:
+        return f"The label {name} changes the {measure.title} {change}"
+    counts = counted(len(effects), "label") if len(effects) == len(points.labels) else f"{len(effects):,} axes"
+    return f"Of the {counts}, {name} changes the {measure.title} most: {change}"
+
+
+def _joint(points: Points, group: Group, measure: Measure) -> list[str]:
+    """Say what can be said of labels that vary together: the strongest correlation in a sample, otherwise nothing."""
+    names = [points.name(label) for label in group.labels if not (group.population and label == group.lead)]
+    if found := points.correlations(group, measure):
+        kind = "population" if group.population else "sample"
+        label, rho = found[0]
+        if rho.low <= 0 <= rho.high:
+            return [f"In this {kind}, no label has a rank correlation with the {measure.title} that differs from 0."]
+        way = "rises" if rho.mean > 0 else "falls"
+        ends = f"[{number(rho.low, 2)}, {number(rho.high, 2)}]"
+        value = f"Spearman's ρ = {number(rho.mean, 2)} {ends}"
+        return [f"In this {kind}, the {measure.title} {way} most with {points.name(label)} ({value})."]
+    if len(names) < 2:
+        return []
+    return [f"The labels {', '.join(names[:-1])} and {names[-1]} vary together; their effects cannot be separated."]
 
 
 def _failed(points: Points) -> list[str]:
-    return [f"{counted(points.failed.height, 'run')} ended with an error."] if points.failed.height else []
+    if not points.failed.height:
+        return []
+    total = points.finished.height + points.failed.height
+    first = _first(points, points.failed.row(0, named=True))
+    said = [f"{points.failed.height:,} of {counted(total, 'run')} ended with an error, first at {first}."]
+    for group in points.groups:
+        done = set(points.finished[group.lead])
+        lost = [value for value in points.values(group.lead) if value not in done]
+        if 0 < len(lost) <= MOST_LOST:
+            said.append(f"No run finished at {points.name(group.lead)} {', '.join(lost)}.")
+    return said
+
+
+def _warned(points: Points) -> list[str]:
+    """Say what limited the runs, the most frequent warning first."""
+    said = []
+    for name, runs, row in _warnings(points)[:MOST_WARNINGS]:
+        where = f", first at {place}" if (place := points.place(row)) else ""
+        said.append(f"{clause(name)} in {runs:,} of {counted(points.finished.height, 'run')} ({name}){where}.")
+    return said
+
+
+def _warnings(points: Points) -> list[tuple[str, int, dict[str, object]]]:
+    """Return each warning with the number of its runs and the first of them, the most frequent first."""
+    if "warnings" not in points.finished.columns:
+        return []
+    found: dict[str, tuple[int, dict[str, object]]] = {}
+    for row in points.finished.filter(polars.col("warnings").fill_null("") != "").iter_rows(named=True):
+        for name in row["warnings"].split(", "):
+            runs, first = found.get(name, (0, row))
+            found[name] = (runs + 1, first)
+    return sorted(((name, *each) for name, each in found.items()), key=lambda each: -each[1])
+
+
+def _first(points: Points, row: Mapping[str, object]) -> str:
+    seed = f"seed {row[SEED]}" if SEED in row else ""
+    return ", ".join(part for part in (points.place(row), seed) if part) or "the only point"
 
 
 def _said(value: float, measure: Measure) -> str:
@@ -114,40 +179,65 @@ def _said(value: float, measure: Measure) -> str:
 
 def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure:
     """Draw means with intervals over the label of the axis."""
-    labels = [label for label in (axes.x, axes.series, axes.panel) if label]
+    labels = axes.drawn
     means = points.means(labels, measure)
     cut = means.height > budget
     means = means.head(budget)
+    places = points.values(axes.x)
+    order = {place: index for index, place in enumerate(places)}
+    known = positions(places) if axes.numeric else None
+    found, unit = known or ({}, "")
     panels = []
+    style: Style = "points" if axes.numeric or (axes.group and axes.group.population) else "joined"
+    x_axis = Axis(
+        (points.name(axes.x) if axes.sampled or axes.group is None else _titled(points, axes.group))
+        + (f" ({unit})" if unit else ""),
+        log=bool(found) and min(found.values()) > 0 and max(found.values()) > WIDE * min(found.values()),
+        names=[] if found else places,
+    )
+    y_axis = Axis(measure.axis, limits=_range(means) if axes.panel else None)
     for value, own in _parts(means, axes.panel, points):
         series = []
         for name, part in _parts(own, axes.series, points):
-            places = points.values(axes.x)
-            order = {place: index for index, place in enumerate(places)}
             rows = sorted(part.iter_rows(named=True), key=lambda row: order[row[axes.x]])
-            found = positions(places) if axes.numeric else None
-            x = [found[row[axes.x]] if found else row[axes.x] for row in rows]
             ends = [(row["low"], row["high"]) for row in rows]
-            known = any(low is not None for low, _ in ends)
+            spread = any(low is not None for low, _ in ends)
             low, high = ([_or_nan(end[side]) for end in ends] for side in (0, 1))
             series.append(
                 Series(
-                    f"{points.name(axes.series)} {name}" if axes.series else measure.title, x,
-                    [row["mean"] for row in rows], "points" if axes.numeric else "joined",
-                    low if known else None, high if known else None,
+                    f"{points.name(axes.series)} {name}" if axes.series else measure.title,
+                    [found[row[axes.x]] if found else row[axes.x] for row in rows],
+                    [row["mean"] for row in rows], style, low if spread else None, high if spread else None,
                 )
             )  # fmt: skip
-        unit = points.values(axes.x)[0].partition(" ")[2] if axes.numeric else ""
-        x_title = points.name(axes.x) + (f" ({unit})" if unit else "")
-        x_axis = Axis(x_title, names=[] if axes.numeric else points.values(axes.x))
         title = f"{points.name(axes.panel)} {value}" if axes.panel else ""
-        panels.append(Panel(series, title=title, x=x_axis, y=Axis(measure.axis)))
+        panels.append(Panel(series, title=title, x=x_axis, y=y_axis))
     seeds = points.means(labels, measure)["runs"]
     note = "Bars: 95 % intervals of the means." if seeds.max() and int(str(seeds.max())) > 1 else ""
-    averaged = [points.name(label) for label in points.labels if label not in labels]
+    shown = {label for group in points.groups if {group.lead, *group.labels} & set(labels) for label in group.labels}
+    averaged = [points.name(label) for label in points.labels if label not in shown]
+    others = [points.name(label) for label in labels if label not in (axes.x, axes.series, axes.panel)]
+    note += f" The points differ also in {', '.join(others)}." if others else ""
     note += f" Averaged over {', '.join(averaged)}." if averaged else ""
     note += f" The first {budget:,} points are drawn." if cut else ""
     return Figure(measure.title[:1].upper() + measure.title[1:], panels, measure.key, note=note.strip())
+
+
+def _titled(points: Points, group: Group) -> str:
+    """Return the name of the lead of a group, with the labels that change along it; `paths` stands for all."""
+    name = points.name(group.lead)
+    others = [points.name(label) for label in group.labels if label != group.lead]
+    return f"{name} (with {', '.join(others)})" if others and not group.population else name
+
+
+def _range(means: polars.DataFrame) -> tuple[float, float] | None:
+    """Return the range of all means and intervals with a margin: panels of one measure share it."""
+    values = [value for name in ("mean", "low", "high") for value in means[name] if value is not None]
+    if not values:
+        return None
+    low, high = min(values), max(values)
+    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin if low < 0 else max(0.0, low - margin), high + margin
 
 
 def _or_nan(value: float | None) -> float:
@@ -162,54 +252,78 @@ def _parts(table: polars.DataFrame, label: str, points: Points) -> list[tuple[st
     return [(value, parts[value]) for value in points.values(label) if value in parts]
 
 
-def _effects(points: Points, measure: Measure) -> Table | Text:
+def _effects(points: Points, measure: Measure) -> list[Table | Text]:
+    """Return a table of effects and one of rank correlations for each sample."""
     if not points.labels:
-        return Text("No label varies.")
+        return [Text("No label varies.")]
     columns = [
         Column("label"), Column("values", "number"), Column("lowest at"),
         Column(f"lowest mean {measure.title}", "number", measure.unit), Column("highest at"),
         Column(f"highest mean {measure.title}", "number", measure.unit), Column("spread", "number", "%"),
     ]  # fmt: skip
+    joint = {group.lead: ", ".join(group.labels) for group in points.groups}
     rows = [
-        [it.label, len(points.values(it.label)), *it.lowest, *it.highest, 100 * it.spread]
+        [joint[it.label], len(points.values(it.label)), *it.lowest, *it.highest, 100 * it.spread]
         for it in points.effects(measure)
     ]
     note = "Means over all runs with a value of the label. The spread is the difference over the larger mean."
-    return Table(columns, rows, note=note)
+    made: list[Table | Text] = [Table(columns, rows, note=note)] if rows else []
+    ranks = [Column("label"), *(Column(name, "number") for name in ("values", "ρ", "low", "high"))]
+    note = f"Spearman's rank correlation of the label with the {measure.title} of the points, with its 95 % interval."
+    for group in points.groups:
+        if found := points.correlations(group, measure):
+            lines = [[label, len(points.values(label)), rho.mean, rho.low, rho.high] for label, rho in found]
+            made.append(Table(ranks, lines, title="Rank correlations", note=note))
+    return made
 
 
 def _table(points: Points, measure: Measure) -> Table:
     """Return a row for each point with the means of all measures, the best first."""
     table = points.means(points.labels, measure).rename({"mean": measure.key})
     table = table.with_columns(((polars.col("high") - polars.col("low")) / 2).alias("half")).drop("low", "high")
+    failed = bool(points.labels and points.failed.height)
+    if failed:
+        every = points.runs.select(points.labels).unique(maintain_order=True)
+        counts = points.failed.group_by(points.labels).agg(polars.len().alias("failed"))
+        table = every.join(table, on=points.labels, how="left").join(counts, on=points.labels, how="left")
+        table = table.with_columns(polars.col("runs", "failed").fill_null(0))
     others = [each for each in points.measures if each is not measure]
     for each in others:
         own = points.means(points.labels, each).rename({"mean": each.key}).select(*points.labels, each.key)
         table = table.join(own, on=points.labels, how="left") if points.labels else table.hstack(own)
     table = table.sort(measure.key, descending=measure.better > 0, nulls_last=True, maintain_order=True)
     columns = [Column(points.name(label)) for label in points.labels]
-    columns += [Column("runs", "number"), *(Column(name, "number", measure.unit) for name in (measure.title, "± 95 %"))]
+    columns += [Column(name, "number") for name in ("runs", *(["failed"] if failed else []))]
+    columns += [*(Column(name, "number", measure.unit) for name in (measure.title, "± 95 %"))]
     columns += [Column(each.title, "number", each.unit) for each in others]
-    order = [*points.labels, "runs", measure.key, "half", *(each.key for each in others)]
+    order = [
+        *points.labels,
+        "runs",
+        *(["failed"] if failed else []),
+        measure.key,
+        "half",
+        *(each.key for each in others),
+    ]
     return Table(columns, table.select(order).rows())
 
 
 def _failures(points: Points) -> list[Section]:
-    """Return a section of errors and one of warnings, if there are any."""
+    """Return a section of errors and one of warnings, if there are any. Errors that differ only in numbers are one."""
     made = []
     if points.failed.height:
-        grouped = points.failed.group_by("error", maintain_order=True).agg(polars.len().alias("runs"))
-        made.append(_counts("error", grouped.iter_rows(), "worse"))
-    if "warnings" in points.finished.columns:
-        names = [name for text in points.finished["warnings"].drop_nulls() for name in text.split(", ")]
-        if names:
-            made.append(_counts("warning", Counter(names).most_common(), ""))
+        kind = polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
+        parts = points.failed.with_columns(kind).partition_by("kind", maintain_order=True)
+        rows = [(part.row(0, named=True), part.height) for part in parts]
+        rows.sort(key=lambda each: -each[1])
+        made.append(_counts("error", [(row["error"], runs, _first(points, row)) for row, runs in rows], "worse"))
+    if found := _warnings(points):
+        made.append(_counts("warning", [(name, runs, _first(points, row)) for name, runs, row in found], ""))
     return made
 
 
-def _counts(noun: str, found: Iterable[tuple[str, int]], mark: str) -> Section:
-    rows = [[Cell(name, mark=mark), runs] for name, runs in found]
-    table = Table([Column(noun), Column("runs", "number")], rows)
+def _counts(noun: str, found: Iterable[tuple[str, int, str]], mark: str) -> Section:
+    rows = [[Cell(name, mark=mark), runs, first] for name, runs, first in found]
+    table = Table([Column(noun), Column("runs", "number"), Column("first at")], rows)
     return Section(f"{noun.capitalize()}s", [table], printed=True)
 
 

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+ANY_NUMBER = r"\d[\d.,]*"
+"""Regular expression of a number in a message: messages that differ only in numbers are of one kind."""
+
 
 def number(value: float, digits: int = 4) -> str:
     """Write a number with this many significant digits, and commas between thousands.

@@ -1,0 +1,23 @@
+"""Warnings of runs as clauses, without the numbers of one run."""
+
+from __future__ import annotations
+
+CLAUSES = {
+    "not_started": "Flows did not start",
+    "nothing_delivered": "Flows delivered no data",
+    "rwnd_limited": "The receive window limited flows",
+    "application_limited": "The application limited flows",
+    "initial_window": "Flows never grew beyond their initial window",
+    "slow_start_only": "Flows delivered all data in slow start",
+    "slow_start_unfinished": "Flows were still in slow start at the end",
+}
+"""What happened to the flows, by the name of the warning."""
+
+
+def clause(name: str) -> str:
+    """Return what a warning says; a name that is not in the table stands for itself.
+
+    >>> clause("rwnd_limited"), clause("later")
+    ('The receive window limited flows', 'A warning was raised')
+    """
+    return CLAUSES.get(name, "A warning was raised")
