@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
@@ -87,7 +88,12 @@ def test_shares_and_delays_of_windows_in_a_boundless_queue(shared: Path) -> None
         assert row["queue_p95_s"] == pytest.approx((window - BDP) * DATA, rel=0.06)
         assert row["resent"] == 0
     assert other["queue_p95_s_verdict"] == "worse"
-    assert [series.name for series in figure.panels(found)[0].series] == found.names
+    panels = figure.panels(found)
+    assert [series.name for series in panels[0].series] == found.names
+    assert [list(series.hollow) for series in panels[0].series] == [[False], [True]]
+    # The bar of harm is the harm of the reference to itself.
+    assert panels[-1].bars == {"shared": own["harm_goodput"]}
+    assert [list(series.hollow) for series in panels[-1].series] == [[False], [False]]
     text = words.sentence(found, found.places[0], 1)
     assert "rwnd=120 packets and rwnd=40 packets make no difference on shared (within ±5 %)" in text
     assert f"harm to rwnd=40 packets {other['harm_goodput']:.2f}, more than rwnd=40 packets's own 0.50." in text
@@ -101,7 +107,7 @@ def test_a_window_below_the_path_is_slower_by_its_share_and_harms_less(shared: P
     assert row["harm_goodput"] == pytest.approx(1 - 40 / 45, abs=0.02)
     assert row["harm_goodput_verdict"] == "better"
     text = words.sentence(found, found.places[0], 1)
-    assert text.startswith("rwnd=5 packets delivers 75 % less than rwnd=40 packets on shared, 95 % interval [")
+    assert text.startswith("rwnd=5 packets is 75 % slower than rwnd=40 packets on shared, 95 % interval [")
     assert "less than rwnd=40 packets's own 0.50" in text
     assert found.best(found.places[0]) == (0, True)
 
@@ -117,7 +123,16 @@ def test_completion_of_transfers_is_that_of_their_flights(shared: Path) -> None:
     assert own["completion_s"] - other["completion_s"] == pytest.approx(3 * trip - 7 * DATA, rel=0.05)
     assert own["goodput_bps"] is None
     assert other["completion_s_verdict"] == "better"
-    assert "takes" in words.sentence(found, found.places[0], 1)
+    # Text, table and both figures state the same speed: the ratio of the times, turned round.
+    faster = 100 * (own["completion_s"] / other["completion_s"] - 1)
+    assert words.sentence(found, found.places[0], 1).startswith(
+        f"initial_window=15 segments is {faster:.0f} % faster than initial_window=1 segment on shared"
+    )
+    columns, rows = words.table(found)
+    assert rows[1][columns.index("faster than initial_window=1 segment")].startswith(f"+{faster:.1f} % [+")
+    panel = figure.panels(found)[0]
+    assert np.asarray(panel.series[1].y) == pytest.approx([faster])
+    assert (list(panel.series[1].hollow), panel.band, panel.references) == ([False], (-5.0, 5.0), [0.0])
     # The oracle begins with the same window, so none of them loses time.
     assert other["exit_time_lost"] is None
 
@@ -128,6 +143,30 @@ def test_unfinished_transfers_are_named(shared: Path) -> None:
     text = "reno on shared: 1 unfinished transfers a run count until its end"
     assert words.notes(found)[0] == text
     assert found.rows[0]["unfinished"] == 1
+
+
+def test_warnings_of_the_runs_are_one_line_each(cli: Cli, shared: Path, tmp_path: Path) -> None:
+    command = ["compare", "rwnd=3 packets", "rwnd=4 packets", "--on", "shared.toml", "--seeds", "2", "--out", "out"]
+    done = cli(*command, "--json")
+    (line,) = json.loads(done.stdout)["warnings"]
+    assert "limited by the receive window" in line
+    assert line.endswith("(rwnd_limited, in 4 of 4 runs, first in rwnd=3 packets on shared)")
+    assert f"warning: {line}" in " ".join(cli(*command).stderr.split()), "stored runs keep their warnings"
+    assert f"**Warning:** {line}." in (tmp_path / "out" / "report.md").read_text()
+    assert line in (tmp_path / "out" / "report.html").read_text()
+    stored = polars.read_parquet(tmp_path / "out" / "runs.parquet").filter(polars.col("role") == "solo")
+    assert set(stored["warnings"]) == {"rwnd_limited"}
+
+
+def test_runs_that_deliver_nothing_have_no_verdict(shared: Path) -> None:
+    found = judged(["reno", "cubic", "bbr"], [str(shared)], extra={"duration": "5 ms"})
+    assert words.answer(found) == ["nothing was delivered on shared: the run is too short to compare."]
+    assert {row["goodput_bps_verdict"] for row in found.rows} == {None}
+    assert not any(row["best"] for row in found.rows)
+    both = judged(["reno", "cubic"], [str(shared), "clean"], 2, extra={"duration": "5 ms"})
+    assert words.answer(both)[0].count("nothing was delivered on ") == 2
+    sized = judged(["reno", "cubic"], [str(shared)], extra={"flow.size": "500 packets", "duration": "60 ms"})
+    assert words.answer(sized) == ["no transfer finished on shared: the run is too short to compare."]
 
 
 def test_start_ups_against_the_ideal_exit(shared: Path) -> None:
@@ -178,6 +217,8 @@ def test_a_rule_of_stopping_draws_no_more_paths_than_it_needs(shared: Path) -> N
         [str(shared)], seeds=6, stopping=Stopping(1e-6, at_least=3, at_most=6),
     )  # fmt: skip
     assert len(strict.values["shared", 0]) == 6
+    assert not any("--within" in line for line in found.warnings)
+    assert strict.warnings[-1] == "--within: on shared, rwnd=5 packets reached 6 paths before ±0.0001 %"
 
 
 def test_a_population_is_a_sample_of_paths(tmp_path: Path) -> None:
@@ -194,11 +235,28 @@ def test_a_population_is_a_sample_of_paths(tmp_path: Path) -> None:
     assert found.counted(place) == "3 paths"
     row = found.rows[1]
     assert (row["pairs"], row["goodput_bps_vs_won"]) == (3, 0.0)
-    assert "over 3 paths; better on 0 % of them" in words.sentence(found, place, 1)
+    assert "over 3 paths; faster on 0 of 3, from " in words.sentence(found, place, 1)
+    # The speed of a population is the geometric mean, so that the speeds have the ratio that is judged.
+    speeds = [value["goodput_bps"] for value in found.values["home", 1]]
+    assert row["goodput_bps"] == pytest.approx(math.prod(speeds) ** (1 / 3))
+    assert row["goodput_bps"] / found.rows[0]["goodput_bps"] == pytest.approx(row["goodput_bps_vs"])
+    assert words.legend(found).startswith("Speed is the geometric mean over the paths of a population. ")
     written = report.runs(found)
     # Each of three paths and two seeds: two with the path's traffic, two beside, two alone.
     assert written.height == 3 * 2 * 6
     assert set(written["path"]) == {"slow", "middle", "fast"}
+
+
+def test_ties_of_a_population_are_counted_apart(tmp_path: Path) -> None:
+    rates = {"label": ["slow", "middle", "fast"], "topology.bottleneck.rate (Mbit/s)": [1, 2, 20]}
+    table = {**rates, "topology.bottleneck.delay (ms)": [10] * 3, "duration": ["5 s"] * 3}
+    polars.DataFrame(table).write_csv(tmp_path / "home.csv")
+    found = judged(["initial_ssthresh=20 segments", "initial_ssthresh=unlimited"], [str(tmp_path / "home.csv")], 1)
+    won, equal, count = found.won(found.places[0], 1)
+    share = found.contrasts["home", "goodput_bps", 1, 0].won
+    assert (count, won + equal / 2) == (3, pytest.approx(3 * share))
+    text = words.sentence(found, found.places[0], 1)
+    assert f"; faster on {won} of 3, equal on {equal}, from " in text
 
 
 def test_a_sweep_is_a_population_without_its_seeds(tmp_path: Path) -> None:
@@ -208,6 +266,72 @@ def test_a_sweep_is_a_population_without_its_seeds(tmp_path: Path) -> None:
     (place,) = places.find([str(file)])
     assert place.population
     assert [path.name for path in place.paths] == ["5 ms", "15 ms"]
+
+
+WINDOWS = """\
+duration = "1 s"
+
+[topology.bottleneck]
+rate = "2 Mbit/s"
+delay = "10 ms"
+queue = { kind = "droptail", limit = "20 packets" }
+
+[flow]
+
+[sweep]
+"flow.initial_window" = ["2 segments", "10 segments"]
+seed = [1, 2]
+
+[sweep.paths]
+file = "homes.csv"
+"""
+
+
+def windows(folder: Path, *rows: str) -> str:
+    """Write a population of the rows of a table and two initial windows, and return its file."""
+    header = "label,topology.bottleneck.rate (Mbit/s),topology.bottleneck.delay (ms)"
+    (folder / "homes.csv").write_text("\n".join([header, *rows, ""]))
+    file = folder / "windows.toml"
+    file.write_text(WINDOWS)
+    return str(file)
+
+
+def test_the_paths_of_a_population_are_kept_apart(tmp_path: Path) -> None:
+    file = windows(tmp_path, "slow,1,10", "middle,2,20", "fast,4,30")
+    found = judged(["reno", "rwnd=4 packets"], [file], seeds=1)
+    (place,) = found.places
+    names = [f"{row}, {window}" for window in ("2 segments", "10 segments") for row in ("slow", "middle", "fast")]
+    assert [path.name for path in place.paths] == names
+    assert found.counted(place) == "6 paths"
+    # Each name stands beside the ratio of its own runs.
+    rows = report.runs(found).filter(polars.col("role") == "solo").select("path", "contender", "goodput_bps").rows()
+    speed = {(path, contender): goodput for path, contender, goodput in rows}
+    expected = [(name, speed[name, "rwnd=4 packets"] / speed[name, "reno"]) for name in names]
+    assert found.relative(place, 1) == expected
+    # An unfinished path has no ratio, and leaves the names of the others.
+    lost = found.outcome.units[place.name][1][1].solo[0].key
+    del found.outcome.measured[lost]
+    part = Judged(found.outcome)
+    assert part.relative(part.places[0], 1) == [expected[0], *expected[2:]]
+
+
+def test_rows_with_the_same_label_are_two_paths(tmp_path: Path) -> None:
+    (place,) = places.find([windows(tmp_path, "home,1,10", "home,1,20", "fast,4,30")])
+    assert [path.name for path in place.paths[:3]] == [
+        "home, 2 segments, 10 ms", "home, 2 segments, 20 ms", "fast, 2 segments",
+    ]  # fmt: skip
+    assert len({path.name for path in place.paths}) == 6
+    assert places._numbered(["a", "b", "a", "a #1"]) == ["a #2", "b", "a #3", "a #1"]
+
+
+def test_a_rule_of_stopping_runs_each_path_of_a_population_once(tmp_path: Path, cli: Cli) -> None:
+    file = windows(tmp_path, "slow,1,10", "fast,4,30")
+    rule = Stopping(0.02, at_least=3, at_most=7)
+    found = judged(["reno", "rwnd=4 packets"], [file], seeds=7, stopping=rule)
+    assert len(found.outcome.units["windows"]) == 4
+    done = cli("compare", "reno", "cubic", "--on", file, "--within", "2", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert polars.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].unique().to_list() == [1]
 
 
 def test_hosts_replace_the_settings_of_the_path(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ackclock.gates.junit import xml
 from ackclock.gates.markdown import LIMIT, markdown
 from ackclock.gates.measures import DECLARED, Measure, measure, selected, tolerances
 from ackclock.gates.sides import Run, Side
+from ackclock.gates.texts import headline
 
 from .conftest import FIRST, ROOT, Cli
 
@@ -165,6 +166,30 @@ def test_equal_differences_of_a_few_noisy_runs_prove_nothing() -> None:
     assert found.changes[0].relative == float("inf")
 
 
+def beside_noise(name: str, *values: float) -> list[dict[str, float]]:
+    """Make runs of one measure while another one varies."""
+    return [{name: value, "goodput_bps": noise} for value, noise in zip(values, NOISY, strict=False)]
+
+
+def test_a_measure_without_scatter_has_no_noise_although_others_vary() -> None:
+    measures = [DECLARED["goodput_bps"], DECLARED["queue_max"]]
+    base, fresh = beside_noise("queue_max", *[50.0] * 5), beside_noise("queue_max", *[100.0] * 5)
+    found = judged({"a": fresh}, {"a": base}, measures=measures)
+    change = found.changes[0]
+    assert (change.measure.name, change.verdict, change.p_value) == ("queue_max", "worse", None)
+    assert not found.passed
+    assert verdicts(judged({"a": fresh}, {"a": base}, "queue_max=60", measures=measures))[0] == "tolerated"
+    few = judged({"a": fresh[:4]}, {"a": base[:4]}, measures=measures)
+    assert (few.changes[0].verdict, few.passed) == ("noise", True)
+    assert any("fewer than 5 pairs of runs; use 5 seeds or more" in note for note in few.notes)
+
+
+def test_equal_differences_of_a_scattering_measure_take_the_sign_test() -> None:
+    base, fresh = beside_noise("queue_mean", 5, 6, 7, 8, 9), beside_noise("queue_mean", 6, 7, 8, 9, 10)
+    change = judged({"a": fresh}, {"a": base}).changes[0]
+    assert (change.measure.name, change.verdict, change.p_value) == ("queue_mean", "noise", 0.0625)
+
+
 def test_many_comparisons_need_more_evidence() -> None:
     shifted = goodput(*(value - 1.2 + (-2.0, 1.0)[index % 2] for index, value in enumerate(NOISY)))
     alone = judged({"a": shifted}, {"a": goodput(*NOISY)})
@@ -235,6 +260,20 @@ def test_missing_and_failed_runs_fail() -> None:
     assert [gap.text for gap in failed.gaps] == ["1 of 6 runs failed: more than 100 events"]
     # A run that failed before cannot become worse.
     assert judged(base, {**base, "b": [*goodput(*NOISY[:5]), "more than 100 events"]}).passed
+
+
+def test_nothing_to_compare_does_not_pass() -> None:
+    found = judged({}, {})
+    assert not found.passed
+    assert headline(found) == "The gate fails: there is no pair of runs to compare."
+    measures = [DECLARED["completion_mean"]]
+    none = judged({"a": goodput(1.0)}, {"a": goodput(1.0)}, measures=measures)
+    assert headline(none) == "The gate passes: no measure has a value."
+
+
+def test_results_without_a_common_point_are_different_experiments() -> None:
+    with pytest.raises(ValueError, match=r"new and baseline have no point in common \(rate=10 ms against rate=20 ms\)"):
+        judged({"10 ms": goodput(1.0)}, {"20 ms": goodput(1.0)})
 
 
 def test_a_lost_value_fails_and_a_new_one_does_not() -> None:
@@ -339,6 +378,26 @@ def test_at_most_one_comparison_in_twenty_fails_by_chance(seeds: int) -> None:
     assert alarms <= 50 + 3 * 7
 
 
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+def test_small_counts_that_are_constant_by_chance_rarely_fail(seeds: int) -> None:
+    # A mean of 0.5 makes two different constants, 0 and 1, likeliest.
+    rng = np.random.default_rng(9)
+    names = ("drops", "timeouts", "retransmitted_packets", "dropped_packets")
+
+    def counts() -> dict[str, list[dict[str, float]]]:
+        drawn = rng.poisson(0.5, (5, 4, seeds)).astype(float)
+        return {
+            str(point): [
+                {**dict(zip(names, own[:, seed], strict=True)), "goodput_bps": float(seed)} for seed in range(seeds)
+            ]
+            for point, own in enumerate(drawn)
+        }
+
+    measures = [DECLARED[name] for name in names]
+    outcomes = [judged(counts(), counts(), "0%", measures=measures) for _ in range(1000)]
+    assert sum(not outcome.passed for outcome in outcomes) <= 50
+
+
 def test_a_change_of_ten_percent_is_found() -> None:
     rng = np.random.default_rng(14)
     outcomes = [simulated(rng, 10, 0.9, scatter=0.05) for _ in range(100)]
@@ -438,6 +497,17 @@ def test_the_command_compares_stored_sweeps(lossy: Path, tmp_path: Path, cli: Cl
     extra = cli("gate", base, "--against", part)
     assert extra.returncode == 0
     assert "1 point not in the baseline: rate 2 Mbit/s" in extra.stderr
+
+
+def test_a_result_whose_runs_all_failed_is_bad_input(lossy: Path, tmp_path: Path, cli: Cli) -> None:
+    lossy.write_text(lossy.read_text().replace("to = 6", "to = 2"))
+    assert cli("sweep", str(lossy), "--max-events", "10", "--out", "failed").returncode == 0
+    for arguments in (("base", "--against", "failed"), ("failed", "--against", "base")):
+        found = cli("gate", *arguments)
+        assert found.returncode == 2, found.stdout
+        assert "failed: every run failed, so there is nothing to compare: " in found.stderr
+        assert "Traceback" not in found.stderr
+        assert found.stdout == ""
 
 
 def test_a_dataset_and_stored_runs_of_the_same_points_agree(lossy: Path, tmp_path: Path, cli: Cli) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import pytest
 import ackclock
 from ackclock import Scenario, _core
 from ackclock.cli import sweeping as command
+from ackclock.datasets import Writer
 from ackclock.experiments import sweeping
+from ackclock.experiments.averages import averages
 from ackclock.experiments.engines.local import Local
 from ackclock.experiments.sweeping import Limits, Until, sweep
 from ackclock.statistics.sequential import Stopping
@@ -196,16 +199,138 @@ def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
         assert until.rule.is_over(row["goodput_bps"])
         sizes.add(len(row["seed"]))
     assert len(sizes) > 1
-    # A sweep that was stopped in the middle ends with the same rows.
-    part = tmp_path / "part"
-    sweep(scenario(), part, seeds=6)
-    sweep(scenario(), part, until=until)
-    assert (
-        rows(part)
-        .join(rows(tmp_path / "o"), on=["point", "seed", "run"], how="anti")
-        .filter(polars.col("seed") > 6)
-        .is_empty()
+    # Rows of more seeds, or of a stopped sweep with gaps, end as the rows of an undisturbed one.
+    for before in (Until("goodput_bps", Stopping(0.05, True, 4, 40)), Until("goodput_bps", Stopping(0.5, True, 4, 40))):
+        sweep(scenario(), tmp_path / "part", until=before)
+        sweep(scenario(), tmp_path / "part", until=until)
+        assert rows(tmp_path / "part").equals(rows(tmp_path / "o"))
+
+
+def test_a_stopping_rule_fills_gaps_of_a_stopped_sweep(tmp_path: Path) -> None:
+    until = Until("goodput_bps", Stopping(0.15, True, 4, 40))
+    out = tmp_path / "o"
+    sweep(scenario(), tmp_path / "whole", until=until)
+    # Threads finish in any order: seed 2 of a point is missing, seed 3 is there.
+    sweep(scenario(), out, until=until)
+    plan = ackclock.open(out).runs.select("point", *ackclock.open(out).labels, "seed", "hash", "run").collect()
+    with Writer(out, manifest=ackclock.open(out).manifest, labels=ackclock.open(out).labels) as writer:
+        writer.relabel(plan.filter(~((polars.col("point") == 1) & (polars.col("seed") == 2))))
+    shutil.rmtree(out / "earlier")
+    sweep(scenario(), out, until=until)
+    assert rows(out).equals(rows(tmp_path / "whole"))
+
+
+def test_equal_values_end_a_point(tmp_path: Path) -> None:
+    text = TEXT.replace('loss = "1 %"', "")
+    outcome = sweep(scenario(text), tmp_path / "o", until=Until("goodput_bps", Stopping(0.01, True, 4, 1000)))
+    assert outcome.planned == 32
+
+
+def test_drawn_points_with_equal_labels_and_seeds_are_points_of_their_own(tmp_path: Path) -> None:
+    drawn = """
+[sweep.sample]
+method = "random"
+count = 16
+seed = 1
+
+[sweep.sample.keys]
+"topology.bottleneck.queue.limit" = { from = "5 packets", to = "8 packets" }
+"""
+    text = TEXT.split("[sweep]")[0] + "[sweep]\nseed = [1, 2]\n" + drawn
+    outcome = sweep(scenario(text), tmp_path / "o")
+    found = ackclock.open(tmp_path / "o")
+    assert outcome.planned == found.runs.collect().height == 32
+    changed = sweep(scenario(text.replace('"2 s"', '"1 s"')), tmp_path / "o")
+    assert changed.planned == 32
+    # Equal points are one experiment: their copies are no further runs.
+    for average in averages(found, ["goodput_bps"]):
+        assert average.runs == 2
+
+
+def test_seeds_that_are_none_are_rows_with_errors(tmp_path: Path) -> None:
+    sweep(scenario(TEXT.split("[sweep]")[0] + '[sweep]\nseed = ["1", "-2", "x"]\n'), tmp_path / "o")
+    found = rows(tmp_path / "o")
+    assert found.height == 3
+    assert "seed: must be a whole number" in found["error"][2]
+
+
+def test_limits_that_no_longer_hold_leave_no_errors(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    other = TEXT.replace('"10 packets", "20 packets"', '"30 packets"')
+    sweep(scenario(), out, limits=Limits(events=200))
+    sweep(scenario(other), out)
+    sweep(scenario(), out)
+    assert rows(out)["error"].null_count() == 8
+
+
+def test_a_change_that_is_stopped_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "o"
+    sweep(scenario(), out, limits=Limits(events=200))
+    with monkeypatch.context() as patch:
+
+        def stop(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(Writer, "relabel", stop)
+        with pytest.raises(KeyboardInterrupt, match="run the same command to continue"):
+            sweep(scenario(), out)
+    sweep(scenario(), out)
+    assert rows(out)["error"].null_count() == 8
+
+
+def test_ctrl_c_right_after_a_chunk_was_stored_stores_it_once(tmp_path: Path) -> None:
+    pressed: list[int] = []
+
+    def stop(done: int, _: int) -> None:
+        if done and not pressed:
+            pressed.append(done)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="of 8 runs are finished; run the same command to continue"):
+        sweep(scenario(), tmp_path / "o", engine=Local(1), progress=stop)
+    sweep(scenario(), tmp_path / "o")
+    sweep(scenario(), tmp_path / "whole")
+    assert rows(tmp_path / "o").equals(rows(tmp_path / "whole"))
+
+
+def test_long_runs_after_short_ones_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    own = sweeping.Work.__call__
+
+    def counting(work: sweeping.Work, chunk: sweeping.Chunk, cancel: object) -> sweeping.Tables:
+        sizes.append(len(chunk.scenarios))
+        return own(work, chunk, cancel)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sweeping.Work, "__call__", counting)
+    durations = (
+        ", ".join(f'"{index + 1} ms"' for index in range(8))
+        + ", "
+        + ", ".join(f'"{index} s"' for index in range(1, 60))
     )
+    text = TEXT.split("[sweep]")[0] + f"[sweep]\nduration = [{durations}]\n"
+    sweep(scenario(text), tmp_path / "o", engine=Local(1))
+    assert max(later / max(sizes[:index]) for index, later in enumerate(sizes) if index) <= 2
+
+
+def test_a_folder_of_another_sweep_is_refused(tmp_path: Path) -> None:
+    sweep(scenario(), tmp_path / "o")
+    other = Scenario.from_core(_core.Scenario.from_toml(TEXT, "other"))
+    with pytest.raises(ValueError, match="holds the sweep of 'sweep'; name another directory"):
+        sweep(other, tmp_path / "o")
+
+
+def test_the_stored_scenario_is_the_one_that_ran(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(TEXT)
+    run("sweep", file, "--out", tmp_path / "o", "--set", "duration='1 s'")
+    found = ackclock.open(tmp_path / "o")
+    assert found.scenario is not None
+    hashes = {found.scenario.sweep_points().hash(index) for index in range(8)}
+    assert set(found.runs.collect()["hash"]) == hashes
+    sweep(scenario(), tmp_path / "p")
+    stored = ackclock.open(tmp_path / "p").scenario
+    assert stored is not None
+    assert len(stored.sweep_points()) == 8
 
 
 def test_a_python_control_is_refused(tmp_path: Path) -> None:
@@ -320,7 +445,10 @@ def test_failures_are_counted_in_warnings(tmp_path: Path) -> None:
     file.write_text(TEXT)
     result = run("sweep", file, "--out", tmp_path / "o", "--max-events", 200)
     assert result.returncode == 0
-    assert "8 of 8 failed runs" in result.stderr
+    assert "8 of 8 runs failed, first at delay 5 ms, limit 10 packets, seed 1: exceeds the budget" in result.stderr
+    narrow = run("sweep", file, "--out", tmp_path / "p", "--until", "goodput_bps=0.1%", "--seeds", 2, "--at-most", 3)
+    assert "8 points reached 3 seeds, with a wider interval" in narrow.stderr
+    assert "sweep: 8 points, 2 to 3 seeds each" in narrow.stderr
 
 
 def test_sizes() -> None:

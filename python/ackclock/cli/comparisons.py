@@ -86,6 +86,7 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
                     "reference": judged.names[0],
                     "margin": judged.margin,
                     "answer": words.answer(judged),
+                    "warnings": judged.warnings,
                     "rows": judged.rows,
                 }
             )
@@ -97,6 +98,8 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
     output.table(columns, short, left=words.LEFT)
+    for text in judged.warnings:
+        output.warning(text)
     for text in words.notes(judged):
         output.note(text)
     if any(name.endswith(" *") for _, name, *_ in rows):

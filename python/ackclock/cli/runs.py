@@ -15,6 +15,7 @@ from ackclock.files import storage
 from ackclock.result import Result, rows
 from ackclock.running import run_many
 from ackclock.scenario import load
+from ackclock.texts.notices import Warnings
 from ackclock.texts.numbers import number
 
 # Summaries of completion times are shown from this number of flows on; fewer flows say more one by one.
@@ -79,7 +80,7 @@ def _show(result: Result) -> None:
     output.table(list(columns), tables.link_rows(links, columns), left=2)
     _show_completion(result)
     _show_pages(result)
-    warnings = tables.Warnings()
+    warnings = Warnings()
     warnings.add(0, result.warnings)
     for line in warnings.lines():
         output.warning(line)

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ackclock import columns
 from ackclock.cli import output
@@ -28,6 +29,7 @@ MEASURES = {
     "goodput (bit/s)": "goodput_bps", "resent": "retransmitted_packets", "drops": "drops", "queue mean": "queue_mean",
     "completion (s)": "completion_mean",
 }  # fmt: skip
+NO_MEASURES = ("task", "events", "cpu_s", "wall_s")
 MOST_POINTS = 20
 MOST_ERRORS = 3
 AT_LEAST = 10
@@ -64,8 +66,8 @@ def sweep_command(
     began = time.monotonic()
     with contextlib.closing(_engine(engine, address, jobs)) as chosen, output.progress("runs", total) as progress:
         outcome = sweep(
-            scenario, folder, text=toml.read_text(file), seeds=seeds, until=rule, limits=limits, retry=retry,
-            engine=chosen, progress=progress,
+            scenario, folder, text=None if settings else toml.read_text(file), seeds=seeds, until=rule,
+            limits=limits, retry=retry, engine=chosen, progress=progress,
         )  # fmt: skip
     _show(outcome.dataset, json_output=json_output)
     new = outcome.planned - outcome.stored - outcome.copied
@@ -73,7 +75,14 @@ def sweep_command(
     parts += [f"{outcome.stored:,} were stored"] if outcome.stored else []
     parts += [f"{outcome.copied:,} equal others"] if outcome.copied else []
     output.note(", ".join(parts))
-    output.note(f"written to {folder}; `ackclock query {folder}` asks it, `ackclock report {folder}` draws it")
+    if outcome.wide and rule is not None:
+        most = counted(rule.rule.at_most, "seed")
+        output.warning(f"--until {until}: {counted(outcome.wide, 'point')} reached {most}, with a wider interval")
+    if outcome.moved:
+        output.note(f"{counted(outcome.moved, 'row')} of an earlier form of the sweep moved to {folder / 'earlier'}")
+    output.note(
+        f"written to {folder}; query it with `ackclock query {folder}`, draw it with `ackclock report {folder}`"
+    )
 
 
 def _engine(name: str, address: str | None, jobs: int | None) -> Engine:
@@ -97,7 +106,7 @@ def _until(text: str | None, seeds: int | None, at_most: int | None) -> Until | 
             raise ValueError("--at-most: is for --until")
         return None
     measure, share = key_and_value(text, "--until", "goodput_bps=2%")
-    known = [column.name for column in columns.of("runs") if column.kind in ("numbers", "whole numbers")]
+    known = [column.name for column in columns.of("runs") if column.kind != "texts" and column.name not in NO_MEASURES]
     checks.words("--until", "measure", [measure], known)
     try:
         relative = float(share.removesuffix("%")) / 100 if share.endswith("%") else float("nan")
@@ -139,17 +148,28 @@ def _warn(dataset: Dataset) -> None:
     """Print errors, alike ones once, and the names of the runs' warnings."""
     import polars
 
-    errors = dataset.runs.filter(polars.col("error").is_not_null()).select(
-        polars.col("error"), polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
-    )
-    kinds = errors.group_by("kind", maintain_order=True).agg(polars.len(), polars.col("error").first()).collect()
-    failed = int(kinds["len"].sum())
-    for row in kinds.sort("len", descending=True, maintain_order=True).head(MOST_ERRORS).to_dicts():
-        output.warning(f"{row['len']:,} of {failed:,} failed runs: {row['error']}")
-    warned = dataset.runs.select(polars.col("warnings").drop_nulls().str.split(", ").explode().value_counts(sort=True))
     total = dataset.runs.select(polars.len()).collect().item()
-    for row in warned.unnest("warnings").collect().to_dicts():
-        output.warning(f"{row['warnings']}: in {row['count']:,} of {total:,} runs; `ackclock run` explains it")
+    first = [polars.len(), *(polars.col(name).first() for name in [*dataset.labels, "seed"])]
+    kind = polars.col("error").str.replace_all(ANY_NUMBER, "0").alias("kind")
+    errors = dataset.runs.filter(polars.col("error").is_not_null()).group_by(kind, maintain_order=True)
+    kinds = errors.agg(polars.col("error").first(), *first).sort("len", descending=True, maintain_order=True).collect()
+    for row in kinds.head(MOST_ERRORS).to_dicts():
+        output.warning(f"{row['len']:,} of {total:,} runs failed, first {_place(row, dataset)}: {row['error']}")
+    if kinds.height > MOST_ERRORS:
+        output.note(f"{kinds.height - MOST_ERRORS} further kinds of errors are in the column error")
+    warned = dataset.runs.drop_nulls("warnings").with_columns(polars.col("warnings").str.split(", "))
+    names = warned.explode("warnings").group_by("warnings", maintain_order=True).agg(*first).collect()
+    for row in names.to_dicts():
+        output.warning(
+            f"{row['warnings']} in {row['len']:,} of {total:,} runs, first {_place(row, dataset)}; "
+            "`ackclock run` with these values explains it"
+        )
+
+
+def _place(row: dict[str, Any], dataset: Dataset) -> str:
+    """Return labels and seed of a run."""
+    labels = [f"{last_part(name)} {row[name]}" for name in dataset.labels]
+    return "at " + ", ".join([*labels, f"seed {row['seed']}"])
 
 
 def _print(found: Sequence[Average], labels: Sequence[str]) -> None:

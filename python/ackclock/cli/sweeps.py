@@ -12,7 +12,7 @@ from typing import Any
 
 from ackclock.cli import output, tables
 from ackclock.cli.captures import Captures
-from ackclock.cli.tables import FirstRows, Warnings
+from ackclock.cli.tables import FirstRows
 from ackclock.completion import STATISTICS
 from ackclock.experiments.execute import Interrupted, execute
 from ackclock.experiments.measures import Measurement
@@ -22,6 +22,7 @@ from ackclock.files import storage
 from ackclock.result import Result, rows
 from ackclock.scenario import Scenario
 from ackclock.texts.labels import last_part
+from ackclock.texts.notices import Warnings
 
 Variant = tuple[dict[str, str], Scenario]
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ackclock.comparisons.judging import METRICS, Judged, Metric
+from ackclock.comparisons.judging import METRICS, Judged, speed, speeds
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.words import winners
 from ackclock.drawing.curves import COLOURS, new_figure
@@ -68,11 +68,22 @@ def panels(judged: Judged) -> list[Panel]:
         found = [_series(judged, shown, index) for index in range(len(judged.names))]
         series = [each for each in found if each is not None]
         lines = [0.0] if shown.higher else []
+        band = (-100 * judged.margin, 100 * judged.margin) if shown.higher else None
         lows = [low for each in series for low in np.asarray(each.low, float).tolist()]
         means = [mean for each in series for mean in np.asarray(each.y, float).tolist()]
         wide = min(lows, default=0.0) > 0 and max(means) > WIDE * min(means)
         y = Axis(shown.title, log=wide)
-        made.append(Panel(series, title=shown.labelled, x=Axis(names=places), y=y, references=lines))
+        made.append(
+            Panel(
+                series,
+                title=shown.labelled,
+                x=Axis(names=places),
+                y=y,
+                references=lines,
+                band=band,
+                bars=_bars(judged, shown),
+            )
+        )
     return made
 
 
@@ -87,7 +98,9 @@ def _series(judged: Judged, shown: Shown, index: int) -> Series | None:
         f"{name}: {mean:.3g} [{low:.3g}, {high:.3g}]".replace("-", "−")
         for mean, (low, high) in zip(means, ends, strict=True)
     ]
-    return Series(name, list(known), means, "points", [low for low, _ in ends], [high for _, high in ends], texts)
+    hollow = [not _is_sure(judged, place, index, shown) for place in judged.places if _label(place) in known]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    return Series(name, list(known), means, "points", lows, highs, texts, hollow=hollow)
 
 
 def _ends(found: Interval) -> tuple[float, float]:
@@ -138,7 +151,7 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
             if found is None or not math.isfinite(found.mean):
                 continue
             at = row + 0.7 * ((index + 0.5) / count - 0.5)
-            sure = index == 0 or _is_sure(judged, place, index, panel)
+            sure = _is_sure(judged, place, index, panel)
             if first and place.population:
                 _draw_paths(axes, judged, place, index, at)
             axes.plot(np.array(_ends(found)) * panel.scale, [at, at], color=colour, linewidth=1.4)
@@ -154,8 +167,11 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
         axes.axvspan(-margin, margin, color="#000000", alpha=0.06, linewidth=0)
         low, high = axes.get_xlim()
         axes.set_xlim(max(low, -1.05 * FAR), min(high, 1.05 * FAR))
-    elif "harm" in panel.title:
-        _bars(axes, judged)
+    elif bars := _bars(judged, panel):
+        for row, place in enumerate(judged.places):
+            if (own := bars.get(_label(place))) is not None:
+                ends = [row - 0.42, row + 0.42]
+                axes.plot([own, own], ends, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
     else:
         _limit(axes, panel, judged)
     style_axes(axes)
@@ -167,8 +183,8 @@ def _panel(axes: Axes, panel: Shown, judged: Judged, *, first: bool) -> None:
 def _draw_paths(axes: Axes, judged: Judged, place: Place, index: int, at: float) -> None:
     """Draw the single paths of a population as small points."""
     metric = METRICS[judged.primary(place)]
-    speeds = [_percent(ratio, metric) for _, ratio in judged.relative(place, index)] if index else []
-    axes.plot(speeds, [at] * len(speeds), ".", color=COLOURS[index % len(COLOURS)], markersize=4, alpha=0.45)
+    found = [100 * (speed(ratio, metric) - 1) for _, ratio in judged.relative(place, index)] if index else []
+    axes.plot(found, [at] * len(found), ".", color=COLOURS[index % len(COLOURS)], markersize=4, alpha=0.45)
 
 
 def _limit(axes: Axes, panel: Shown, judged: Judged) -> None:
@@ -184,14 +200,16 @@ def _limit(axes: Axes, panel: Shown, judged: Judged) -> None:
         axes.set_xlim(low - 0.03 * (high - low), high + 0.05 * (high - low))
 
 
-def _bars(axes: Axes, judged: Judged) -> None:
-    """Draw the harm that the reference does to itself as a line through the rows of its place."""
-    for row, place in enumerate(judged.places):
-        if own := judged.mean(place, 0, "harm_goodput"):
-            axes.plot([own.mean, own.mean], [row - 0.42, row + 0.42], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+def _bars(judged: Judged, panel: Shown) -> dict[str, float]:
+    """Return the harm that the reference does to itself on each place, for the panel of harm."""
+    found = {_label(place): judged.mean(place, 0, "harm_goodput") for place in judged.places if "harm" in panel.title}
+    return {place: own.mean for place, own in found.items() if own is not None}
 
 
 def _is_sure(judged: Judged, place: Place, index: int, panel: Shown) -> bool:
+    """Whether a point is filled: the tests show a difference; those of the reference always are."""
+    if index == 0:
+        return True
     key = next((metric.key for metric in METRICS.values() if metric.title == panel.title), None)
     if key is None:
         key = "harm_goodput" if "harm" in panel.title else judged.primary(place)
@@ -200,22 +218,16 @@ def _is_sure(judged: Judged, place: Place, index: int, panel: Shown) -> bool:
 
 
 def _speed(judged: Judged, place: Place, index: int) -> Interval | None:
-    """Return how much faster a contender is than the reference, in percent; for a completion time the rate counts."""
+    """Return how much faster a contender is than the reference, in percent."""
     metric = METRICS[judged.primary(place)]
     found = judged.against(place, index, metric.key)
     if index == 0:
         return Interval(0.0, 0.0, 0.0, 1)
     if found is None or not found.found.mean:
         return None
-    value = found.found
-    ends = sorted(_percent(end, metric) for end in (value.low, value.high)) if value.finite else (-math.inf, math.inf)
-    return Interval(_percent(value.mean, metric), ends[0], ends[1], value.count, value.note)
-
-
-def _percent(ratio: float, metric: Metric) -> float:
-    """Return a ratio as a higher speed in percent."""
-    rate = ratio if metric.better > 0 else 1 / ratio if ratio > 0 else math.inf
-    return 100 * (rate - 1)
+    value = speeds(found.found, metric)
+    mean, low, high = (100 * (ratio - 1) for ratio in (value.mean, value.low, value.high))
+    return Interval(mean, low, high, value.count, value.note)
 
 
 def caption(judged: Judged) -> str:
@@ -225,7 +237,14 @@ def caption(judged: Judged) -> str:
 
 
 def key(judged: Judged) -> str:
-    """Explain the signs of `draw`."""
+    """Explain the signs of both figures."""
     base = judged.names[0]
-    said = f"Filled points differ from {base} by the tests. Grey band: no difference. Dashed: harm of {base} to itself."
-    return f"{said} Small points: single paths." if any(place.population for place in judged.places) else said
+    said = (
+        f"A filled point differs from {base} by the tests, a hollow one does not. Within the grey band, a difference "
+    )
+    return f"{said}of speed does not matter. Dashed bars: harm of {base} to itself."
+
+
+def small(judged: Judged) -> str:
+    """Explain the small points of `draw`; empty without a population."""
+    return "Small points: single paths." if any(place.population for place in judged.places) else ""

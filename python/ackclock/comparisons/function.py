@@ -40,7 +40,7 @@ def compare(
         Drawn paths, each with a seed of its own; by default 10. Of a population: seeds for each path, by default 1.
     within
         Draw paths until the interval of the speed is so narrow, as a share of the reference, but at most `seeds`, then
-        by default 100.
+        by default 100. Each path of a population runs once, because it is not varied.
     margin
         Largest relative difference of speed, and largest difference of harm, that makes no difference.
     size, duration

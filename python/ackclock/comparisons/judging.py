@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from ackclock.comparisons.measuring import START, TESTED, Row
+from ackclock.comparisons.measuring import START, TESTED, WARNINGS, Row
 from ackclock.comparisons.places import Place
 from ackclock.comparisons.planning import Outcome, Runs, Unit, primary
 from ackclock.statistics import pairs, ratios, tails
 from ackclock.statistics.families import holm
 from ackclock.statistics.harm import harm_to_less, harm_to_more
 from ackclock.statistics.intervals import Interval, degenerate, interval
+from ackclock.texts.notices import Warnings
 
 Verdict = Literal["better", "worse", "same", "unclear"]
 SIGNIFICANCE = 0.05
@@ -78,7 +79,7 @@ class Contrast:
     Attributes
     ----------
     found : Interval
-        The ratio of the means with Fieller's interval; over a population of paths, the geometric mean of the ratios
+        The ratio of the means with Fieller's interval; over a population of paths, the ratio of the geometric means
         with Student's interval of their logarithms. Or the mean difference with Student's interval.
     p_value : float or None
         Of the paired t test, adjusted for the family; None if the pairs do not scatter.
@@ -142,10 +143,10 @@ class Judged:
         }
 
     def _rows(self, place: Place, index: int) -> list[Row]:
-        rows: dict[object, list[Row]] = {}
+        rows: dict[int, list[Row]] = {}
         for unit, runs in self._pairs(place):
             # A population is a sample of paths, so the seeds of one path are no further units.
-            rows.setdefault(unit.path.name if place.population else unit.seed, []).append(self._row(runs, index))
+            rows.setdefault(unit.index if place.population else unit.seed, []).append(self._row(runs, index))
         return [_averaged(several) for several in rows.values()]
 
     def _row(self, runs: Runs, index: int) -> Row:
@@ -161,16 +162,74 @@ class Judged:
         noun = "path" if place.population else "drawn path"
         return f"{count} {noun}{'s' if count != 1 else ''}"
 
+    def empty(self, place: Place) -> bool:
+        """Whether no contender delivered anything, or finished a transfer, so that there is nothing to compare."""
+        column = "finished" if self.primary(place) == "completion_s" else "goodput_bps"
+        return not any(row[column] for index in range(len(self.names)) for row in self.values[place.name, index])
+
+    @property
+    def warnings(self) -> list[str]:
+        """One line for each name of the warnings of the runs with the flows under test, and each missed `within`."""
+        found = Warnings()
+        labels: list[str] = []
+        for place in self.places:
+            for unit, runs in self._pairs(place):
+                for name, point in zip(self.names, runs.solo, strict=True):
+                    found.add(len(labels), self.outcome.measured[point.key].get(WARNINGS) or [])
+                    where = unit.path.name if unit.path.name == place.name else f"{place.name} ({unit.path.name})"
+                    labels.append(f"{name} on {where}")
+        return found.lines(labels) + [line for place in self.places for line in self._missed(place)]
+
+    def _missed(self, place: Place) -> list[str]:
+        """Name the contenders whose interval is still too wide after the largest number of drawn paths."""
+        rule, count = self.outcome.plan.stopping, len(self._pairs(place))
+        if rule is None or place.population or count < self.outcome.plan.most(place) or self.empty(place):
+            return []
+        wide = [
+            name
+            for index, name in enumerate(self.names)
+            if index and not rule.is_narrow(self.outcome.relative(place.name, index, self.primary(place)))
+        ]
+        target = f"±{100 * rule.half_width:g} %"
+        return [f"--within: on {place.name}, {name} reached {count} paths before {target}" for name in wide]
+
     def mean(self, place: Place, index: int, metric: str) -> Interval | None:
-        """Return the mean of a metric with Student's interval; None without a value."""
-        known = [value for row in self.values[place.name, index] if (value := row[metric]) is not None]
+        """Return the mean of a metric with Student's interval; None without a value.
+
+        Goodput and completion time of a population have the geometric mean, with the interval of the logarithms.
+        """
+        known = self._known(place, index, metric)
+        if known and self._is_geometric(place, metric):
+            return _exp(interval([math.log(value) for value in known], "seed"))
         return interval(known, "seed") if known else None
+
+    def _known(self, place: Place, index: int, metric: str) -> list[float]:
+        return [value for row in self.values[place.name, index] if (value := row[metric]) is not None]
+
+    def _is_geometric(self, place: Place, metric: str) -> bool:
+        """Whether ratios count: the paths of a population differ in size, so that the largest would decide the mean."""
+        if not place.population or METRICS[metric].relation != "ratio":
+            return False
+        return (
+            min((each for index in range(len(self.names)) for each in self._known(place, index, metric)), default=0) > 0
+        )
+
+    def won(self, place: Place, index: int) -> tuple[int, int, int]:
+        """Count the pairs in which a contender is faster than the reference, those without a difference, and all."""
+        kind = METRICS[self.primary(place)]
+        both = zip(self.values[place.name, index], self.values[place.name, 0], strict=True)
+        known = [(a, b) for own, base in both if None not in (a := own[kind.key], b := base[kind.key])]
+        # Times are sums of doubles, so equal times differ in their last digits.
+        equal = sum(math.isclose(a, b) for a, b in known)
+        return sum((a - b) * kind.better > 0 and not math.isclose(a, b) for a, b in known), equal, len(known)
 
     @cached_property
     def contrasts(self) -> dict[Key, Contrast]:
         """Every contender against the reference in every metric, and every pair of them in the primary metric."""
         samples: dict[Key, tuple[list[float], list[float]]] = {}
         for place in self.places:
+            if self.empty(place):
+                continue
             first = self.primary(place)
             for metric in METRICS:
                 for two in itertools.combinations(range(len(self.names)), 2):
@@ -182,8 +241,8 @@ class Judged:
                     known = [(a, b) for a, b in both if a is not None and b is not None]
                     if known:
                         samples[place.name, metric, two[1], two[0]] = ([a for a, _ in known], [b for _, b in known])
-        # The paths of a population differ in size, so that the largest would decide the mean: their ratios count.
-        logs = {key for key, sample in samples.items() if self._is_relative(key) and min(*map(min, sample)) > 0}
+        by_name = {place.name: place for place in self.places}
+        logs = {key for key in samples if self._is_geometric(by_name[key[0]], key[1])}
         samples = {key: _logs(*sample) if key in logs else sample for key, sample in samples.items()}
         tests = {key: pairs.compare(*sample) for key, sample in samples.items()}
         adjusted = _holm({key: test.p_value for key, test in tests.items()})
@@ -194,21 +253,19 @@ class Judged:
             for key in samples
         }
 
-    def _is_relative(self, key: Key) -> bool:
-        population = next(place.population for place in self.places if place.name == key[0])
-        return population and METRICS[key[1]].relation == "ratio"
-
     def _equal(self, metric: str, of: Sequence[float], to: Sequence[float], *, logs: bool) -> float | None:
         """Return the p-value of the two one-sided tests; None if the metric has no margin."""
         if not METRICS[metric].margin:
             return None
-        if logs:
-            return pairs.equivalent(of, to, math.log(1 - self.margin), math.log(1 + self.margin)).p_value
         if METRICS[metric].relation == "difference":
             return pairs.equivalent(of, to, -self.margin, self.margin).p_value
+        # The margin is one of speed.
+        low, high = sorted(speed(1 + side, METRICS[metric]) for side in (-self.margin, self.margin))
+        if logs:
+            return pairs.equivalent(of, to, math.log(low), math.log(high)).p_value
         if degenerate(of) and degenerate(to):
             return None
-        sides = tails.of_ratio(of, to, 1 + self.margin).below, tails.of_ratio(of, to, 1 - self.margin).above
+        sides = tails.of_ratio(of, to, high).below, tails.of_ratio(of, to, low).above
         return max(sides)
 
     def against(self, place: Place, index: int, metric: str) -> Contrast | None:
@@ -218,10 +275,10 @@ class Judged:
     def relative(self, place: Place, index: int) -> list[tuple[str, float]]:
         """Return the ratio to the reference on each path of a population, in the metric that decides who wins."""
         metric = self.primary(place)
-        both = zip(place.paths, self.values[place.name, index], self.values[place.name, 0], strict=False)
-        return [
-            (path.name, a / b) for path, own, base in both if (a := own[metric]) is not None and (b := base[metric])
-        ]
+        # The rows are those of the paths that have a finished pair, in this order.
+        names = {unit.index: unit.path.name for unit, _ in self._pairs(place)}.values()
+        both = zip(names, self.values[place.name, index], self.values[place.name, 0], strict=True)
+        return [(name, a / b) for name, own, base in both if (a := own[metric]) is not None and (b := base[metric])]
 
     def best(self, place: Place) -> tuple[int, bool]:
         """Return the contender with the best mean, and whether it is better than every other by the tests."""
@@ -250,7 +307,11 @@ class Judged:
     def _summary(self, place: Place, index: int) -> dict[str, Any]:
         rows = self.values[place.name, index]
         row: dict[str, Any] = {"place": place.name, "contender": self.names[index], "pairs": len(rows)}
-        row |= {"reference": index == 0, "primary": self.primary(place), "best": self.best(place)[0] == index}
+        row |= {
+            "reference": index == 0,
+            "primary": self.primary(place),
+            "best": self.best(place)[0] == index and not self.empty(place),
+        }
         for metric in METRICS:
             mean, against = self.mean(place, index, metric), self.against(place, index, metric)
             row |= _columns(metric, mean)
@@ -263,16 +324,34 @@ class Judged:
         return row | {name: _mean([value for each in rows if (value := each[name]) is not None]) for name in others}
 
 
+def speed(ratio: float, metric: Metric) -> float:
+    """Return a ratio of goodputs or completion times as one of speeds: a time counts by its reciprocal."""
+    return ratio if metric.better > 0 else 1 / ratio if ratio > 0 else math.inf
+
+
+def speeds(found: Interval, metric: Metric) -> Interval:
+    """Return an interval of ratios as one of speeds."""
+    if metric.better > 0 or not found.finite:
+        return Interval(speed(found.mean, metric), found.low, found.high, found.count, found.note)
+    # Below 0, the ratio of two times has no lower bound, so their speeds have no upper one.
+    high = math.inf if found.low <= 0 else 1 / found.low
+    return Interval(speed(found.mean, metric), speed(found.high, metric), high, found.count, found.note)
+
+
+def _exp(found: Interval) -> Interval:
+    """Return an interval of logarithms as one of values."""
+    low, high = (math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high))
+    return Interval(math.exp(found.mean), low, high, found.count, found.note)
+
+
 def _logs(of: Sequence[float], to: Sequence[float]) -> tuple[list[float], list[float]]:
     return [math.log(value) for value in of], [math.log(value) for value in to]
 
 
 def _found(kind: Metric, of: Sequence[float], to: Sequence[float], test: pairs.Comparison, *, logs: bool) -> Interval:
-    """Return the ratio of the means, the geometric mean of the ratios, or the mean difference."""
+    """Return the ratio of the means, that of the geometric means, or the mean difference."""
     if logs:
-        found = test.difference
-        low, high = (math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high))
-        return Interval(math.exp(found.mean), low, high, found.count, found.note)
+        return _exp(test.difference)
     return ratios.ratio(of, to, "seed") if kind.relation == "ratio" else test.difference
 
 

@@ -16,20 +16,24 @@ from ackclock.experiments.freeze import Frozen
 from ackclock.experiments.measures import Measurement
 from ackclock.result import Result, frame
 
-Row = dict[str, float | None]
+Row = dict[str, Any]
+"""Numbers or None by their columns; in a stored run of the flows under test also its `WARNINGS`."""
 
 REFERENCE = "reference-flow"
 """Name of the reference flow."""
 SHARE = 0.95
 """The quantile of delays."""
 
-TESTED = ("goodput_bps", "completion_s", "unfinished", "queue_p95_s", "resent")
+TESTED = ("goodput_bps", "completion_s", "finished", "unfinished", "queue_p95_s", "resent")
 """The columns of `Tested`."""
 START = (*exits.IDEAL_EXIT, "exit_lost")
 """The columns of `Alone`, beside those of `Reference`: of its exit from slow start."""
 REFERENCE_COLUMNS = ("reference_bps", "reference_rtt_s", "reference_loss")
 """The columns of `Reference`."""
 COLUMNS = (*TESTED, *START, *REFERENCE_COLUMNS)
+"""The columns of numbers."""
+WARNINGS = "warnings"
+"""The column of a run's warnings, each with `name` and `text`."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,10 @@ class Tested(Measurement[Row]):
             - ``goodput_bps``: mean goodput of the flows without a size, in bits per second;
             - ``completion_s``: mean completion time of the flows with a size; an unfinished one counts with the time
               until the end of the run, and in ``unfinished``;
+            - ``finished``, ``unfinished``: number of the flows with a size that finished, and that did not;
             - ``queue_p95_s``: 95th percentile of the waiting times at the link where it is largest, in seconds;
-            - ``resent``: retransmitted over sent packets.
+            - ``resent``: retransmitted over sent packets;
+            - ``warnings``: names and texts of the run's warnings.
         """
         names = under_test(flow["name"] for flow in Frozen(result.scenario).flows)
         rows = frame(result.flows).to_dicts()
@@ -63,9 +69,11 @@ class Tested(Measurement[Row]):
         return {
             "goodput_bps": _mean([row["goodput_bps"] for row in tested if row["size_packets"] is None]),
             "completion_s": _mean([end if own is None else own for own, end in zip(completions, ends, strict=True)]),
+            "finished": float(len(completions) - completions.count(None)),
             "unfinished": float(completions.count(None)),
             "queue_p95_s": _queueing(result),
             "resent": sum(row["retransmitted_packets"] for row in tested) / sent if sent else None,
+            WARNINGS: [{"name": each["name"], "text": each["text"]} for each in result.warnings],
         }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,15 +187,43 @@ def _of_table(file: Path) -> Place:
 
 def _points(scenario: Scenario, tested: tuple[str, ...]) -> list[NetworkPath]:
     """Return the paths of a sweep, each once: points that differ only in their seed are one path."""
-    found: dict[str, NetworkPath] = {}
+    found: dict[str, tuple[Mapping[str, str], Scenario]] = {}
     for labels, point in scenario.sweep_points():
-        fixed = point.set({"seed": 1})
-        found.setdefault(fixed.hash, NetworkPath(_name(labels), point, tested))
-    return list(found.values())
+        found.setdefault(point.set({"seed": 1}).hash, (labels, point))
+    names = _names([labels for labels, _ in found.values()])
+    return [NetworkPath(name, point, tested) for name, (_, point) in zip(names, found.values(), strict=True)]
 
 
-def _name(labels: Mapping[str, str]) -> str:
-    return labels.get("paths") or ", ".join(value for key, value in labels.items() if key != "seed")
+def _names(points: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return a name for each point, made of its labels; repeated names get a number.
+
+    The label of a row of a table replaces labels that are the same at all of its points, such as the row's rate.
+    """
+    values: dict[tuple[str | None, str], set[str]] = {}
+    for labels in points:
+        for key, value in labels.items():
+            values.setdefault((labels.get("paths"), key), set()).add(value)
+    names = []
+    for labels in points:
+        row = labels.get("paths")
+        keys = [key for key in labels if key not in ("paths", "seed")]
+        if row is not None:
+            keys = ["paths", *(key for key in keys if len(values[row, key]) > 1)]
+        names.append(", ".join(labels[key] for key in keys))
+    return _numbered(names)
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Add a number to each repeated name, so that all names differ."""
+    counts, used = Counter(names), set(names)
+    found = []
+    for name in names:
+        unique = name
+        if counts[name] > 1:
+            unique = next(each for number in itertools.count(1) if (each := f"{name} #{number}") not in used)
+            used.add(unique)
+        found.append(unique)
+    return found
 
 
 def tested_flows(file: Path) -> tuple[str, ...]:

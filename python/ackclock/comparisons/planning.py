@@ -35,6 +35,8 @@ class Unit:
     ----------
     path : NetworkPath
         The path.
+    index : int
+        The number of the path among those of its place.
     seed : int
         The seed of the runs, and the number of the drawn path.
     drawn : bool
@@ -42,6 +44,7 @@ class Unit:
     """
 
     path: NetworkPath
+    index: int
     seed: int
     drawn: bool
 
@@ -84,7 +87,7 @@ class Plan:
         The places.
     seeds : int or None
         Drawn paths of each place, and seeds of each path of a population; None: `SEEDS` and 1. With `stopping`, the
-        largest number of drawn paths.
+        largest number of drawn paths; each path of a population then runs once.
     stopping : Stopping or None
         The rule by which a place has enough drawn paths.
     extra : dict
@@ -99,11 +102,17 @@ class Plan:
 
     def units(self, place: Place, first: int, last: int) -> list[Unit]:
         """Return the units of a place with these seeds, the last excluded."""
-        return [Unit(path, seed, not place.population) for path in place.paths for seed in range(first, last)]
+        return [
+            Unit(path, index, seed, not place.population)
+            for index, path in enumerate(place.paths)
+            for seed in range(first, last)
+        ]
 
     def most(self, place: Place) -> int:
         """Return the largest number of seeds of a place."""
-        return self.seeds or (1 if place.population else SEEDS)
+        if place.population:
+            return 1 if self.stopping else self.seeds or 1
+        return self.seeds or SEEDS
 
     def runs(self, unit: Unit) -> Runs:
         """Return the runs of a unit.

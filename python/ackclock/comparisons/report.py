@@ -15,7 +15,7 @@ from ackclock import _core, plot
 from ackclock.comparisons import contenders as resolving
 from ackclock.comparisons import figure, words
 from ackclock.comparisons.judging import Judged
-from ackclock.comparisons.measuring import COLUMNS, Row
+from ackclock.comparisons.measuring import COLUMNS, WARNINGS, Row
 from ackclock.comparisons.planning import Outcome, Plan
 from ackclock.experiments import sources
 from ackclock.files import leftovers, storage, targets, toml
@@ -64,7 +64,10 @@ def _measured(directory: Path) -> dict[str, Row]:
         # A run has the columns of one of two measurements; the others are missing.
         known = {row["key"]: {name: row[name] for name in columns} for row in kept.iter_rows(named=True)}
     fresh = journal(directory).read()
-    return {**known, **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) <= set(COLUMNS)}}
+    return {
+        **known,
+        **{key: row for key, row in fresh.items() if isinstance(row, dict) and set(row) <= {*COLUMNS, WARNINGS}},
+    }
 
 
 def journal(directory: Path) -> Journal:
@@ -74,9 +77,11 @@ def journal(directory: Path) -> Journal:
 
 def keep(outcome: Outcome, directory: Path, state: str) -> None:
     """Write the measurements."""
-    rows = [{"key": key, **dict.fromkeys(COLUMNS), **row} for key, row in sorted(outcome.measured.items())]
-    schema = {"key": polars.String, **dict.fromkeys(COLUMNS, polars.Float64)}
-    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, schema))
+    columns = (*COLUMNS, WARNINGS)
+    rows = [{"key": key, **dict.fromkeys(columns), **row} for key, row in sorted(outcome.measured.items())]
+    warned = polars.List(polars.Struct({"name": polars.String, "text": polars.String}))
+    kinds: list[tuple[str, Any]] = [("key", polars.String), *((name, polars.Float64) for name in COLUMNS)]
+    storage.write_parquet(directory / MEASURED_FILE, polars.DataFrame(rows, [*kinds, (WARNINGS, warned)]))
     journal(directory).remove()
     _write_manifest(directory, outcome.plan, state, len(outcome.points))
 
@@ -98,7 +103,7 @@ def summary(judged: Judged) -> polars.DataFrame:
 
 
 def runs(judged: Judged) -> polars.DataFrame:
-    """Return one row for each run: place, path, seed, contender, role, scenario hash and measurements."""
+    """Return one row for each run: place, path, seed, contender, role, scenario hash, measurements and warnings."""
     rows: list[dict[str, Any]] = []
     outcome = judged.outcome
     for place in judged.places:
@@ -114,10 +119,11 @@ def runs(judged: Judged) -> polars.DataFrame:
                 if outcome.has(point):
                     labels = {"place": place.name, "path": unit.path.name, "seed": unit.seed, "contender": name}
                     row = {**dict.fromkeys(COLUMNS), **outcome.measured[point.key]}
+                    row[WARNINGS] = ", ".join(each["name"] for each in row.get(WARNINGS) or []) or None
                     rows.append({**labels, "role": role, "hash": point.scenario.hash, **row})
-    texts = dict.fromkeys(("place", "path", "contender", "role", "hash"), polars.String)
+    texts = dict.fromkeys(("place", "path", "contender", "role", WARNINGS, "hash"), polars.String)
     schema = {**texts, "seed": polars.Int64, **dict.fromkeys(COLUMNS, polars.Float64)}
-    order = ["place", "path", "seed", "contender", "role", *COLUMNS, "hash"]
+    order = ["place", "path", "seed", "contender", "role", *COLUMNS, WARNINGS, "hash"]
     return polars.DataFrame(rows, schema).select(order)
 
 
@@ -165,11 +171,13 @@ def _context(judged: Judged) -> dict[str, Any]:
         "answer": words.answer(judged),
         "caption": figure.caption(judged),
         "key": figure.key(judged),
+        "small": figure.small(judged),
         "panels": [asdict(panel) for panel in figure.panels(judged)],
         "columns": columns,
         "rows": rows,
         "legend": words.legend(judged),
         "notes": words.notes(judged),
+        "warnings": judged.warnings,
         "sentences": [words.sentence(judged, place, index) for place in judged.places for index in others],
         "method": [words.method(judged), words.harm_method(judged)],
         "contenders": [f"{each.name}: {resolving.settings_in_words(each)}." for each in contenders],
@@ -189,16 +197,26 @@ def _page(context: Mapping[str, Any]) -> str:
     sections = [
         Section(
             "Table",
-            [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"])],
+            [Table(made.columns, rows, note=context["legend"]), *map(Text, context["notes"]), *_warnings(context)],
             folded=False,
             printed=True,
         ),
         Section(f"Path by path ({len(context['sentences'])})", [Bullets(context["sentences"])]),
         Section("Method", [*map(Text, context["method"]), Bullets(context["contenders"]), Bullets(context["places"])]),
     ]
-    answer = Answer(context["answer"], Figure(context["caption"], [_panel(panel) for panel in context["panels"]]))
+    answer = Answer(context["answer"], _figure(context))
     footer = f"program {context['program'][:16]}"
     return page(context["title"], answer, sections, about=context["about"], footer=footer)
+
+
+def _warnings(context: Mapping[str, Any]) -> list[Text | Bullets]:
+    found = context.get("warnings")
+    return [Text("Warnings of the runs with the flows under test:"), Bullets(found)] if found else []
+
+
+def _figure(context: Mapping[str, Any]) -> Figure:
+    panels = [_panel(panel) for panel in context["panels"]]
+    return Figure(f"{context['caption']}.", panels, note=context["key"])
 
 
 def _panel(said: Mapping[str, Any]) -> Panel:
@@ -208,4 +226,6 @@ def _panel(said: Mapping[str, Any]) -> Panel:
         x=Axis(**said["x"]),
         y=Axis(**said["y"]),
         references=said["references"],
+        band=said["band"],
+        bars=said["bars"],
     )

@@ -32,11 +32,17 @@ class Comparison:
         """Who wins where, by how much, how sure and at whose cost, in a few sentences."""
         return words.answer(self._judged)
 
+    @property
+    def warnings(self) -> list[str]:
+        """Signs that the runs say little about congestion control: one line for each kind, and each missed `within`."""
+        return self._judged.warnings
+
     @cached_property
     def table(self) -> polars.DataFrame:
         """One row for each path, or population, and contender.
 
-        A metric ``KEY`` has its mean with the 95 % interval ``KEY_low``, ``KEY_high``. Against the reference it has
+        Goodput and completion time of a population are geometric means over its paths. A metric ``KEY`` has its mean
+        with the 95 % interval ``KEY_low``, ``KEY_high``. Against the reference it has
         ``KEY_vs``, ``KEY_vs_low``, ``KEY_vs_high`` (a ratio for goodput and completion time, otherwise a difference),
         the adjusted p-values ``KEY_vs_p`` and ``KEY_vs_p_same``, the share ``KEY_vs_won`` of pairs in which the
         contender is better, and ``KEY_verdict``.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 
-from ackclock.comparisons.judging import METRICS, Contrast, Judged, Metric, Verdict
+from ackclock.comparisons.judging import METRICS, Contrast, Judged, Metric, Verdict, speed, speeds
 from ackclock.comparisons.places import OWN, Place
 from ackclock.statistics.intervals import Interval
 from ackclock.texts.numbers import number
@@ -20,7 +21,6 @@ HARM = {
 }
 """Harm to the reference against the harm that the reference does to itself."""
 MOST_NAMED = 8
-NOUNS = {"completion_s": "completion time", "goodput_bps": "goodput"}
 COSTS = ("queue_p95_s", "resent", "exit_time_lost")
 
 
@@ -28,80 +28,85 @@ def answer(judged: Judged) -> list[str]:
     """Return the answer: for several places who wins where, otherwise a sentence for each contender."""
     others = range(1, len(judged.names))
     if len(judged.places) == 1:
-        return [sentence(judged, judged.places[0], index) for index in others]
+        return list(dict.fromkeys(sentence(judged, judged.places[0], index) for index in others))
     return [winners(judged), *(_overall(judged, index) for index in others)]
 
 
 def winners(judged: Judged) -> str:
     """Return who is fastest on which places."""
     found: dict[str, list[str]] = {}
+    empty = [place for place in judged.places if judged.empty(place)]
     for place in judged.places:
+        if place in empty:
+            continue
         best, sure = judged.best(place)
         found.setdefault(judged.names[best] if sure else "", []).append(place.name)
     said = [f"{name} is the fastest on {_places(found[name])}" for name in judged.names if name in found]
     if "" in found:
         said.append(f"no algorithm is clearly the fastest on {_places(found[''])}")
-    return f"Of {len(judged.places)} paths: {'; '.join(said)}."
+    return f"Of {len(judged.places)} paths: {'; '.join([*said, *(_nothing(judged, place) for place in empty)])}."
+
+
+def _nothing(judged: Judged, place: Place) -> str:
+    """Say that there is nothing to compare on a place."""
+    where = "" if place.name == OWN else f" on {place.name}"
+    what = "no transfer finished" if judged.primary(place) == "completion_s" else "nothing was delivered"
+    return f"{what}{where}: the run is too short to compare"
 
 
 def sentence(judged: Judged, place: Place, index: int) -> str:
     """Compare a contender with the reference on a place, in one sentence."""
     name, base, metric = judged.names[index], judged.names[0], METRICS[judged.primary(place)]
     where = "" if place.name == OWN else f" on {place.name}"
+    if judged.empty(place):
+        return f"{_nothing(judged, place)}."
     found = judged.against(place, index, metric.key)
     if found is None:
         return f"{name} has no value to compare with {base}{where}."
     over = f"over {judged.counted(place)}"
     if found.verdict == "same":
         said = f"{name} and {base} make no difference{where} (within ±{100 * judged.margin:g} %): "
-        said += f"{NOUNS[metric.key]} {_against(found)} {over}"
+        said += f"speed of {name} {_against(found, metric)} {over}"
     elif found.verdict == "unclear":
-        said = f"It is unclear whether {name} or {base} is faster{where}: {NOUNS[metric.key]} of {name} "
-        said += f"{_against(found)} {over}"
+        said = f"It is unclear whether {name} or {base} is faster{where}: speed of {name} "
+        said += f"{_against(found, metric)} {over}"
     else:
-        said = f"{name} {_change(found.found.mean, metric)} than {base}{where}{_interval(found.found, metric)} {over}"
+        ratio = speeds(found.found, metric)
+        said = f"{name} {_change(ratio.mean)} {base}{where}{_interval(ratio)} {over}"
     if place.population:
-        said += f"; better on {100 * found.won:.0f} % of them{_extremes(judged, place, index)}"
+        won, equal, count = judged.won(place, index)
+        said += f"; faster on {won} of {count}{f', equal on {equal}' if equal else ''}{_extremes(judged, place, index)}"
     return f"{said}; {_harm(judged, place, index)}."
 
 
 def _extremes(judged: Judged, place: Place, index: int) -> str:
     """Name the paths of a population on which a contender does best and worst against the reference."""
-    better = METRICS[judged.primary(place)].better
-    ordered = sorted(judged.relative(place, index), key=lambda path: better * path[1])
+    metric = METRICS[judged.primary(place)]
+    ordered = sorted(((name, speed(ratio, metric)) for name, ratio in judged.relative(place, index)), key=itemgetter(1))
     if len(ordered) < 2:
         return ""
     (worst, least), (best, most) = ordered[0], ordered[-1]
     return _signed(f", from {100 * (least - 1):+.0f} % ({worst}) to {100 * (most - 1):+.0f} % ({best})")
 
 
-def _change(ratio: float, metric: Metric) -> str:
-    """Return a ratio as a sentence's verb with its object: the difference in percent, or the multiple."""
-    more = ratio >= 1
-    if metric.key == "completion_s":
-        verb, word = "takes", "more time" if more else "less time"
-    else:
-        verb, word = "delivers", "more" if more else "less"
+def _change(ratio: float) -> str:
+    """Return a ratio of speeds as a sentence's verb: the difference in percent, or the multiple."""
     if not math.isfinite(ratio):
-        return f"{verb} infinitely {word}"
-    size = f"{number(ratio, 3)} times as much time" if word == "more time" else f"{number(ratio, 3)} times as much"
-    return f"{verb} {number(abs(ratio - 1) * 100, 2)} % {word}" if ratio < 3 else f"{verb} {size}"
+        return "is infinitely faster than"
+    if ratio >= 3:
+        return f"is {number(ratio, 3)} times as fast as"
+    return f"is {number(abs(ratio - 1) * 100, 2)} % {'faster' if ratio >= 1 else 'slower'} than"
 
 
-def _interval(found: Interval, metric: Metric) -> str:
-    if not found.finite:
+def _interval(found: Interval) -> str:
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
         return ""
-    low, high = _ends(found, metric)
+    ends = [found.low, found.high]
+    if found.mean < 3:
+        sign = 1 if found.mean >= 1 else -1
+        ends = sorted(sign * 100 * (end - 1) for end in ends)
+    low, high = (_signed(number(end, 3 if found.mean >= 3 else 2)) for end in ends)
     return f", 95 % interval [{low}, {high}]"
-
-
-def _ends(found: Interval, metric: Metric) -> tuple[str, str]:
-    """Return the ends as the mean is written: a decrease in percent, an increase in percent, or a multiple."""
-    if metric.relation != "ratio" or found.mean >= 3:
-        return _signed(number(found.low, 3)), _signed(number(found.high, 3))
-    sign = 1 if found.mean >= 1 else -1
-    ends = sorted(sign * 100 * (end - 1) for end in (found.low, found.high))
-    return _signed(number(ends[0], 2)), _signed(number(ends[1], 2))
 
 
 def _harm(judged: Judged, place: Place, index: int) -> str:
@@ -130,7 +135,7 @@ def _overall(judged: Judged, index: int) -> str:
     cost = f"It harms {base} more than {base} harms itself on {_places(more)}"
     if not more:
         cost = f"It is not shown to harm {base} more than {base} harms itself"
-    return f"{name} against {base}: {', '.join(said)}. {cost}."
+    return f"{name} against {base}: {', '.join(said) or 'nothing to compare'}. {cost}."
 
 
 def _places(names: Sequence[str]) -> str:
@@ -141,7 +146,7 @@ def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
     """Return the titles and rows of the table: one row for each place and contender; the best has a star."""
     base = judged.names[0]
     known = {metric.key for metric in METRICS.values() if _any(judged, metric.key)}
-    columns = ["path", "algorithm", "speed", f"against {base}", "verdict"]
+    columns = ["path", "algorithm", "speed", f"faster than {base}", "verdict"]
     columns += [METRICS[key].title for key in COSTS if key in known]
     harms = [key for key in ("harm_goodput", "harm_rtt") if key in known]
     columns += [METRICS[key].title for key in harms]
@@ -153,7 +158,7 @@ def table(judged: Judged) -> tuple[list[str], list[list[str]]]:
             mean, found = judged.mean(place, index, metric.key), judged.against(place, index, metric.key)
             star = " *" if index == best and sure else ""
             row = [place.name, f"{name}{star}", _value(mean, metric, unit=True)]
-            row += [_against(found), found.verdict if found else "–"]
+            row += [_against(found, metric), found.verdict if found else "–"]
             row += [_value(judged.mean(place, index, key), METRICS[key]) for key in COSTS if key in known]
             row += [_harm_cell(judged, place, index, key) for key in harms]
             rows.append(row)
@@ -175,10 +180,17 @@ def notes(judged: Judged) -> list[str]:
 def legend(judged: Judged) -> str:
     """Explain the signs of the table."""
     base = judged.names[0]
+    times = any(judged.primary(place) == "completion_s" for place in judged.places)
+    said = "Speed is the geometric mean over the paths of a population. " if _populations(judged) else ""
+    said += "A transfer in half the time is twice as fast, +100 %. " if times else ""
     return (
-        "A star marks an algorithm that is shown to be faster than every other on its path. Harm is that to one flow "
-        f'of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if that is unclear.'
+        f"{said}A star marks an algorithm that is shown to be faster than every other on its path. Harm is that to one "
+        f'flow of {base}: "more", "less" or the "same" as {base} does to itself ("own"); "?" if that is unclear.'
     )
+
+
+def _populations(judged: Judged) -> bool:
+    return any(place.population for place in judged.places)
 
 
 def method(judged: Judged) -> str:
@@ -216,16 +228,17 @@ def _value(found: Interval | None, metric: Metric, *, unit: bool = False) -> str
     return _signed(f"{number(value, 3)} {name if unit else ''}".rstrip())
 
 
-def _against(found: Contrast | None) -> str:
-    """Return a ratio as a change in percent with its interval, or as a multiple."""
+def _against(found: Contrast | None, metric: Metric) -> str:
+    """Return how much faster a contender is, in percent with the interval, or as a multiple."""
     if found is None:
         return "–"
-    ends = [found.found.mean, found.found.low, found.found.high]
-    if ends[0] >= 3:
-        texts = [f"×{number(end, 3)}" if math.isfinite(end) else "" for end in ends]
+    ratio = speeds(found.found, metric)
+    ends = [ratio.mean, ratio.low, ratio.high]
+    if ratio.mean >= 3:
+        texts = [f"×{number(end, 3)}" if math.isfinite(end) else "∞" for end in ends]
     else:
-        texts = [f"{(end - 1) * 100:+.1f}" if math.isfinite(end) else "" for end in ends]
-    unit = " %" if ends[0] < 3 else ""
+        texts = [f"{(end - 1) * 100:+.1f}" if math.isfinite(end) else "∞" for end in ends]
+    unit = " %" if ratio.mean < 3 else ""
     interval = f" [{texts[1]}, {texts[2]}]" if found.found.finite else ""
     return _signed(f"{texts[0]}{unit}{interval}")
 

@@ -130,8 +130,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     kind = found.get("kind")
     if kind != KIND:
         reader = f"; read it with ackclock.read({str(folder)!r})" if kind in ("run", "sweep") else ""
-        command = "run" if kind == "sweep" else kind
-        raise FileNotFoundError(f"{folder}: holds results of `ackclock {command}`, and no dataset{reader}")
+        raise FileNotFoundError(f"{folder}: holds results of {storage.command_of(str(kind))}, and no dataset{reader}")
     if found.get("format") != FORMAT:
         raise ValueError(
             f"{folder}: version {found.get('version')} of ackclock wrote this dataset in format {found.get('format')}; "

@@ -127,11 +127,13 @@ def _known(folder: Path, current: polars.DataFrame, *, retry: bool) -> polars.Da
     """Return every known run once, with its home; a successful run rather than a failed one."""
     import polars
 
-    earlier = [keys(place, ()) for place in layout.earlier_runs(folder).values()]
     names = ["run", "error", BATCH]
+    succeeded = polars.col("error").is_null()
+    # The limits of an earlier failure may no longer hold.
+    earlier = [keys(place, ()).filter(succeeded) for place in layout.earlier_runs(folder).values()]
     found = polars.concat([part.select(names) for part in (current, *earlier)])
     if retry:
-        found = found.filter(polars.col("error").is_null())
+        found = found.filter(succeeded)
     order = [polars.col("error").is_not_null(), BATCH]
     return found.sort(order, maintain_order=True).unique("run", keep="first", maintain_order=True).drop("error")
 

@@ -47,7 +47,9 @@ def averages(dataset: Dataset, measures: Sequence[str], most: int | None = None)
     import polars
 
     values = [polars.col(name).filter(polars.col("error").is_null()).alias(name) for name in measures]
-    groups = dataset.runs.group_by(dataset.labels or [polars.lit("").alias("")], maintain_order=False).agg(
+    # Copies of equal points with the same labels are no further runs.
+    runs = dataset.runs.unique([*dataset.labels, "run"], keep="first", maintain_order=True)
+    groups = runs.group_by(dataset.labels or [polars.lit("").alias("")], maintain_order=False).agg(
         polars.col("point").min(), polars.col("error").count().alias("failed"), polars.len().alias("all"), *values
     )
     ordered = groups.sort("point")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -160,12 +161,18 @@ class Outcome:
         Tasks whose rows were in the dataset before.
     copied : int
         Tasks whose scenario equals that of another task, which ran.
+    moved : int
+        Rows of an earlier form of the sweep that moved to ``earlier``.
+    wide : int
+        Points that have the most seeds although their intervals are still wide.
     """
 
     dataset: Dataset
     planned: int
     stored: int
     copied: int
+    moved: int
+    wide: int
 
 
 def sweep(
@@ -192,7 +199,7 @@ def sweep(
     folder
         Folder of the dataset.
     text
-        Text of the scenario's file, stored with the dataset; None: the scenario with its defaults.
+        Text of the scenario's file, stored with the dataset; None: the scenario and its ``[sweep]`` without comments.
     seeds
         Every point runs with the seeds from 1 to this; None: with its own seed.
     until
@@ -218,7 +225,7 @@ def sweep(
     """
     plan = _Plan(scenario, seeds if until is None else until.rule.at_least, until)
     running = _Running(plan, Path(folder), limits or Limits(), engine or Local(), progress)
-    return running.run(text if text is not None else scenario.to_toml(), retry=retry)
+    return running.run(text if text is not None else scenario.core.state()[0], retry=retry)
 
 
 class _Plan:
@@ -240,12 +247,20 @@ class _Plan:
 
     def _without_seeds(self) -> tuple[array[int], array[int]]:
         """Return the point and the seed of every place of a sweep with an axis of seeds."""
-        numbers: dict[tuple[str, ...], int] = {}
+        numbers: dict[tuple[tuple[str, ...], int], int] = {}
+        times: Counter[tuple[tuple[str, ...], int]] = Counter()
         points, seeds = array("Q"), array("Q")
         for place in range(len(self.points)):
             labels = self.points.labels(place)
-            seeds.append(int(labels.pop(SEED)))
-            points.append(numbers.setdefault(tuple(labels.values()), len(numbers)))
+            text = labels.pop(SEED)
+            # A seed that is none makes the scenario wrong, so that the row has an error.
+            seed = int(text) if text.isdecimal() and int(text) < 2**64 else 0
+            # Drawn points can have the same labels and the same seed.
+            key = tuple(labels.values())
+            numbered = (key, times[key, seed])
+            times[key, seed] += 1
+            seeds.append(seed)
+            points.append(numbers.setdefault(numbered, len(numbers)))
         return points, seeds
 
     def identity(self, place: int, seed: int | None) -> tuple[int, int | None]:
@@ -294,7 +309,8 @@ class _Plan:
         """Hash of everything that determines the tasks and their rows."""
         text, _, _ = self.scenario.core.state()
         tables = [sources.digest(Path(file).read_bytes().hex()) for file in self.scenario.core.files]
-        return sources.digest(text, tables, self.seeds, sources.build())
+        until = None if self.until is None else [self.until.measure, asdict(self.until.rule)]
+        return sources.digest(text, tables, self.seeds, until, sources.build())
 
 
 def _key(scenario: str) -> str:
@@ -315,40 +331,43 @@ class _Running:
         self._own: set[int] = set()  # points with a stored seed, for tasks with the seed of the scenario
         self._known: set[str] = set()
         self._copies: list[Task] = []
+        self._copied = 0
+        self._moved = 0
+        self._wide = 0
         self._wrong: list[tuple[Task, str]] = []
         self._out: dict[int, Sequence[Task]] = {}
         self._done = 0
-        self._seconds = 0.0  # of finished runs, on their workers
-        self._finished = 0
+        self._ends: dict[int, int] = {}  # number of seeds at which the stopping rule ended a point
+        self._pace = 0.0  # seconds of a run in the last chunk
+        self._largest = 0  # number of tasks in the largest finished chunk
 
     def run(self, text: str, *, retry: bool) -> Outcome:
         """Run the tasks that the dataset lacks."""
         settings = {"seeds": self._plan.seeds, "limits": asdict(self._limits)}
         before = _manifest(self._folder)
-        entries = {"scenario": self._plan.scenario.name, "planned": self._planned, "settings": settings}
-        retry = retry or before.get("settings", {}).get("limits", settings["limits"]) != settings["limits"]
-        with Writer(
-            self._folder,
-            manifest={**entries, "plan": before.get("plan")},
-            labels=self._plan.labels,
-            scenario=text,
-        ) as writer:
-            digest = self._plan.digest
-            if before and (retry or before.get("plan") != digest):
-                writer.relabel(self._everything(writer), retry=retry)
-            # Only now: a killed change of the plan is repeated.
-            writer.describe(plan=digest)
-            self._read(writer)
-            stored = self._done
+        name = self._plan.scenario.name
+        if before and before.get("scenario") != name:
+            raise ValueError(f"{self._folder}: holds the sweep of {before.get('scenario')!r}; name another directory")
+        known = before.get("settings", settings)
+        # The manifest describes the rows: what is new follows when the rows are changed.
+        manifest = {"scenario": name, "planned": self._planned, "settings": known, "plan": before.get("plan")}
+        with Writer(self._folder, manifest=manifest, labels=self._plan.labels, scenario=text) as writer:
             try:
+                digest = self._plan.digest
+                retry = retry or known["limits"] != settings["limits"]
+                if before and (retry or before.get("plan") != digest):
+                    self._moved = writer.relabel(self._everything(writer), retry=retry).moved
+                writer.describe(plan=digest, settings=settings)
+                self._read(writer)
+                stored = self._done
                 self._all(writer)
+                writer.describe(planned=self._planned)
             except KeyboardInterrupt:
                 writer.finish(INTERRUPTED)
                 done = [index if index < self._done else None for index in range(self._planned)]
                 raise Interrupted(done, advice="run the same command to continue") from None
-            writer.describe(planned=self._planned)
             writer.finish(COMPLETE)
-        return Outcome(Dataset(self._folder), self._planned, stored, len(self._copies))
+        return Outcome(Dataset(self._folder), self._planned, stored, self._copied, self._moved, self._wide)
 
     def _everything(self, writer: Writer) -> polars.DataFrame:
         """Return the whole plan as a table."""
@@ -371,6 +390,8 @@ class _Running:
             self._copy(writer)
             tasks = self._further(writer)
             if not tasks:
+                self._trim(writer)
+                self._planned = writer.stored().height
                 return
             self._planned += len(tasks)
 
@@ -414,16 +435,17 @@ class _Running:
 
     @property
     def _size(self) -> int:
-        """Number of tasks in the next chunk."""
-        if not self._finished:
-            return 1
-        return max(1, min(MOST_IN_CHUNK, int(CHUNK_SECONDS * self._finished / max(self._seconds, 1e-9))))
+        """Number of tasks in the next chunk: by the pace of the last one, and at most twice the largest one."""
+        by_pace = int(CHUNK_SECONDS / self._pace) if self._pace else MOST_IN_CHUNK
+        return max(1, min(MOST_IN_CHUNK, 2 * self._largest, by_pace))
 
     def _collect(self, index: int, tables: Tables, writer: Writer) -> None:
         """Store the tables of a chunk."""
         import polars
 
-        tasks = self._out[index]
+        tasks = self._out.get(index)
+        if tasks is None:
+            return  # Ctrl-C came after the tables were stored
         # Whole columns are put together: each operation on a table costs as much as several short runs.
         place, *measures = tables[RUNS].get_columns()
         done = [tasks[index] for index in place]  # a stopped chunk has fewer rows than tasks
@@ -435,8 +457,9 @@ class _Running:
             others[name] = polars.DataFrame([keys, *values])
         writer.add(polars.DataFrame([*said, *measures]), others)
         del self._out[index]
-        self._finished += len(done)
-        self._seconds += float(tables[RUNS]["wall_s"].sum())
+        if done:
+            self._pace = float(tables[RUNS]["wall_s"].sum()) / len(done)
+            self._largest = max(self._largest, len(done))
         self._done += len(done)
         self._tell()
 
@@ -464,6 +487,8 @@ class _Running:
         rows = Dataset(self._folder).runs.unique("run", keep="any").drop(known)
         writer.add(tasks.lazy().join(rows, on="run", how="inner").collect(), {})
         self._done += len(self._copies)
+        self._copied += len(self._copies)
+        self._copies = []
         self._tell()
 
     def _further(self, writer: Writer) -> list[tuple[int, int]]:
@@ -477,19 +502,40 @@ class _Running:
         found = Dataset(self._folder).runs.select("point", "seed", until.measure).sort("point", "seed").collect()
         samples = {int(rows["point"][0]): rows for rows in found.partition_by("point")}
         step = until.rule.at_least
-        further = []
+        further, wide = [], 0
         for point, rows in samples.items():
             # The rule looks after every `step` seeds, so that a continued sweep stops where an undisturbed one does.
             for count in range(step, until.rule.at_most + step, step):
                 most = min(count, until.rule.at_most)
                 values = rows.filter(polars.col("seed") <= most)
+                # Threads finish in any order, so that a stopped sweep can lack seeds in the middle.
+                there = set(values["seed"])
+                if missing := [seed for seed in range(1, most + 1) if seed not in there]:
+                    further += [(point, seed) for seed in missing]
+                    break
                 sample = values[until.measure].drop_nulls().to_list()
-                if values.height < most:
-                    further += [(point, seed) for seed in range(values.height + 1, most + 1)]
+                # Equal values say that more seeds will not differ either.
+                if len(set(sample)) < 2 or until.rule.is_over(sample) or most == until.rule.at_most:
+                    self._ends[point] = most
+                    wide += len(set(sample)) > 1 and not until.rule.is_narrow(sample)
                     break
-                if not sample or until.rule.is_over(sample):
-                    break
+        self._wide = wide
         return further
+
+    def _trim(self, writer: Writer) -> None:
+        """Move rows to ``earlier`` that the stopping rule does not ask for, such as those of a narrower one."""
+        import polars
+
+        if not self._ends:
+            return
+        ends = polars.DataFrame(
+            {"point": list(self._ends), "end": list(self._ends.values())}, schema_overrides={"point": polars.UInt64}
+        )
+        names = ["point", *writer.label_columns, "seed", "hash", "run"]
+        found = Dataset(self._folder).runs.select(names).collect().join(ends, on="point")
+        wanted = found.filter(polars.col("seed") <= polars.col("end"))
+        if wanted.height < found.height:
+            self._moved += writer.relabel(wanted.select(names)).moved
 
     def _tell(self) -> None:
         if self._progress is not None:

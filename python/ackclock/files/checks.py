@@ -81,7 +81,7 @@ def some_of(*words: str) -> Kind:
 def near(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known word, and list all known words."""
     names = [str(name) for name in known]
-    return f"{suggestion(word, names) or ';'} (known: {', '.join(names) or 'none'})"
+    return f"{suggestion(word, names)} (known: {', '.join(names) or 'none'})"
 
 
 def keys(place: str, value: object, known: Mapping[str, Kind], required: Collection[str] = ()) -> None:

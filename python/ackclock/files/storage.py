@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
+COMMANDS = {"sweep": "run", "dataset": "sweep", "comparison": "compare", "tuning": "tune"}
+"""The commands that write results of a kind, if kind and command have different names."""
 OWN_FILES = re.compile(
     r"manifest\.json|scenario\.toml|runs\.jsonl|(flows|links|transfers|pages)\.parquet|trace-\w+\.parquet"
 )
@@ -169,7 +171,16 @@ def check_free(directory: Path, *kinds: str) -> None:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise FileExistsError(f"{directory} exists and was not written by ackclock; choose another directory") from None
     if found not in kinds:
-        raise FileExistsError(f"{directory} holds results of another kind ({found}); choose another directory")
+        raise FileExistsError(f"{directory} holds results of {command_of(found)}; choose another directory")
+
+
+def command_of(kind: str) -> str:
+    """Return the command that writes results of a kind, with its name in backquotes.
+
+    >>> command_of("dataset")
+    '`ackclock sweep`'
+    """
+    return f"`ackclock {COMMANDS.get(kind, kind)}`"
 
 
 def check_file(path: Path) -> None:

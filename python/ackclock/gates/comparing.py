@@ -12,7 +12,7 @@ from ackclock.gates.measures import Measure, Tolerances
 from ackclock.gates.sides import Point, Repetition, Run, Side
 from ackclock.statistics import families, pairs
 from ackclock.texts.labels import last_part
-from ackclock.texts.numbers import finite
+from ackclock.texts.numbers import counted, finite
 
 Verdict = Literal["lost", "worse", "changed", "better", "appeared", "noise", "tolerated", "unchanged"]
 Correction = Literal["holm", "bh"]
@@ -20,6 +20,9 @@ FAILING: tuple[Verdict, ...] = ("lost", "worse", "changed")
 """Verdicts that fail the gate; with `strict`, also those in `IMPROVED`."""
 IMPROVED: tuple[Verdict, ...] = ("better", "appeared")
 ORDER: tuple[Verdict, ...] = (*FAILING, *IMPROVED, "noise", "tolerated", "unchanged")
+ENOUGH = 5
+"""Fewest pairs of runs of which two constant values show a change, although other measures of the point vary."""
+TOO_FEW = f"both results are constant, which can be chance with fewer than {ENOUGH} pairs of runs"
 CORRECTIONS = {"holm": families.holm, "bh": families.benjamini_hochberg}
 
 
@@ -45,7 +48,7 @@ class Change:
     excess : float
         Size of the change in units of the tolerance.
     p_value : float or None
-        Probability of such a change without a cause; None if the point has no noise.
+        Probability of such a change without a cause; None if the measure has no noise.
     adjusted : float or None
         The p-value after the correction for all comparisons.
     effect : float or None
@@ -155,7 +158,7 @@ class Outcome:
     @property
     def passed(self) -> bool:
         """Whether the gate passes."""
-        return not self.failing and not self.gaps
+        return self.pairs > 0 and not self.failing and not self.gaps
 
     @property
     def counts(self) -> Counter[Verdict]:
@@ -215,7 +218,8 @@ def compare(
 
     Runs of the same point and seed are a pair (common random numbers). A change counts if its mean is beyond the
     tolerance, and if a paired t test is significant after the correction for all measures and points. A point with one
-    run, or whose seeds have no effect, has no noise: there, every change beyond the tolerance counts.
+    run, or whose seeds have no effect, has no noise: there, every change beyond the tolerance counts. The same holds
+    for a measure with one value in all old runs and another in all new runs, from `ENOUGH` pairs on.
 
     Parameters
     ----------
@@ -232,7 +236,20 @@ def compare(
         ``holm`` or ``bh`` (Benjamini and Hochberg), see `ackclock.statistics.families`.
     strict
         Whether improvements fail, too.
+
+    Raises
+    ------
+    ValueError
+        If the results have no point in common.
     """
+    if not baseline.points.keys() & new.points.keys():
+        sides = (new, baseline)
+        firsts = (" ".join(f"{last_part(name)}={value}" for name, value in next(iter(side.points))) for side in sides)
+        ours, theirs = (first or "no labels" for first in firsts)
+        raise ValueError(
+            f"{new.folder} and {baseline.folder} have no point in common ({ours} against {theirs}), so they are "
+            "results of different experiments"
+        )
     found: list[Change] = []
     gaps: list[Gap] = []
     compared = identical = equal = other = single = 0
@@ -258,6 +275,8 @@ def compare(
     notes = [*baseline.notes, *new.notes]
     if other:
         notes.append(f"the scenarios of {other} of {compared} pairs of runs differ between the results")
+    if few := sum(change.verdict == "noise" and change.note == TOO_FEW for change in changes):
+        notes.append(f"{counted(few, 'change')} within noise: {TOO_FEW}; use {ENOUGH} seeds or more")
     if single and identical + equal < compared:
         text = f"{single} of {len(baseline.points)} points have one pair of runs: there, every change beyond the"
         notes.append(f"{text} tolerance counts")
@@ -305,13 +324,26 @@ def _change(
         return Change(point, measure, "unchanged", len(valued), base, now)
     excess = tolerances.of(measure.name).excess(now - base, base)
     compared = pairs.compare(fresh, old)
-    p_value = compared.p_value if compared.p_value is not None or not noisy else _sign_test(len(valued))
+    p_value, note = compared.p_value, ""
+    if p_value is None and noisy:
+        constant = _is_constant(old, fresh)
+        if not constant or len(valued) < ENOUGH:
+            p_value, note = _sign_test(len(valued)), TOO_FEW if constant else ""
     verdict: Verdict = "better"
     if not measure.better:
         verdict = "changed"
     elif (now > base) == (measure.better == "lower"):
         verdict = "worse"
-    return Change(point, measure, verdict, len(valued), base, now, excess, p_value, effect=compared.effect)
+    return Change(point, measure, verdict, len(valued), base, now, excess, p_value, effect=compared.effect, note=note)
+
+
+def _is_constant(old: Sequence[float], fresh: Sequence[float]) -> bool:
+    """Whether neither side scatters.
+
+    If a measure varies by chance, independent runs give two different constants with a probability of at most
+    2^(1 − 2n) for n pairs. The largest one is that of a fair coin: 0.2 % for `ENOUGH` pairs, 3 % for three.
+    """
+    return len(set(old)) == len(set(fresh)) == 1
 
 
 def _sign_test(count: int) -> float:

@@ -83,7 +83,7 @@ def open_side(folder: Path) -> Side:
     FileNotFoundError
         If the folder holds no result.
     ValueError
-        If it holds a result of another kind, or no finished run.
+        If it holds a result of another kind, or no run that finished without an error.
     """
     manifest = json.loads(storage.manifest_text(folder))
     kind = manifest.get("kind")
@@ -123,6 +123,11 @@ def of_table(folder: Path, runs: polars.DataFrame, labels: Sequence[str]) -> Sid
         A row for each point and seed: labels, ``seed``, ``hash``, ``run``, ``error``, and measures.
     labels
         The columns that are labels.
+
+    Raises
+    ------
+    ValueError
+        If no run finished without an error.
     """
     numeric = [name for name, kind in runs.schema.items() if kind.is_numeric()]
     measures = tuple(name for name in numeric if name not in COSTS and name not in labels)
@@ -151,6 +156,9 @@ def _side(
         points.setdefault(point, {})[(str(seed), *repeated)] = run
     if not points:
         raise ValueError(f"{folder}: there is no finished run")
+    errors = [run.error for runs in points.values() for run in runs.values()]
+    if all(errors):
+        raise ValueError(f"{folder}: every run failed, so there is nothing to compare: {errors[0]}")
     return Side(folder, points, measures, notes)
 
 

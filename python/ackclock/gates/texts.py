@@ -14,6 +14,8 @@ def headline(outcome: Outcome) -> str:
     """Return the answer in one sentence."""
     if outcome.passed:
         return f"The gate passes: {_numbers(outcome)}."
+    if not outcome.pairs and not outcome.gaps:
+        return "The gate fails: there is no pair of runs to compare."
     reasons = []
     if outcome.failing:
         reasons.append(f"{len(outcome.failing):,} of {counted(len(outcome.changes), 'comparison')} moved")
@@ -34,13 +36,16 @@ def _numbers(outcome: Outcome) -> str:
         "unchanged": "unchanged",
     }
     counts = outcome.counts
-    return ", ".join(f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict])
+    said = [f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict]]
+    return ", ".join(said) or "no measure has a value"
 
 
 def sameness(outcome: Outcome) -> str:
     """Return how many runs have identical results."""
     if outcome.pairs and outcome.identical == outcome.pairs:
         return f"All {counted(outcome.pairs, 'pair')} of runs are identical."
+    if outcome.pairs and outcome.identical + outcome.equal == outcome.pairs:
+        return f"All {counted(outcome.pairs, 'pair')} of runs are equal in every measure."
     equal = f", and {outcome.equal:,} further ones equal in every measure" if outcome.equal else ""
     return f"{outcome.identical:,} of {counted(outcome.pairs, 'pair')} of runs are identical{equal}."
 

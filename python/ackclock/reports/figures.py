@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -81,6 +81,8 @@ class Series:
         Name of the series whose colour it has; empty: its own.
     base : float
         The value at which bars begin.
+    hollow : sequence of bool
+        Which points are hollow; empty: none.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Series:
     faint: bool = False
     like: str = ""
     base: float = 0.0
+    hollow: Sequence[bool] = ()
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,10 @@ class Panel:
         Its axes.
     references : sequence of float
         Values with a dashed horizontal line, such as 1 for ratios.
+    band : (float, float) or None
+        Values between which the panel is grey, such as a margin.
+    bars : mapping from str to float
+        Values with a short dashed line at a name of the axis x, such as a bound of its own.
     """
 
     series: Sequence[Series] = ()
@@ -155,6 +162,8 @@ class Panel:
     x: Axis = Axis()
     y: Axis = Axis()
     references: Sequence[float] = ()
+    band: tuple[float, float] | None = None
+    bars: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -227,6 +236,10 @@ def _panel(panel: Panel, colours: Mapping[str, int]) -> Spec:
     made: Spec = {"title": shown(panel.title), "x": _axis(panel.x), "y": _axis(panel.y)}
     if panel.references:
         made["references"] = list(panel.references)
+    if panel.band is not None:
+        made["band"] = list(panel.band)
+    if panel.bars:
+        made["bars"] = [[list(panel.x.names).index(name), value] for name, value in panel.bars.items()]
     if panel.heatmap is not None:
         made["heatmap"] = _heatmap(panel.heatmap)
     else:
@@ -258,6 +271,8 @@ def _series(series: Series, colour: int) -> Spec:
         made["group"] = shown(series.like)
     if series.base:
         made["base"] = series.base
+    if any(series.hollow):
+        made["hollow"] = list(series.hollow)
     return made
 
 

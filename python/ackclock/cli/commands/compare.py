@@ -45,7 +45,7 @@ def compare(
         typer.Option(
             metavar="PERCENT",
             help="Draw paths until the interval of the speed is so narrow, in percent of the reference, up to --seeds "
-            "(here 100 by default).",
+            "(here 100 by default). Each path of a table runs once.",
         ),
     ] = None,
     margin: Annotated[

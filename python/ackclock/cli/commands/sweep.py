@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from ackclock.cli.errors import plain_errors
-from ackclock.cli.options import Jobs, Json, Out
+from ackclock.cli.options import Jobs, Json
 
 
 def sweep(
@@ -34,7 +34,12 @@ def sweep(
     at_most: Annotated[
         Optional[int], typer.Option(min=2, metavar="NUMBER", help="Most seeds of a point with --until; default 1000.")
     ] = None,
-    out: Out = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--out", "-o", metavar="DIRECTORY", help="Directory to write to; by default out/ and the name of the file."
+        ),
+    ] = None,
     json: Json = False,
     jobs: Jobs = None,
     engine: Annotated[
@@ -56,7 +61,7 @@ def sweep(
             metavar="SIZE", help="Most memory of a run, such as '500 MB'; a run with more is a row with an error."
         ),
     ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run tasks again that ended with an error.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed runs again.")] = False,
 ) -> None:
     """Run every point of a [sweep] and store a row for each in a Parquet dataset.
 

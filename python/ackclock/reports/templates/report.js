@@ -84,6 +84,10 @@
       main.marker = hollow
         ? { symbol: "diamond", size: 10, color: look.paper, line: { color: colour, width: 2 } }
         : { symbol: SYMBOLS[series.colour % SYMBOLS.length], size: 7, color: colour };
+      if (series.hollow) {
+        main.marker.color = series.hollow.map((hollow) => (hollow ? look.paper : colour));
+        main.marker.line = { color: colour, width: 1.6 };
+      }
       main.offsetgroup = series.group || series.name;
     }
     main.hovertemplate += `<extra>${plain(series.name)}</extra>`;
@@ -144,6 +148,12 @@
     };
     for (const value of panel.references || []) {
       layout.shapes.push({ type: "line", xref: "paper", x0: 0, x1: 1, y0: value, y1: value, layer: "below", line: { color: look.soft, width: 1.2, dash: "dash" } });
+    }
+    if (panel.band) {
+      layout.shapes.push({ type: "rect", xref: "paper", x0: 0, x1: 1, y0: panel.band[0], y1: panel.band[1], layer: "below", line: { width: 0 }, fillcolor: faded(look.soft, 0.16) });
+    }
+    for (const [at, value] of panel.bars || []) {
+      layout.shapes.push({ type: "line", x0: at - 0.42, x1: at + 0.42, y0: value, y1: value, layer: "below", line: { color: look.soft, width: 1.4, dash: "dash" } });
     }
     const series = panel.series || [];
     const curves = series.filter((each) => each.style === "line" || each.style === "step");
