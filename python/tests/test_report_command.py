@@ -175,15 +175,19 @@ def test_a_sample_has_rank_correlations_and_a_numeric_axis() -> None:
     assert axes is not None
     panel = sweeps._figure(points, axes, measure, 1000).panels[0]
     assert (panel.x.title, panel.x.log, panel.x.names) == ("rate (kbit/s)", True, [])
+    assert panel.x.limits is not None
+    assert panel.x.limits[0] < 1
+    assert panel.x.limits[1] > 2**15
     assert [(each.style, len(list(each.x))) for each in panel.series] == [("points", 16)]
 
 
 def test_zipped_labels_are_one_axis_whose_effects_are_not_separated() -> None:
+    zipped = [("2 Mbit/s", "40 ms", 1e6), ("8 Mbit/s", "15 ms", 2e6), ("30 Mbit/s", "5 ms", 3e6)]
     rows = [
         {"rate": rate, "delay": delay, "control": control, "seed": 1, "goodput_bps": goodput + 1e5 * (control == "b")}
-        for goodput, (rate, delay) in zip((1e6, 2e6, 3e6), [("2 Mbit/s", "40 ms"), ("8 Mbit/s", "15 ms"), ("30 Mbit/s", "5 ms")], strict=True)
+        for rate, delay, goodput in zipped
         for control in "ab"
-    ]  # fmt: skip
+    ]
     points = Points(polars.DataFrame(rows), ["rate", "delay", "control"])
     measure = points.lead
     assert measure is not None

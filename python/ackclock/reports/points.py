@@ -133,6 +133,10 @@ class Points:
         self.finished = runs.filter(~failed)
         self.labels = [label for label in labels if label != SEED and self.runs[label].n_unique() > 1]
         self.groups = groups(self.runs, self.labels)
+<<<<<<< HEAD
+=======
+        self._correlations: dict[tuple[Group, Measure], list[tuple[str, Interval]]] = {}
+>>>>>>> 532d075f69d0b0c492dbcf238993534a264cb262
         self.measures = [each for each in MEASURES if self._says(each.key)]
 
     def _says(self, key: str) -> bool:
@@ -198,6 +202,11 @@ class Points:
         Empty for a group that is no sample: with few points, without a numeric label of which nearly every value
         occurs once, or with labels that rise and fall together.
         """
+        if (group, measure) not in self._correlations:
+            self._correlations[group, measure] = self._ranked(group, measure)
+        return self._correlations[group, measure]
+
+    def _ranked(self, group: Group, measure: Measure) -> list[tuple[str, Interval]]:
         means = self.means(group.labels, measure) if group.joint else polars.DataFrame()
         if means.height < LEAST_RANKED:
             return []

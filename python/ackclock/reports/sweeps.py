@@ -112,7 +112,10 @@ def _largest(points: Points, effects: Sequence[Effect], measure: Measure) -> str
     change += f" {low} to {_said(most, measure)} at {high}, averaged over all else."
     if len(effects) == 1:
         return f"The label {name} changes the {measure.title} {change}"
-    counts = counted(len(effects), "label") if len(effects) == len(points.labels) else f"{len(effects):,} axes"
+    leads = {effect.label for effect in effects}
+    alone = not any(group.joint for group in points.groups if group.lead in leads)
+    counts = f"{len(effects):,} {'labels' if alone else 'axes'}"
+    counts += " beside the sample" if any(points.correlations(group, measure) for group in points.groups) else ""
     return f"Of the {counts}, {name} changes the {measure.title} most: {change}"
 
 
@@ -189,13 +192,14 @@ def _figure(points: Points, axes: Axes, measure: Measure, budget: int) -> Figure
     found, unit = known or ({}, "")
     panels = []
     style: Style = "points" if axes.numeric or (axes.group and axes.group.population) else "joined"
+    log = bool(found) and min(found.values()) > 0 and max(found.values()) > WIDE * min(found.values())
+    title = points.name(axes.x) if axes.sampled or axes.group is None else _titled(points, axes.group)
+    # The page would end the axis at the last point, and cut points that step aside for others.
     x_axis = Axis(
-        (points.name(axes.x) if axes.sampled or axes.group is None else _titled(points, axes.group))
-        + (f" ({unit})" if unit else ""),
-        log=bool(found) and min(found.values()) > 0 and max(found.values()) > WIDE * min(found.values()),
-        names=[] if found else places,
-    )
-    y_axis = Axis(measure.axis, limits=_range(means) if axes.panel else None)
+        title + (f" ({unit})" if unit else ""), log, [] if found else places,
+        _around(list(found.values()), log=log) if found else None,
+    )  # fmt: skip
+    y_axis = Axis(measure.axis, limits=_around(_all(means)) if axes.panel else None)
     for value, own in _parts(means, axes.panel, points):
         series = []
         for name, part in _parts(own, axes.series, points):
@@ -230,12 +234,22 @@ def _titled(points: Points, group: Group) -> str:
     return f"{name} (with {', '.join(others)})" if others and not group.population else name
 
 
-def _range(means: polars.DataFrame) -> tuple[float, float] | None:
-    """Return the range of all means and intervals with a margin: panels of one measure share it."""
-    values = [value for name in ("mean", "low", "high") for value in means[name] if value is not None]
+def _all(means: polars.DataFrame) -> list[float]:
+    return [value for name in ("mean", "low", "high") for value in means[name] if value is not None]
+
+
+def _around(values: Sequence[float], *, log: bool = False) -> tuple[float, float] | None:
+    """Return the range of values with a margin; without values, None.
+
+    >>> _around([10.0, 30.0]), _around([]), _around([0.5, 10.5])
+    ((9.0, 31.0), None, (0.0, 11.0))
+    """
     if not values:
         return None
     low, high = min(values), max(values)
+    if log:
+        factor = (high / low) ** 0.05
+        return low / factor, high * factor
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return low - margin if low < 0 else max(0.0, low - margin), high + margin
 
