@@ -133,10 +133,7 @@ class Points:
         self.finished = runs.filter(~failed)
         self.labels = [label for label in labels if label != SEED and self.runs[label].n_unique() > 1]
         self.groups = groups(self.runs, self.labels)
-<<<<<<< HEAD
-=======
         self._correlations: dict[tuple[Group, Measure], list[tuple[str, Interval]]] = {}
->>>>>>> 532d075f69d0b0c492dbcf238993534a264cb262
         self.measures = [each for each in MEASURES if self._says(each.key)]
 
     def _says(self, key: str) -> bool:
