@@ -29,6 +29,16 @@ fn cell(scenario: &Scenario, row: &RunRow, name: &str) -> Cell {
 }
 
 #[test]
+fn a_run_without_flows_has_measures() {
+    let scenario = scenario("[[flow]]\narrivals = { load = '0.000001 %', size = { kind = 'pareto', mean = '30 kB', shape = 1.3 } }");
+    assert!(scenario.flows.is_empty());
+    let found = attempt(&scenario, u64::MAX);
+    let row = row(&scenario, &found);
+    assert_eq!((cell(&scenario, &row, "error"), cell(&scenario, &row, "flows")), (Cell::Missing, Cell::Whole(0)));
+    assert_eq!((cell(&scenario, &row, "utilisation"), cell(&scenario, &row, "jain")), (Cell::Missing, Cell::Missing));
+}
+
+#[test]
 fn an_attempt_gives_the_result_of_a_run() {
     let scenario = scenario("[[flow]]\ncount = 2");
     let plain = Scenario { record: Vec::new(), ..scenario.clone() };

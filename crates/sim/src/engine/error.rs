@@ -33,7 +33,7 @@ pub enum RunError {
     #[error("{0} links and flows are more than the engine can hold ({MAX_SUBJECTS})")]
     TooLarge(usize),
     /// The run needs more events than the caller permits.
-    #[error("exceeds the budget of {max} events (max_events): stopped at {at} s of {end} s")]
+    #[error("exceeds the budget of {max} events (max_events): stopped at {at:.3} s of {end} s")]
     Events {
         /// The budget.
         max: u64,

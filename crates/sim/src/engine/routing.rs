@@ -4,8 +4,10 @@ use super::error::RunError;
 use crate::net::route::{Routes, Unroutable};
 use crate::scenario::Scenario;
 
-/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link.
+/// Index of the slowest link on the first flow's data path; the first one, if several are equally slow. `None`: the path has no link, or
+/// there is no flow.
 pub(super) fn slowest(scenario: &Scenario, routes: &Routes) -> Option<usize> {
+    scenario.flows.first()?;
     let links = routes.hops(0).iter().map(|hop| hop.link as usize);
     links.min_by_key(|&link| scenario.links[link].rate)
 }
