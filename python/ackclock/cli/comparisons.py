@@ -98,9 +98,9 @@ def _show(judged: judging.Judged, *, json_output: bool) -> None:
     # A path is named once, in the first of its rows.
     short = [["" if at and rows[at - 1][0] == path else path, *rest] for at, (path, *rest) in enumerate(rows)]
     output.table(columns, short, left=words.LEFT)
+    if any(name.endswith(" *") for _, name, *_ in rows):
+        print("* faster than every other on its path, by the tests")
     for text in judged.warnings:
         output.warning(text)
     for text in words.notes(judged):
         output.note(text)
-    if any(name.endswith(" *") for _, name, *_ in rows):
-        output.note("* faster than every other on its path, by the tests")
