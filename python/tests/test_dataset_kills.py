@@ -114,7 +114,7 @@ def test_a_kill_at_any_step_of_a_changed_plan_loses_nothing(tmp_path: Path, monk
         assert rows(out) == rows(wanted)
         check_batches(out)
         _, ran = sweep(out, range(20))
-        assert ran == 0, "a finished run was lost"
+        assert ran == 1, "a finished run was lost, or the failed run that had left the plan did not run again"
         check_batches(out)
         kills.append(kill_at)
     assert len(kills) > 30

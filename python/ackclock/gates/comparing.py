@@ -242,7 +242,7 @@ def compare(
     ValueError
         If the results have no point in common.
     """
-    if not baseline.points.keys() & new.points.keys():
+    if baseline.points and new.points and not baseline.points.keys() & new.points.keys():
         sides = (new, baseline)
         firsts = (" ".join(f"{last_part(name)}={value}" for name, value in next(iter(side.points))) for side in sides)
         ours, theirs = (first or "no labels" for first in firsts)
