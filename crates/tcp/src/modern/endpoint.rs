@@ -23,7 +23,6 @@ use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of RFC 9293")]
 pub enum State {
@@ -125,7 +124,6 @@ impl Endpoint {
     }
 
     /// Bytes available to the application.
-    #[cfg(test)]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -137,7 +135,6 @@ impl Endpoint {
     }
 
     /// The state of the connection.
-    #[cfg(test)]
     pub fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,
@@ -209,6 +206,26 @@ impl Endpoint {
     /// Bytes written and not yet sent.
     pub fn unsent(&self) -> u64 {
         self.sender.unsent()
+    }
+
+    /// Bytes sent and not yet acknowledged, including a FIN.
+    pub fn unacknowledged(&self) -> u64 {
+        let window = self.sender.window();
+        window.nxt() - window.una()
+    }
+
+    /// Largest payload that the end sends.
+    pub fn smss(&self) -> u16 {
+        self.handshake.agreed.smss
+    }
+
+    /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
+    pub fn abort(&mut self, now: Instant) -> Option<Segment> {
+        let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
+        let position = self.sender.window().nxt().max(1);
+        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        self.reset();
+        reset
     }
 
     /// Whether the peer's FIN and all data before it have arrived.

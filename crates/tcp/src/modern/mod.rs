@@ -45,4 +45,4 @@ mod window;
 
 pub use config::{Config, Pacing, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, State};
