@@ -1,0 +1,1 @@
+//! The printer: a script as text, one event a line. Reading the text gives the same script.
