@@ -3,6 +3,7 @@
 //! [`parse`] reads a text into a [`script::Script`]. Nothing here touches files, clocks or the network.
 #![forbid(unsafe_code)]
 
+pub mod code;
 mod error;
 mod parse;
 mod print;
