@@ -8,6 +8,7 @@ mod error;
 mod parse;
 mod print;
 pub mod script;
+pub mod settings;
 
 pub use error::{SyntaxError, Unsupported, nearest};
 pub use parse::{Define, parse};

@@ -60,7 +60,7 @@ pub(super) fn percent(text: &str, values: &Value) -> Result<String, String> {
         }
         let value = values.next().ok_or("the format needs more values")?;
         let decimals = after[..end].split_once('.').and_then(|(_, decimals)| decimals.parse().ok()).unwrap_or(6_usize).min(100);
-        out.push_str(&match (letter, value) {
+        let shown = match (letter, value) {
             ('s', value) => value.to_string(),
             ('r', value) => value.quoted(),
             ('d' | 'i' | 'u', Value::Float(number)) => number.trunc().to_string(),
@@ -69,7 +69,8 @@ pub(super) fn percent(text: &str, values: &Value) -> Result<String, String> {
             ('X', value) => format!("{:X}", value.integer()?),
             ('f' | 'F', value) => format!("{:.decimals$}", value.float()?),
             _ => return Err(format!("the format `%{letter}` is unknown")),
-        });
+        };
+        out.push_str(&shown);
     }
     if values.next().is_some() {
         return Err("the format has fewer places than values".to_owned());
