@@ -1,1 +1,0 @@
-//! The printer: a script as text, one event a line. Reading the text gives the same script.
