@@ -21,7 +21,18 @@ fn settings(name: &str) -> Vec<[String; 3]> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 1] = ["whole_segments"];
+const LINUX_ONLY: [&str; 10] = [
+    "whole_segments",
+    "growth",
+    "gradual_marks",
+    "recover_again",
+    "probe_margin",
+    "probe_margin_single",
+    "reordering_margin",
+    "rto_per_round",
+    "rtt_of_sacked",
+    "lost_syns_tolerated",
+];
 
 #[test]
 fn every_value_has_a_source_and_no_setting_is_left_to_the_profile() {

@@ -14,7 +14,7 @@
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
 //! | `marks` | owner: ECN, and the data that a reduction covers |
 //! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
-//! | `timers`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
+//! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `window` | the receiving half: order, ACKs; the window |
 
@@ -40,12 +40,13 @@ mod sender;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod ticks;
 mod timers;
 mod tlp;
 mod undo;
 mod window;
 
-pub use config::{Config, Pacing, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};
