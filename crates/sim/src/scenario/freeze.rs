@@ -9,7 +9,7 @@ use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
+    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
     ReceiveBuffer, Scenario, TraceKind,
 };
 use crate::scenario::part::Axis;
@@ -174,11 +174,21 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "undo": host.undo,
         "idle_restart": host.idle_restart,
         "abc_limit": host.abc_limit as u64,
+        "whole_segments": host.whole_segments,
         "pacing": if host.pacing == Pacing::Control { "control" } else { "window" },
         "min_rto": write_time(host.rto.min),
         "initial_rto": write_time(host.rto.initial),
         "max_rto": write_time(host.rto.max),
         "rto_margin": write_time(host.rto.margin),
+        "rto_per_round": host.rto.per_round,
+        "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
+        "gradual_marks": host.gradual_marks,
+        "recover_again": host.recover_again,
+        "probe_margin": write_time(host.probe_margins.several),
+        "probe_margin_single": write_time(host.probe_margins.single),
+        "reordering_margin": write_time(host.reordering_margin),
+        "rtt_of_sacked": host.rtt_of_sacked,
+        "lost_syns_tolerated": host.lost_syns_tolerated,
     });
     table.insert("modern".to_owned(), modern);
 }

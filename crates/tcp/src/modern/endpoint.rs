@@ -13,6 +13,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use super::ack::Ack;
 use super::config::Config;
 use super::handshake::{Handshake, Stage};
+use super::info::Info;
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
@@ -23,7 +24,6 @@ use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of RFC 9293")]
 pub enum State {
@@ -125,7 +125,6 @@ impl Endpoint {
     }
 
     /// Bytes available to the application.
-    #[cfg(test)]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -137,7 +136,6 @@ impl Endpoint {
     }
 
     /// The state of the connection.
-    #[cfg(test)]
     pub fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,
@@ -181,6 +179,18 @@ impl Endpoint {
         (rtt.srtt(), rtt.min(), rtt.timeout())
     }
 
+    /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
+    pub fn info(&self, now: Instant) -> Info {
+        let info = self.sender.info(now);
+        Info {
+            total_retrans: info.total_retrans + self.handshake.lost_syns(),
+            bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
+            snd_wscale: self.handshake.agreed.peer_scale,
+            rcv_wscale: self.receiver.window.scale(),
+            ..info
+        }
+    }
+
     /// The congestion window at the end of the handshake.
     pub(super) fn initial_window(&self) -> Option<Segments> {
         self.sender.governor().initial_window()
@@ -209,6 +219,26 @@ impl Endpoint {
     /// Bytes written and not yet sent.
     pub fn unsent(&self) -> u64 {
         self.sender.unsent()
+    }
+
+    /// Bytes sent and not yet acknowledged, including a FIN.
+    pub fn unacknowledged(&self) -> u64 {
+        let window = self.sender.window();
+        window.nxt() - window.una()
+    }
+
+    /// Largest payload that the end sends.
+    pub fn smss(&self) -> u16 {
+        self.handshake.agreed.smss
+    }
+
+    /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
+    pub fn abort(&mut self, now: Instant) -> Option<Segment> {
+        let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
+        let position = self.sender.window().nxt().max(1);
+        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        self.reset();
+        reset
     }
 
     /// Whether the peer's FIN and all data before it have arrived.

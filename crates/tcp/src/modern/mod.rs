@@ -5,6 +5,7 @@
 //! | `connection` | both ends of a flow, with the interface that the engine calls |
 //! | `endpoint` | one end of a connection: wiring, states, closing |
 //! | `handshake` | opening and negotiated options |
+//! | `info` | the state of a connection as Linux shows it |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
 //! | `sender` | the sending half: distributes each event among the owners below |
 //! | `stream`, `send_window` | owners: data written by the application; data sent and acknowledged, the peer's window |
@@ -13,7 +14,7 @@
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
 //! | `marks` | owner: ECN, and the data that a reduction covers |
 //! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
-//! | `timers`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
+//! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
 //! | `receiver`, `window` | the receiving half: order, ACKs; the window |
 
@@ -23,6 +24,7 @@ mod connection;
 pub mod endpoint;
 mod governor;
 mod handshake;
+mod info;
 mod marks;
 mod paws;
 mod prr;
@@ -38,11 +40,13 @@ mod sender;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod ticks;
 mod timers;
 mod tlp;
 mod undo;
 mod window;
 
-pub use config::{Config, Pacing, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, State};
+pub use info::{CaState, Info};
