@@ -27,6 +27,8 @@ pub struct Established {
     pub selective: bool,
     /// Headers of each segment in bytes: a pacing rate includes them, a window does not.
     pub header: Bytes,
+    /// Whether the host spreads the segments of a window over the round trip, so that ACKs that arrive at once show nothing about the path.
+    pub paced: bool,
     /// Seed of the control's random decisions; differs between connections and between runs.
     pub seed: u64,
 }
@@ -34,7 +36,19 @@ pub struct Established {
 impl Established {
     /// A handshake with only the segment size known.
     pub const fn new(now: Instant, smss: Bytes) -> Self {
-        Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None, selective: false, header: Bytes(0), seed: 0 }
+        Self {
+            now,
+            smss,
+            lost_syns: 0,
+            rtt: None,
+            rwnd: None,
+            available: None,
+            learned: None,
+            selective: false,
+            header: Bytes(0),
+            paced: false,
+            seed: 0,
+        }
     }
 
     /// Whether the SYN was retransmitted.
