@@ -31,6 +31,9 @@ pub struct Established {
     pub paced: bool,
     /// Seed of the control's random decisions; differs between connections and between runs.
     pub seed: u64,
+    /// Whether window and threshold are whole segments (Linux). Growth then counts segments until they amount to a whole one, and
+    /// reductions are rounded down.
+    pub whole_segments: bool,
 }
 
 impl Established {
@@ -48,6 +51,7 @@ impl Established {
             header: Bytes(0),
             paced: false,
             seed: 0,
+            whole_segments: false,
         }
     }
 

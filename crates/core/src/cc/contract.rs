@@ -46,6 +46,11 @@ pub enum Step {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
+    /// Exit slow start with this threshold, which also caps `cwnd`, before the ACK counts: the avoidance grows the window by it.
+    ExitBefore {
+        /// The new slow start threshold.
+        ssthresh: Segments,
+    },
     /// Exit slow start with this window and threshold.
     Leave(Window),
 }
@@ -229,6 +234,8 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
 
 /// Growth from `ssthresh` on (axis `avoidance`).
 pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
+    /// The connection is established.
+    fn on_established(&mut self, _event: &Established) {}
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after an ACK of new data in avoidance.

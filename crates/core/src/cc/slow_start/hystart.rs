@@ -21,7 +21,7 @@
 //! - Linux compares the smallest round-trip time since the start of the connection or the last timeout. So does this part.
 //! ## Parameters
 //! `low_window`: 16 segments, `min_samples`: 8, `ack_delta`: 2 ms and `detect`: `both`, from the paper. `delay_thresh_min`: 4 ms,
-//! `delay_thresh_max`: 16 ms, `delay_divisor`: 8, `train_halved`: `unless_paced`, `train_allowance`: 1 ms, `gso_max_size`: 64 KiB,
+//! `delay_thresh_max`: 16 ms, `delay_divisor`: 8, `train_halved`: `unless_paced`, `train_allowance`: 1 ms, `gso_max_size`: 65536 B,
 //! `round_reset`: `always` and `late_samples`: true, from Linux. The paper's form has the bounds 2 ms and 8 ms, `train_halved` `always` and
 //! `train_allowance` 0.
 
@@ -58,9 +58,9 @@ pub static ENTRY: Entry<dyn SlowStart> = Entry {
         ),
         param(
             "gso_max_size",
-            Kind::Bytes { min: 0.0, max: 1e9 },
+            Kind::Size { min: 0.0, max: 1e9 },
             65_536.0,
-            "the time added is that of sending four of these blocks at two windows per round trip; 0 always adds the upper bound",
+            "the time added is that of sending four blocks of this size, at two windows per round trip; 0 always adds the upper bound",
         ),
         word("round_reset", &["always", "above_low_window"], "whether rounds also begin while the window is below `low_window`"),
         Param {

@@ -192,6 +192,7 @@ impl Sender {
             selective: self.repair.method() != Recovery::NewReno,
             header: Bytes(self.header),
             seed: self.seed,
+            whole_segments: self.governor.has_whole_segments(),
             ..Established::new(now, Bytes(self.governor.smss()))
         });
         self.supply_first_flight();
