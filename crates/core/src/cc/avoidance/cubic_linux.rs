@@ -254,3 +254,165 @@ impl Avoidance for CubicLinux {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Value;
+    use crate::testing::{ACK, SENT, build, congestion, internal, window};
+
+    fn cubic(set: &[(&str, Value)]) -> Box<dyn Avoidance> {
+        build(&ENTRY, set).unwrap()
+    }
+
+    fn ack(millis: u64) -> Ack {
+        Ack { now: Instant::from_nanos(1_000_000 * millis), rtt: Some(Duration::from_millis(100)), ..ACK }
+    }
+
+    fn acknowledge(part: &mut dyn Avoidance, ack: &Ack, cwnd: Segments) -> Segments {
+        part.observe(ack, &window(cwnd));
+        part.on_ack(ack, &window(cwnd))
+    }
+
+    /// Congestion with `cwnd` in force. Returns the window after it.
+    fn reduce(part: &mut dyn Avoidance, cause: Cause, cwnd: Segments) -> Segments {
+        let event = congestion(cause, cwnd);
+        let after = part.respond(&event, &window(cwnd));
+        part.on_reduction(&event, &after);
+        after.cwnd
+    }
+
+    fn read(part: &dyn Avoidance, name: &str) -> f64 {
+        internal(|out| part.internals(out), name)
+    }
+
+    #[test]
+    fn congestion_leaves_717_of_1024_whole_segments() {
+        let part = |cwnd| cubic(&[]).respond(&congestion(Cause::DupAck, cwnd), &window(cwnd));
+        assert_eq!([10.0, 416.0, 3.0].map(|cwnd| part(cwnd).cwnd), [7.0, 291.0, 2.0]);
+        assert_eq!(part(1.0), Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn the_target_is_that_of_the_function_in_whole_segments() {
+        let mut part = cubic(&[("reno_friendly", Value::Bool(false))]);
+        let cwnd = reduce(&mut *part, Cause::DupAck, 1000.0);
+        assert_eq!(cwnd, 700.0);
+        acknowledge(&mut *part, &ack(8000), cwnd);
+        // K = (300 · 1024/410)^⅓ s; the target 0.1 s later is 700 + 32: 21 segments for each of them.
+        assert!((read(&*part, "K") - 9.0827).abs() <= 2e-3);
+        let target = 1000.0 - libm::floor(410.0 / 1024.0 * (9.0827_f64 - 0.1).powi(3));
+        assert_eq!(read(&*part, "per_segment"), libm::floor(700.0 / (target - 700.0)));
+        // The function stays at its plateau for a while, then leaves it.
+        acknowledge(&mut *part, &ack(8000 + 9000), 1000.0);
+        assert_eq!(read(&*part, "per_segment"), 100_000.0);
+        acknowledge(&mut *part, &ack(8000 + 11_000), 1000.0);
+        let target = 1000.0 + libm::floor(410.0 / 1024.0 * (11.1 - 9.0827_f64).powi(3));
+        assert_eq!(read(&*part, "per_segment"), libm::floor(1000.0 / (target - 1000.0)));
+        acknowledge(&mut *part, &ack(8000 + 100_000), 1000.0);
+        assert_eq!(read(&*part, "per_segment"), 2.0, "at most half a window per round trip");
+    }
+
+    #[test]
+    fn growth_is_five_percent_before_any_loss_and_after_a_timeout() {
+        for cause in [None, Some(Cause::Timeout)] {
+            let mut part = cubic(&[]);
+            if let Some(cause) = cause {
+                reduce(&mut *part, cause, 1000.0);
+            }
+            let mut cwnd = 700.0;
+            for index in 0..40 {
+                cwnd = acknowledge(&mut *part, &ack(5000 + index), cwnd);
+            }
+            assert_eq!(cwnd, 702.0, "one segment for 20");
+        }
+    }
+
+    #[test]
+    fn renos_window_bounds_the_segments_per_increment() {
+        // Right after congestion the cubic function is flat; W_est grows by one for 15/8 of a window.
+        let grown = |friendly| {
+            let mut part = cubic(&[("reno_friendly", Value::Bool(friendly)), ("tick", Value::Number(0.0))]);
+            let mut cwnd = reduce(&mut *part, Cause::DupAck, 4.0);
+            for index in 0..400 {
+                cwnd = acknowledge(&mut *part, &ack(1000 + index / 4), cwnd);
+            }
+            cwnd
+        };
+        assert!(grown(true) > grown(false) + 5.0, "{} {}", grown(true), grown(false));
+    }
+
+    #[test]
+    fn the_target_is_kept_for_a_32nd_of_a_second_while_the_window_is_unchanged() {
+        let mut part = cubic(&[("reno_friendly", Value::Bool(false))]);
+        reduce(&mut *part, Cause::DupAck, 1000.0);
+        acknowledge(&mut *part, &ack(1000), 700.0);
+        let first = read(&*part, "per_segment");
+        // 28 ms later the target is the same; 32 ms, eight ticks later, it is closer to the plateau.
+        acknowledge(&mut *part, &ack(1028), 700.0);
+        assert_eq!(read(&*part, "per_segment"), first);
+        acknowledge(&mut *part, &ack(1032), 700.0);
+        assert!(read(&*part, "per_segment") < first);
+        // Another window is reason enough, but not within the same tick.
+        let kept = read(&*part, "per_segment");
+        acknowledge(&mut *part, &ack(1033), 720.0);
+        assert_eq!(read(&*part, "per_segment"), kept);
+        acknowledge(&mut *part, &ack(1036), 720.0);
+        assert!(read(&*part, "per_segment") > kept);
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau_below_the_last() {
+        for (fast, plateau) in [(true, 765.0), (false, 900.0)] {
+            let mut part = cubic(&[("fast_convergence", Value::Bool(fast))]);
+            reduce(&mut *part, Cause::DupAck, 1000.0);
+            reduce(&mut *part, Cause::DupAck, 900.0);
+            assert_eq!(read(&*part, "W_max"), plateau);
+            reduce(&mut *part, Cause::DupAck, 950.0);
+            assert_eq!(read(&*part, "W_max"), 950.0, "a loss above the plateau");
+        }
+    }
+
+    #[test]
+    fn idle_time_since_the_last_transmission_does_not_count() {
+        let mut part = cubic(&[("reno_friendly", Value::Bool(false))]);
+        let send = |part: &mut dyn Avoidance, millis: u64, inflight| {
+            part.on_sent(&Sent { now: Instant::from_nanos(1_000_000 * millis), inflight, ..SENT });
+        };
+        reduce(&mut *part, Cause::DupAck, 1000.0);
+        acknowledge(&mut *part, &ack(1000), 700.0);
+        send(&mut *part, 3000, 9000);
+        send(&mut *part, 63_000, 1000);
+        acknowledge(&mut *part, &ack(64_000), 800.0);
+        let idle = read(&*part, "per_segment");
+        let mut busy = cubic(&[("reno_friendly", Value::Bool(false))]);
+        reduce(&mut *busy, Cause::DupAck, 1000.0);
+        acknowledge(&mut *busy, &ack(1000), 700.0);
+        acknowledge(&mut *busy, &ack(4000), 800.0);
+        assert_eq!(idle, read(&*busy, "per_segment"));
+    }
+
+    #[test]
+    fn the_smallest_round_trip_ignores_the_first_second_after_congestion() {
+        let mut part = cubic(&[]);
+        reduce(&mut *part, Cause::DupAck, 1000.0);
+        let short = |millis| Ack { rtt: Some(Duration::from_millis(10)), ..ack(millis) };
+        acknowledge(&mut *part, &ack(1000), 700.0);
+        let target_of = |part: &dyn Avoidance| read(part, "per_segment");
+        let with = |second: Ack| {
+            let mut copy = part.clone();
+            copy.observe(&second, &window(700.0));
+            acknowledge(&mut *copy, &ack(2500), 800.0);
+            target_of(&*copy)
+        };
+        assert_eq!(with(short(1990)), with(ack(1990)));
+        assert!(with(short(2000)) > with(ack(2000)), "a smaller round trip has a nearer target");
+    }
+
+    #[test]
+    fn integer_cube_roots() {
+        for root in [0_u64, 1, 7, 6946, 1 << 20] {
+            assert_eq!([cbrt(root.pow(3)), cbrt((root + 1).pow(3) - 1)], [root, root]);
+        }
+    }
+}

@@ -14,8 +14,8 @@
 //! ## Differs from the document
 //! - The paper's upper and lower bounds of the rise are 8 ms and 2 ms; Linux has doubled both. Linux adds `train_allowance` to the
 //!   threshold of the train, and does not halve it if the host paces.
-//! - Linux up to 6.13 began a round only from `low_window` on (`round_reset`). The first round then seems to have lasted since the start of
-//!   the connection, or since the round before.
+//! - Linux 5.16 to 6.13 begins a round only from `low_window` on (`round_reset`): the first round then begins in the middle of a flight, and
+//!   slow start ends later.
 //! - Linux before 5.7 ignores round-trip times after the first `min_samples` of a round (`late_samples`).
 //! - Times are whole microseconds. A round begins at the ACK that ends the last one.
 //! - Linux compares the smallest round-trip time since the start of the connection or the last timeout. So does this part.
@@ -96,6 +96,7 @@ enum Sign {
 
 /// Slow start with HyStart. Times are in microseconds.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate switch")]
 pub struct Hystart {
     low_window: Segments,
     min_samples: u32,
@@ -276,5 +277,162 @@ impl SlowStart for Hystart {
                 Some(Sign::Delay) => 2.0,
             },
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Value;
+    use crate::testing::{ACK, build, congestion, established, internal, window};
+
+    const EXIT: Step = Step::ExitBefore { ssthresh: 100.0 };
+    const GROW: Step = Step::Grow(1.0);
+    const MS: u64 = 1_000_000;
+
+    fn hystart(set: &[(&str, Value)]) -> Box<dyn SlowStart> {
+        build(&ENTRY, set).unwrap()
+    }
+
+    fn number(value: f64) -> Value {
+        Value::Number(value)
+    }
+
+    fn word(value: &str) -> Value {
+        Value::Word(value.to_owned())
+    }
+
+    /// Lets `part` observe an ACK at `now` and `rtt`, both in nanoseconds, of round number `round` in which `cwnd` segments are sent.
+    fn acknowledge(part: &mut dyn SlowStart, now: u64, rtt: u64, round: u64, cwnd: Segments) -> Step {
+        let rtt = Some(Duration::from_nanos(rtt));
+        // A round's ACKs acknowledge positions above 1000 · round, and data up to 1000 · (round + 1) has been sent.
+        let ack = Ack { now: Instant::from_nanos(now), rtt, srtt: rtt, snd_una: 1000 * round + 1, snd_nxt: 1000 * (round + 1), ..ACK };
+        part.observe(&ack, &window(cwnd));
+        part.on_ack(&ack, &window(cwnd))
+    }
+
+    /// The steps of rounds with nine ACKs, 3 ms apart, each with one round-trip time in microseconds.
+    fn rounds(part: &mut dyn SlowStart, rtts: &[u64]) -> Vec<Step> {
+        let nine = |(round, rtt): (usize, &u64)| {
+            let start = 1000 * MS * (round as u64 + 1);
+            (0..9).map(|index| acknowledge(part, start + 3 * MS * index, 1000 * rtt, round as u64 + 1, 100.0)).last().unwrap()
+        };
+        rtts.iter().enumerate().map(nine).collect()
+    }
+
+    #[test]
+    fn a_rise_by_an_eighth_between_4_and_16_milliseconds_ends_slow_start() {
+        for (least, most) in [(20_000, 24_000), (100_000, 112_500), (200_000, 216_000)] {
+            for (rtt, step) in [(most, GROW), (most + 1, EXIT)] {
+                let mut part = hystart(&[]);
+                assert_eq!(rounds(&mut *part, &[least, rtt]), [GROW, step], "{least} µs, then {rtt} µs");
+                assert_eq!(internal(|out| part.internals(out), "found"), if step == EXIT { 2.0 } else { 0.0 });
+            }
+        }
+        let paper = [("delay_thresh_min", number(0.002)), ("delay_thresh_max", number(0.008))];
+        for (least, most) in [(10_000, 12_000), (40_000, 45_000), (200_000, 208_000)] {
+            for (rtt, step) in [(most, GROW), (most + 1, EXIT)] {
+                assert_eq!(rounds(&mut *hystart(&paper), &[least, rtt]), [GROW, step], "{least} µs, then {rtt} µs");
+            }
+        }
+    }
+
+    #[test]
+    fn the_delay_is_the_smallest_of_eight_samples_and_the_ninth_decides() {
+        let last = |set: &[(&str, Value)], rtts: &[u64]| {
+            let mut part = hystart(set);
+            rounds(&mut *part, &[50_000]);
+            let ack = |(index, rtt): (usize, &u64)| acknowledge(&mut *part, (5000 + 3 * index as u64) * MS, rtt * MS, 2, 100.0);
+            rtts.iter().enumerate().map(ack).last().unwrap()
+        };
+        assert_eq!(last(&[], &[60; 8]), GROW);
+        assert_eq!(last(&[], &[60; 9]), EXIT);
+        assert_eq!(last(&[], &[60, 60, 56, 60, 60, 60, 60, 60, 60]), GROW, "one sample is low");
+        let late = [60, 60, 60, 60, 60, 60, 60, 60, 56];
+        assert_eq!(last(&[], &late), GROW, "the ninth sample is low");
+        assert_eq!(last(&[("late_samples", Value::Bool(false))], &late), EXIT);
+        assert_eq!(last(&[("min_samples", number(3.0))], &[60; 4]), EXIT);
+        assert_eq!(last(&[("detect", word("train"))], &[60; 9]), GROW);
+    }
+
+    /// How long after a round's start a train of ACKs with pauses of `pause` nanoseconds ends slow start, at a round-trip time of 100 ms.
+    fn train(set: &[(&str, Value)], paced: bool, pause: u64) -> Option<u64> {
+        let mut part = hystart(set);
+        part.on_established(&Established { paced, ..established(1460) }, &window(100.0));
+        let start = 500 * MS;
+        (0..=200 * MS / pause).map(|index| index * pause).find(|after| acknowledge(&mut *part, start + after, 100 * MS, 1, 100.0) == EXIT)
+    }
+
+    #[test]
+    fn a_train_of_half_a_round_trip_ends_slow_start_unless_the_host_paces() {
+        assert_eq!([false, true].map(|paced| train(&[], paced, MS / 2)), [Some(51 * MS), Some(203 * MS / 2)]);
+        let exact = [("train_allowance", number(0.0))];
+        let just = |span: u64| Some(span * MS + MS / 2);
+        assert_eq!([false, true].map(|paced| train(&exact, paced, MS / 2)), [just(50), just(100)]);
+        for (rule, spans) in [("always", [just(50), just(50)]), ("never", [just(100), just(100)])] {
+            let set = [exact[0].clone(), ("train_halved", word(rule))];
+            assert_eq!([false, true].map(|paced| train(&set, paced, MS / 2)), spans);
+        }
+        assert_eq!(train(&exact, false, 2 * MS), Some(52 * MS), "pauses of 2 ms belong to the train");
+        assert_eq!(train(&exact, false, 2 * MS + 1000), None);
+        assert_eq!(train(&[("detect", word("delay"))], false, MS), None);
+    }
+
+    #[test]
+    fn the_allowance_is_the_time_of_four_blocks_on_a_fast_flow() {
+        // 4 · 64 KiB at two windows of 100 · 1460 B per 100 ms take 90 ms; at 100 000 segments, 90 µs, so that 50.045 ms suffice.
+        let span = |cwnd: Segments| {
+            let mut part = hystart(&[]);
+            part.on_established(&established(1460), &window(cwnd));
+            let is_exit = |after: &u64| acknowledge(&mut *part, 500 * MS + after, 100 * MS, 1, cwnd) == Step::ExitBefore { ssthresh: cwnd };
+            (0..2000).map(|index| index * MS / 20).find(is_exit)
+        };
+        assert_eq!([100.0, 1e5].map(span), [Some(1011 * MS / 20), Some(1001 * MS / 20)]);
+    }
+
+    #[test]
+    fn nothing_ends_slow_start_below_the_low_window() {
+        for (cwnd, step) in [(15.9, GROW), (16.0, Step::ExitBefore { ssthresh: 16.0 })] {
+            let mut part = hystart(&[]);
+            rounds(&mut *part, &[50_000]);
+            let last = (0..9).map(|index| acknowledge(&mut *part, (5000 + 3 * index) * MS, 60 * MS, 2, cwnd)).last();
+            assert_eq!(last, Some(step));
+        }
+    }
+
+    #[test]
+    fn without_a_reset_below_the_low_window_a_round_begins_late() {
+        // A train with an ACK every quarter of a millisecond from 100 ms on; the window is 16 segments at the seventh, at 101.5 ms.
+        for (rule, exit) in [("always", 603), ("above_low_window", 609)] {
+            let mut part = hystart(&[("round_reset", word(rule))]);
+            let cwnd = |quarters: u64| 10.0 + (quarters - 400) as f64;
+            let is_exit =
+                |quarters: &u64| !matches!(acknowledge(&mut *part, quarters * MS / 4, 100 * MS, 1, cwnd(*quarters)), Step::Grow(_));
+            assert_eq!((400..900).find(is_exit), Some(exit), "{rule}: more than 50.5 ms from the start of the round");
+        }
+    }
+
+    #[test]
+    fn a_timeout_starts_the_search_anew_and_a_loss_does_not() {
+        for (cause, step) in [(Cause::Timeout, EXIT), (Cause::DupAck, GROW)] {
+            let mut part = hystart(&[]);
+            assert_eq!(rounds(&mut *part, &[50_000, 60_000]), [GROW, EXIT]);
+            part.on_congestion(&congestion(cause, 100.0), &window(100.0));
+            assert_eq!(acknowledge(&mut *part, 9000 * MS, 80 * MS, 20, 100.0), GROW);
+            let last = (0..9).map(|index| acknowledge(&mut *part, (9100 + 3 * index) * MS, 95 * MS, 21, 100.0)).last();
+            assert_eq!(last, Some(step), "{cause:?}: 95 ms after 80 ms");
+        }
+    }
+
+    #[test]
+    fn acks_in_congestion_avoidance_do_not_count() {
+        let mut part = hystart(&[]);
+        rounds(&mut *part, &[50_000]);
+        for index in 0..9 {
+            let ack = Ack { now: Instant::from_nanos((5000 + index) * MS), rtt: Some(Duration::from_millis(90)), snd_una: 9999, ..ACK };
+            part.observe(&ack, &Window { cwnd: 100.0, ssthresh: 100.0 });
+        }
+        assert_eq!(internal(|out| part.internals(out), "found"), 0.0);
+        assert_eq!(internal(|out| part.internals(out), "delay_min"), 0.05);
     }
 }
