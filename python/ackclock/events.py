@@ -396,6 +396,11 @@ class Established(Protocol):
         """Seed for random decisions: different for each connection of a run, and for each run."""
         ...
 
+    @property
+    def whole_segments(self) -> bool:
+        """Whether window and threshold are whole segments (`modern.whole_segments`)."""
+        ...
+
 
 class FirstWindow(Protocol):
     """The outcome of the initial window."""

@@ -29,12 +29,27 @@ pub struct Established {
     pub header: Bytes,
     /// Seed of the control's random decisions; differs between connections and between runs.
     pub seed: u64,
+    /// Whether window and threshold are whole segments (Linux). Growth then counts segments until they amount to a whole one, and
+    /// reductions are rounded down.
+    pub whole_segments: bool,
 }
 
 impl Established {
     /// A handshake with only the segment size known.
     pub const fn new(now: Instant, smss: Bytes) -> Self {
-        Self { now, smss, lost_syns: 0, rtt: None, rwnd: None, available: None, learned: None, selective: false, header: Bytes(0), seed: 0 }
+        Self {
+            now,
+            smss,
+            lost_syns: 0,
+            rtt: None,
+            rwnd: None,
+            available: None,
+            learned: None,
+            selective: false,
+            header: Bytes(0),
+            seed: 0,
+            whole_segments: false,
+        }
     }
 
     /// Whether the SYN was retransmitted.

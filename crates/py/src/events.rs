@@ -147,6 +147,7 @@ event! {
     selective -> bool = |it| it.selective,
     header -> u64 = |it| it.header.0,
     seed -> u64 = |it| it.seed,
+    whole_segments -> bool = |it| it.whole_segments,
 }
 
 event! {

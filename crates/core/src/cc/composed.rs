@@ -8,12 +8,16 @@ use crate::units::{Bytes, Instant, Rate, Segments};
 const LOSS_WINDOW: Segments = 1.0;
 /// Smallest slow start threshold (RFC 5681 equation 4).
 const MIN_SSTHRESH: Segments = 2.0;
+/// Largest rounding error of a sum of growth, in segments.
+const ROUNDING: Segments = 1e-9;
 
 /// Initial window × slow start × avoidance × loss response.
 #[derive(Clone, Debug)]
 pub struct Composed {
     window: Window,
     smss: Bytes,
+    /// Growth that does not yet amount to a segment, if the host has whole segments.
+    rest: Option<Segments>,
     initial_window: Box<dyn InitialWindow>,
     slow_start: Box<dyn SlowStart>,
     avoidance: Box<dyn Avoidance>,
@@ -35,7 +39,7 @@ impl Composed {
     ) -> Self {
         let ssthresh = initial_ssthresh.min(slow_start.initial_ssthresh());
         let window = Window { cwnd: 1.0, ssthresh };
-        Self { window, smss: Bytes(0), initial_window, slow_start, avoidance, loss_response, before_reduction: None }
+        Self { window, smss: Bytes(0), rest: None, initial_window, slow_start, avoidance, loss_response, before_reduction: None }
     }
 
     fn observe(&mut self, ack: &Ack) {
@@ -51,18 +55,46 @@ impl Composed {
         self.window.cwnd < self.window.ssthresh
     }
 
-    /// Applies the slow start's decision.
-    fn apply(&mut self, step: Step) {
+    /// The part of a window that the host can use.
+    fn usable(&self, segments: Segments) -> Segments {
+        if self.rest.is_some() { libm::floor(segments) } else { segments }
+    }
+
+    /// The usable part of a reduced or given window.
+    fn fit(&self, window: Window, least: Segments) -> Window {
+        Window { cwnd: self.usable(window.cwnd).max(least), ssthresh: self.usable(window.ssthresh).max(MIN_SSTHRESH) }
+    }
+
+    /// Sets the window after growth or shrinking by a part. Whole segments apply at once; the rest waits.
+    fn change_to(&mut self, cwnd: Segments) {
+        let Some(rest) = &mut self.rest else {
+            self.window.cwnd = cwnd;
+            return;
+        };
+        // The sum of fractions such as 1/10 may miss a whole segment by rounding.
+        let sum = cwnd + *rest;
+        self.window.cwnd = libm::floor(sum + ROUNDING).max(LOSS_WINDOW);
+        *rest = (sum - self.window.cwnd).max(0.0);
+    }
+
+    /// Applies the slow start's decision; returns the segments of its growth that lie beyond the threshold, if the host has whole segments.
+    fn apply(&mut self, step: Step) -> Segments {
         match step {
-            Step::Grow(segments) => self.window.cwnd += segments,
+            Step::Grow(segments) => {
+                let cwnd = self.window.cwnd + segments;
+                if self.rest.is_some() && cwnd > self.window.ssthresh {
+                    (self.window.cwnd, self.rest) = (self.window.ssthresh, Some(0.0));
+                    return cwnd - self.window.ssthresh;
+                }
+                self.change_to(cwnd);
+            }
             Step::Exit { ssthresh } => {
-                self.window.ssthresh = ssthresh.max(MIN_SSTHRESH);
-                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+                let cwnd = self.window.cwnd.min(ssthresh.max(MIN_SSTHRESH));
+                self.window = self.fit(Window { cwnd, ssthresh }, LOSS_WINDOW);
             }
-            Step::Leave(window) => {
-                self.window = Window { cwnd: window.cwnd.max(LOSS_WINDOW), ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
-            }
+            Step::Leave(window) => self.window = self.fit(window, LOSS_WINDOW),
         }
+        0.0
     }
 
     fn grow_in_avoidance(&mut self, ack: &Ack) {
@@ -70,15 +102,18 @@ impl Composed {
         let least = ack.counted * self.slow_start.floor(&self.window);
         // Without a floor, an avoidance may shrink the window (Vegas).
         let floor = if least > 0.0 { self.window.cwnd + least } else { LOSS_WINDOW };
-        self.window.cwnd = grown.max(floor).max(LOSS_WINDOW);
+        self.change_to(grown.max(floor).max(LOSS_WINDOW));
     }
 }
 
 impl CongestionControl for Composed {
     fn on_established(&mut self, event: &Established) {
         self.smss = event.smss;
-        self.window.cwnd = self.initial_window.segments(event).max(LOSS_WINDOW);
+        self.rest = event.whole_segments.then_some(0.0);
+        let window = Window { cwnd: self.initial_window.segments(event), ..self.window };
+        self.window = self.fit(window, LOSS_WINDOW);
         self.slow_start.on_established(event, &self.window);
+        self.avoidance.on_established(event);
     }
 
     fn paces_initial_window(&self) -> bool {
@@ -101,7 +136,10 @@ impl CongestionControl for Composed {
         }
         if self.is_below_threshold() {
             let step = self.slow_start.on_ack(ack, &self.window);
-            self.apply(step);
+            let beyond = self.apply(step);
+            if beyond > 0.0 {
+                self.grow_in_avoidance(&Ack { counted: beyond, ..*ack });
+            }
         } else {
             self.grow_in_avoidance(ack);
         }
@@ -119,13 +157,14 @@ impl CongestionControl for Composed {
             Some(response) => response.respond(event, &self.window),
             None => self.avoidance.respond(event, &self.window),
         };
-        let cwnd = if event.restart || event.cause == Cause::Timeout {
+        let (cwnd, least) = if event.restart || event.cause == Cause::Timeout {
             let restart = self.loss_response.as_ref().map_or(event.loss_window, |part| part.restart(event, &response));
-            restart.max(LOSS_WINDOW)
+            (restart, LOSS_WINDOW)
         } else {
-            response.cwnd.max(event.least)
+            (response.cwnd, event.least)
         };
-        self.window = Window { cwnd, ssthresh: response.ssthresh.max(MIN_SSTHRESH) };
+        self.rest = self.rest.map(|_| 0.0);
+        self.window = self.fit(Window { cwnd, ssthresh: response.ssthresh }, least);
         self.avoidance.on_reduction(event, &self.window);
     }
 
@@ -137,8 +176,7 @@ impl CongestionControl for Composed {
     fn on_recovery_end(&mut self, _now: Instant) {
         let window = self.avoidance.on_recovery_end(&self.window);
         // The floor is one segment, or less if a reduction has left less.
-        let cwnd = window.cwnd.max(self.window.cwnd.min(LOSS_WINDOW));
-        self.window = Window { cwnd, ssthresh: window.ssthresh.max(MIN_SSTHRESH) };
+        self.window = self.fit(window, self.window.cwnd.min(LOSS_WINDOW));
     }
 
     fn on_spurious(&mut self, _now: Instant) {
@@ -153,7 +191,7 @@ impl CongestionControl for Composed {
         if self.smss.0 > 0 && smss.0 > 0 {
             let factor = self.smss.0 as f64 / smss.0 as f64;
             let Window { cwnd, ssthresh } = self.window;
-            self.window = Window { cwnd: (cwnd * factor).max(LOSS_WINDOW), ssthresh: (ssthresh * factor).max(MIN_SSTHRESH) };
+            self.window = self.fit(Window { cwnd: cwnd * factor, ssthresh: ssthresh * factor }, LOSS_WINDOW);
         }
         self.smss = smss;
         self.slow_start.on_mss(smss);
@@ -168,7 +206,7 @@ impl CongestionControl for Composed {
     }
 
     fn deflate(&mut self, by: Segments) {
-        self.window.cwnd = (self.window.cwnd - by).max(LOSS_WINDOW);
+        self.window.cwnd = self.usable(self.window.cwnd - by).max(LOSS_WINDOW);
     }
 
     fn close(&mut self) {
@@ -318,6 +356,42 @@ mod tests {
         // If the host allows it, a reduction leaves less than one segment.
         control.on_congestion(&CongestionEvent { least: PART_OF_A_SEGMENT, ..congestion(Cause::DupAck, 1.0) });
         assert_eq!(control.window(), Window { cwnd: 0.5, ssthresh: 2.0 });
+    }
+
+    /// A host with whole segments.
+    fn whole(slow_start: Box<dyn SlowStart>, initial: Segments, initial_ssthresh: Segments) -> Composed {
+        let mut control = compose(slow_start, initial, initial_ssthresh);
+        control.on_established(&Established { whole_segments: true, ..established(1000) });
+        control
+    }
+
+    #[test]
+    fn whole_segments_halve_and_floor() {
+        let mut control = whole(build(&slow_start::standard::ENTRY, &[]).unwrap(), 9.0, 100.0);
+        control.on_congestion(&CongestionEvent { least: 2.0, ..congestion(Cause::DupAck, 9.0) });
+        assert_eq!(control.window(), Window { cwnd: 4.0, ssthresh: 4.0 });
+        control.on_congestion(&CongestionEvent { least: 2.0, ..congestion(Cause::DupAck, 3.0) });
+        assert_eq!(control.window(), Window { cwnd: 2.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn growth_beyond_the_threshold_passes_on_to_avoidance() {
+        let mut control = whole(build(&slow_start::standard::ENTRY, &[]).unwrap(), 6.0, 8.0);
+        control.on_ack(&Ack { counted: 7.0, ..ACK });
+        assert_eq!(control.window().cwnd, 8.0, "two segments reach the threshold");
+        // Five of the eight segments for the next one have arrived.
+        assert_eq!(acks(&mut control, 2), 8.0);
+        assert_eq!(acks(&mut control, 1), 9.0);
+    }
+
+    #[test]
+    fn a_part_that_grows_by_fractions_grows_by_whole_segments() {
+        let limited = build(&slow_start::limited::ENTRY, &[("max_ssthresh", Value::Number(4.0))]).unwrap();
+        let mut control = whole(limited, 6.0, 100.0);
+        // RFC 3742: a third of a segment per ACK.
+        assert_eq!([1, 1, 1, 3].map(|count| acks(&mut control, count)), [6.0, 6.0, 7.0, 8.0]);
+        control.on_congestion(&congestion(Cause::Timeout, 8.0));
+        assert_eq!(control.window(), Window { cwnd: 1.0, ssthresh: 4.0 });
     }
 
     #[test]

@@ -229,6 +229,8 @@ pub trait SlowStart: CloneSlowStart + Debug + Send + Sync {
 
 /// Growth from `ssthresh` on (axis `avoidance`).
 pub trait Avoidance: CloneAvoidance + Debug + Send + Sync {
+    /// The connection is established.
+    fn on_established(&mut self, _event: &Established) {}
     /// Observes every ACK, including those at which the window may not grow.
     fn observe(&mut self, _ack: &Ack, _window: &Window) {}
     /// The window after an ACK of new data in avoidance.

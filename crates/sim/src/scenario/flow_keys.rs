@@ -108,6 +108,7 @@ fn modern(table: &Record) -> ModernHost {
         undo: table.flag("undo"),
         idle_restart: table.flag("idle_restart"),
         abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
+        whole_segments: table.flag("whole_segments"),
         // The ratios of Linux.
         pacing: if windowed { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control },
         rto: RtoBounds {

@@ -174,6 +174,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "undo": host.undo,
         "idle_restart": host.idle_restart,
         "abc_limit": host.abc_limit as u64,
+        "whole_segments": host.whole_segments,
         "pacing": if host.pacing == Pacing::Control { "control" } else { "window" },
         "min_rto": write_time(host.rto.min),
         "initial_rto": write_time(host.rto.initial),

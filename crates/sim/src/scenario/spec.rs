@@ -249,6 +249,12 @@ static MODERN: &[Key] = &[
         "Largest number of segments for which an ACK counts in slow start (L in RFC 3465).",
     ),
     key(
+        "whole_segments",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether window and threshold are whole segments, as in Linux: reductions are rounded down, and growth waits until it amounts to a segment.",
+    ),
+    key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),

@@ -89,6 +89,8 @@ pub struct Config {
     pub idle_restart: bool,
     /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
     pub abc_limit: Segments,
+    /// Whether window and threshold are whole segments, and an ACK counts whole segments (Linux).
+    pub whole_segments: bool,
     /// Pacing.
     pub pacing: Pacing,
     /// Whether the first flight is paced over the first round trip with any initial window.
@@ -130,6 +132,7 @@ impl Default for Config {
             undo: true,
             idle_restart: true,
             abc_limit: 2.0,
+            whole_segments: false,
             pacing: Pacing::Control,
             initial_pacing: false,
             rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200) },

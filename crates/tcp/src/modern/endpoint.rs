@@ -13,6 +13,7 @@ use ackclock_core::units::{Duration, Instant, Segments};
 use super::ack::Ack;
 use super::config::Config;
 use super::handshake::{Handshake, Stage};
+use super::info::Info;
 use super::paws::{self, PeerClock};
 use super::ranges::Range;
 use super::receiver::{Arrival, Receiver};
@@ -179,6 +180,18 @@ impl Endpoint {
     pub fn timing(&self) -> (Option<Duration>, Option<Duration>, Duration) {
         let rtt = self.sender.rtt();
         (rtt.srtt(), rtt.min(), rtt.timeout())
+    }
+
+    /// The state of the connection as Linux shows it to an application (`TCP_INFO`).
+    pub fn info(&self, now: Instant) -> Info {
+        let info = self.sender.info(now);
+        Info {
+            total_retrans: info.total_retrans + self.handshake.lost_syns(),
+            bytes_received: self.receiver.rcv_nxt().saturating_sub(1 + u64::from(self.receiver.is_finished())),
+            snd_wscale: self.handshake.agreed.peer_scale,
+            rcv_wscale: self.receiver.window.scale(),
+            ..info
+        }
     }
 
     /// The congestion window at the end of the handshake.

@@ -33,6 +33,7 @@ pub(super) struct Governor {
     timer: Instant,
     pacing: Pacing,
     abc_limit: Segments,
+    whole_segments: bool,
     /// The first flight, until it is over and the engine has fetched its outcome.
     first: Option<Box<FirstFlight>>,
     /// The initial window that earlier connections to the peer have learned.
@@ -60,6 +61,7 @@ impl Governor {
             timer: Instant::MAX,
             pacing: config.pacing,
             abc_limit: config.abc_limit,
+            whole_segments: config.whole_segments,
             first: None,
             learned: None,
             restart_window: 1.0,
@@ -166,8 +168,17 @@ impl Governor {
         self.limited_until = nxt;
     }
 
-    /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one.
+    /// Whether window and threshold are whole segments.
+    pub(super) fn has_whole_segments(&self) -> bool {
+        self.whole_segments
+    }
+
+    /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one. With whole
+    /// segments a part of a segment counts as one.
     pub(super) fn counted(&self, bytes: u64, timed_out: bool) -> Segments {
+        if self.whole_segments {
+            return (bytes.div_ceil(self.smss) as Segments).min(self.abc_limit);
+        }
         let segments = self.segments(bytes);
         match self.phase {
             Phase::Avoidance => segments,

@@ -5,6 +5,7 @@
 //! | `connection` | both ends of a flow, with the interface that the engine calls |
 //! | `endpoint` | one end of a connection: wiring, states, closing |
 //! | `handshake` | opening and negotiated options |
+//! | `info` | the state of a connection as Linux shows it |
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
 //! | `sender` | the sending half: distributes each event among the owners below |
 //! | `stream`, `send_window` | owners: data written by the application; data sent and acknowledged, the peer's window |
@@ -23,6 +24,7 @@ mod connection;
 pub mod endpoint;
 mod governor;
 mod handshake;
+mod info;
 mod marks;
 mod paws;
 mod prr;
@@ -46,3 +48,4 @@ mod window;
 pub use config::{Config, Pacing, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::Endpoint;
+pub use info::{CaState, Info};

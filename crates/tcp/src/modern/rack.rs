@@ -124,8 +124,8 @@ impl Rack {
         self.reo_wnd_mult
     }
 
-    #[cfg(test)]
-    pub(super) fn reordering_seen(&self) -> bool {
+    /// Whether segments have arrived out of order.
+    pub(super) fn has_seen_reordering(&self) -> bool {
         self.reordering_seen
     }
 }

@@ -119,6 +119,11 @@ impl Repair {
         self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };
     }
 
+    /// Whether duplicate ACKs have arrived since the last progress.
+    pub(super) fn has_duplicates(&self) -> bool {
+        self.dupacks > 0
+    }
+
     /// Whether duplicate ACKs alone indicate the loss of the first outstanding segment, at `una` (RFC 6675 §5 step 1; RFC 6582 §3.2 step
     /// 2).
     pub(super) fn is_loss_by_duplicates(&self, una: u64) -> bool {

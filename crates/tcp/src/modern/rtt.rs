@@ -99,6 +99,16 @@ impl Rtt {
         self.smoothed.map(|(srtt, _)| Duration::from_secs_f64(srtt))
     }
 
+    /// Mean deviation of the round-trip time; `None` before the first sample.
+    pub(super) fn deviation(&self) -> Option<Duration> {
+        self.smoothed.map(|(_, deviation)| Duration::from_secs_f64(deviation))
+    }
+
+    /// Number of doublings of the timeout.
+    pub(super) fn doublings(&self) -> u32 {
+        self.backoff
+    }
+
     /// The latest sample.
     pub(super) fn latest(&self) -> Option<Duration> {
         self.latest

@@ -59,6 +59,19 @@ impl SentSegment {
     }
 }
 
+/// Numbers of outstanding segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Census {
+    /// All.
+    pub(super) outstanding: u32,
+    /// SACKed.
+    pub(super) sacked: u32,
+    /// Marked as lost, whether or not they were sent again.
+    pub(super) lost: u32,
+    /// With an outstanding retransmission.
+    pub(super) copied: u32,
+}
+
 /// A transmission; outdated once its segment is retransmitted or delivered.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
@@ -114,6 +127,17 @@ impl Scoreboard {
     /// SACKed segments above the cumulative ACK.
     pub(super) fn sacked_segments(&self) -> u32 {
         self.sacked_segments
+    }
+
+    /// The outstanding segments by their marks.
+    pub(super) fn census(&self) -> Census {
+        let count = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).count() as u32;
+        Census {
+            outstanding: self.segments.len() as u32,
+            sacked: self.sacked_segments,
+            lost: count(|it| it.lost),
+            copied: count(|it| it.copied),
+        }
     }
 
     /// The end of the highest SACKed range.

@@ -66,6 +66,11 @@ impl Stream {
         if end.min(self.written) <= start + smss { (start, end) } else { (start, start + smss) }
     }
 
+    /// Bytes of data below a position.
+    pub(super) fn data_below(&self, position: u64) -> u64 {
+        position.clamp(1, self.written) - 1
+    }
+
     /// Whether an application writes the data at times of its own.
     pub(super) fn is_written(&self) -> bool {
         self.supply == Supply::Written

@@ -45,6 +45,7 @@ impl State {
             selective: self.selective,
             header: Bytes(u64::from(self.data_size) - self.smss.0),
             seed: self.seed,
+            whole_segments: false,
         };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (u64::from(self.snd_una), 1), self.initial_pacing).map(Box::new);

@@ -115,9 +115,9 @@ mod tests {
     fn aimd_is_reno() {
         let mut part = binomial("aimd");
         for cwnd in [1.0, 2.5, 17.0, 1e6] {
-            assert_eq!(part.on_ack(&ACK, &window(cwnd)), Reno.on_ack(&ACK, &window(cwnd)));
+            assert_eq!(part.on_ack(&ACK, &window(cwnd)), Reno::default().on_ack(&ACK, &window(cwnd)));
             let event = congestion(Cause::DupAck, cwnd.max(2.0));
-            assert_eq!(part.respond(&event, &window(cwnd)), Reno.respond(&event, &window(cwnd)));
+            assert_eq!(part.respond(&event, &window(cwnd)), Reno::default().respond(&event, &window(cwnd)));
         }
     }
 

@@ -57,6 +57,7 @@ impl Sender {
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
+        self.count(ack, &change, delivered.len() as u64);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
         let repaired = self.tlp.handle_ack(ProbeAck {
@@ -86,6 +87,15 @@ impl Sender {
     fn is_uninformative(&self, ack: &Ack<'_>) -> bool {
         let idle = self.window.is_idle() && self.repair.is_open();
         idle && ack.number == self.window.una() && ack.sack.is_empty() && !ack.ece
+    }
+
+    /// Counts what the ACK delivers.
+    fn count(&mut self, ack: &Ack<'_>, change: &Change, delivered: u64) {
+        self.counters.delivered += delivered;
+        if ack.ece {
+            self.counters.delivered_marked += delivered;
+        }
+        self.counters.dsacks += u64::from(change.dsack.is_some());
     }
 
     fn update_scoreboard(&mut self, ack: &Ack<'_>, delivered: &mut Vec<SentSegment>) -> Change {
@@ -128,7 +138,9 @@ impl Sender {
             self.rtt.end_backoff();
         }
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
-            change.sample = Some(self.rate.deliver(now, change.delivered, &newest.snapshot, self.rtt.min()));
+            let sample = self.rate.deliver(now, change.delivered, &newest.snapshot, self.rtt.min());
+            self.store_rate(&sample);
+            change.sample = Some(sample);
         }
         if self.repair.method() != Recovery::Rack {
             return;

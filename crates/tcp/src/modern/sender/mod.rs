@@ -9,19 +9,21 @@
 //! | `acks` | an ACK arrives |
 //! | `recovering` | losses are detected; recovery begins and ends; the timer expires |
 //! | `timeouts` | a timer is set or expires |
+//! | `info` | an application asks for the state |
 //! | `notices` | a queue notifies the sender of a drop |
 //!
 //! ## References
 //! RFC 5681 §4.1 (restart after idle); RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
 
 mod acks;
+mod info;
 mod notices;
 mod recovering;
 mod timeouts;
 
 use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Established, Sent, Totals};
-use ackclock_core::units::{Bytes, Duration, Instant, Segments};
+use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
 use super::config::{Config, Recovery, TIMESTAMPS};
 use super::governor::Governor;
@@ -76,6 +78,22 @@ pub(crate) struct Counters {
     pub(crate) undone: u64,
     /// Largest congestion window.
     pub(crate) cwnd_max: Segments,
+    /// Bytes retransmitted.
+    pub(crate) retransmitted_bytes: u64,
+    /// Segments delivered, including SYN and FIN.
+    pub(crate) delivered: u64,
+    /// Segments delivered by ACKs that echo a mark.
+    pub(crate) delivered_marked: u64,
+    /// D-SACK blocks.
+    pub(crate) dsacks: u64,
+}
+
+/// A measured delivery rate.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    rate: Rate,
+    /// Whether the application limited it.
+    app_limited: bool,
 }
 
 /// The settings of [`Config`] that the sender itself uses.
@@ -113,6 +131,8 @@ pub(super) struct Sender {
     /// Seeds the control's random decisions.
     seed: u64,
     counters: Counters,
+    /// The latest delivery rate that the application did not limit, or a higher one.
+    delivery_rate: Option<Measured>,
     settings: Settings,
     tlp: Tlp,
     rack: Rack,
@@ -141,6 +161,7 @@ impl Sender {
             header: u64::from(BASE_HEADER),
             seed: 0,
             counters: Counters::default(),
+            delivery_rate: None,
             settings: Settings {
                 prr: config.prr,
                 tlp: config.tlp,
@@ -182,6 +203,7 @@ impl Sender {
             None => self.rtt.restart_after_lost_syn(),
         }
         self.window.establish();
+        self.counters.delivered = 1;
         self.limits.begin(now);
         self.last_sent = now;
         self.governor.establish(&Established {
@@ -192,6 +214,7 @@ impl Sender {
             selective: self.repair.method() != Recovery::NewReno,
             header: Bytes(self.header),
             seed: self.seed,
+            whole_segments: self.governor.has_whole_segments(),
             ..Established::new(now, Bytes(self.governor.smss()))
         });
         self.supply_first_flight();
@@ -457,6 +480,7 @@ impl Sender {
         self.sent_bytes += size;
         if output.retransmission {
             self.counters.retransmitted += 1;
+            self.counters.retransmitted_bytes += size;
             self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
             self.repair.send_again(&self.board, output.range);
             self.board.resend(output.range, snapshot);

@@ -108,7 +108,12 @@ impl Sender {
             restart: cause == Cause::Timeout,
             // RFC 5681 §3.1.
             loss_window: 1.0,
-            least: if cause == Cause::EcnCe { PART_OF_A_SEGMENT } else { 1.0 },
+            least: match cause {
+                // RFC 5681 §3.1, equation 4: the threshold, to which recovery leads, is at least 2.
+                _ if self.governor.has_whole_segments() => 2.0,
+                Cause::EcnCe => PART_OF_A_SEGMENT,
+                Cause::DupAck | Cause::Timeout => 1.0,
+            },
             resent: self.board.segment_at(una).is_some_and(|segment| segment.retransmitted),
             min_rtt: self.rtt.min(),
         };

@@ -1,6 +1,7 @@
 //! Tests of whole endpoints.
 
 mod channel;
+mod info;
 mod noticing;
 mod opening;
 mod path_mtu;

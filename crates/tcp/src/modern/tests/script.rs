@@ -17,6 +17,7 @@ use ackclock_core::units::{Duration, Instant};
 
 use super::super::config::Config;
 use super::super::endpoint::Endpoint;
+use super::super::info::Info;
 use super::super::segment::{Flags, Options, SackBlocks, Segment, Timestamps, to_wire};
 use super::channel::reno;
 use crate::connection::DropNotice;
@@ -81,6 +82,11 @@ impl Script {
             }
         }
         assert!(self.sent.is_empty(), "{}", self.rest());
+    }
+
+    /// The state that the endpoint reports.
+    pub(super) fn info(&self) -> Info {
+        self.endpoint.info(self.now)
     }
 
     fn rest(&self) -> String {

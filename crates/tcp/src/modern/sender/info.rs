@@ -1,0 +1,74 @@
+//! The sender's part of [`Info`].
+//!
+//! ## References
+//! tcp(7) and ss(8).
+
+use ackclock_core::events::RateSample;
+use ackclock_core::units::{Duration, Instant};
+
+use super::super::info::{CaState, Info};
+use super::super::repair::Phase;
+use super::{Measured, Sender};
+
+impl Sender {
+    /// The state of the sender; the endpoint adds what it knows itself.
+    pub(in super::super) fn info(&self, now: Instant) -> Info {
+        let (census, smss, window) = (self.board.census(), self.governor.smss(), self.governor.window());
+        let counters = self.counters();
+        let (srtt, deviation) = (self.rtt.srtt(), self.rtt.deviation());
+        // In recovery, the window is that of the recovery.
+        let cwnd = if self.repair.is_open() { window.cwnd } else { self.cwnd() as f64 / smss as f64 };
+        let threshold = window.ssthresh.is_finite().then_some(window.ssthresh as u32);
+        Info {
+            ca_state: self.ca_state(),
+            backoff: self.rtt.doublings(),
+            rto: self.rtt.timeout(),
+            snd_mss: smss as u32,
+            unacked: census.outstanding,
+            sacked: census.sacked,
+            lost: census.lost,
+            retrans: census.copied,
+            last_data_sent: if counters.sent > 0 { now.since(self.last_sent) } else { Duration::ZERO },
+            rtt: srtt.unwrap_or(Duration::ZERO),
+            rttvar: deviation.unwrap_or(Duration::ZERO),
+            min_rtt: self.rtt.min().unwrap_or(Duration::ZERO),
+            snd_ssthresh: threshold,
+            snd_cwnd: cwnd as u32,
+            reordering: super::super::repair::DUP_THRESH,
+            reord_seen: u32::from(self.rack.has_seen_reordering()),
+            total_retrans: counters.retransmitted as u32,
+            pacing_rate: self.governor.pacing(self.cwnd(), srtt).map(|(rate, _)| rate.as_bits_per_sec() / 8),
+            delivery_rate: self.delivery_rate.map_or(0, |it| it.rate.as_bits_per_sec() / 8),
+            delivery_rate_app_limited: self.delivery_rate.is_some_and(|it| it.app_limited),
+            delivered: counters.delivered as u32,
+            delivered_ce: counters.delivered_marked as u32,
+            bytes_acked: self.stream.data_below(self.window.una()),
+            bytes_sent: self.stream.data_below(self.window.nxt()) + counters.retransmitted_bytes,
+            bytes_retrans: counters.retransmitted_bytes,
+            data_segs_out: counters.sent as u32,
+            notsent_bytes: (self.stream.written() - self.window.nxt().clamp(1, self.stream.written())) as u32,
+            snd_wnd: self.window.offered() as u32,
+            dsack_dups: counters.dsacks as u32,
+            total_rto: counters.timeouts as u32,
+            ..Info::default()
+        }
+    }
+
+    fn ca_state(&self) -> CaState {
+        match self.repair.phase() {
+            Phase::Fast => CaState::Recovery,
+            Phase::Timeout => CaState::Loss,
+            Phase::Open if self.board.sacked_bytes() > 0 || self.repair.has_duplicates() => CaState::Disorder,
+            Phase::Open => CaState::Open,
+        }
+    }
+
+    /// Stores the rate of `sample`, unless the application limited it and it is below the stored one.
+    pub(super) fn store_rate(&mut self, sample: &RateSample) {
+        let Some(rate) = sample.rate else { return };
+        let app_limited = sample.packet.app_limited;
+        if !app_limited || self.delivery_rate.is_none_or(|it| rate.as_bits_per_sec() >= it.rate.as_bits_per_sec()) {
+            self.delivery_rate = Some(Measured { rate, app_limited });
+        }
+    }
+}
