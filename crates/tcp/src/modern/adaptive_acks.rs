@@ -28,6 +28,8 @@ use super::rtt::Rtt;
 const EXACT: u64 = 1_000;
 /// Duplicate ACKs that are not compressed.
 const UNCOMPRESSED: u32 = 3;
+/// A compressed ACK may be late by this time (`tcp_comp_sack_slack_ns`), and usually is.
+const SLACK: Duration = Duration::from_nanos(100_000);
 /// A compressed ACK waits for this part of the round trip.
 const COMPRESSION_PART: u64 = 20;
 
@@ -45,7 +47,7 @@ pub(super) struct Pending {
     pub(super) sack: bool,
     /// Next expected position.
     pub(super) rcv_nxt: u64,
-    /// Smallest known round-trip time of receiver and sender, in microseconds.
+    /// The receiver's round-trip time, in microseconds.
     pub(super) rtt_micros: u64,
 }
 
@@ -210,9 +212,10 @@ impl AdaptiveAcks {
         }
         self.compressed += 1;
         if self.compressed_due.is_none() {
-            let part = Duration::from_nanos(1000 * pending.rtt_micros / COMPRESSION_PART);
+            let srtt = rtt.srtt().map_or(u64::MAX, Duration::as_nanos);
+            let part = Duration::from_nanos(srtt.min(pending.rtt_micros.saturating_mul(1000)) / COMPRESSION_PART);
             let wait = if part < self.settings.compression { part } else { self.settings.compression };
-            self.compressed_due = Some(now + wait + self.settings.compression_slack);
+            self.compressed_due = Some(now + wait + SLACK);
         }
         false
     }
@@ -265,8 +268,11 @@ impl AdaptiveAcks {
         compressed || delayed
     }
 
-    /// An ACK is sent.
-    pub(super) fn note_sent(&mut self) {
+    /// An ACK is sent; `scarce`: less than half of the buffer is free.
+    pub(super) fn note_sent(&mut self, scarce: bool) {
+        if scarce {
+            self.note_shortage();
+        }
         if self.scheduled && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {

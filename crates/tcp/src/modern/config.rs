@@ -25,6 +25,39 @@ pub enum ReceiveBuffer {
         /// Maximum size, in bytes.
         max: u64,
     },
+    /// A buffer that counts the memory of packets, and grows with the application's rate.
+    Memory {
+        /// Initial size, in bytes of memory.
+        initial: u64,
+        /// Maximum size, in bytes of memory.
+        max: u64,
+    },
+}
+
+/// When the receiver sends an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AckRules {
+    /// For every second full segment, or after a fixed delay (RFC 5681 §4.2).
+    EverySecond,
+    /// When the state of the connection suggests it.
+    Adaptive(AdaptiveAcks),
+}
+
+/// Settings of [`AckRules::Adaptive`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveAcks {
+    /// Longest delay of an ACK; [`Config::delayed_ack`] is the shortest.
+    pub delay_max: Duration,
+    /// Whether a step by which the receive window grows makes the next ACK immediate.
+    pub on_growth: bool,
+    /// Whether the last segment of a write is acknowledged as soon as the application has read everything.
+    pub on_read: bool,
+    /// Whether an end that answers data with data leaves ACKs to its answers.
+    pub interactive: bool,
+    /// Longest delay by which ACKs of out-of-order segments are compressed; zero: each has its ACK.
+    pub compression: Duration,
+    /// Largest number of ACKs that compression saves in a row.
+    pub compressed_max: u32,
 }
 
 /// Pacing of segments over the round trip.
@@ -71,7 +104,9 @@ pub struct Config {
     pub ecn: bool,
     /// The receive window.
     pub buffer: ReceiveBuffer,
-    /// Maximum delay of an ACK (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
+    /// When the receiver sends an ACK.
+    pub acks: AckRules,
+    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
     pub delayed_ack: Duration,
     /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
@@ -97,6 +132,8 @@ pub struct Config {
     pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
+    /// Time between two ticks of the clock at which timers expire; zero: timers are exact.
+    pub timer_tick: Duration,
     /// Initial sequence number.
     pub initial_sequence: u32,
     /// Value of the timestamp clock at the start of the run.
@@ -123,6 +160,7 @@ impl Default for Config {
             window_scaling: true,
             ecn: false,
             buffer: ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 },
+            acks: AckRules::EverySecond,
             delayed_ack: millis(40),
             quick_acks: 16,
             limited_transmit: true,
@@ -136,6 +174,7 @@ impl Default for Config {
             pacing: Pacing::Control,
             initial_pacing: false,
             rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200) },
+            timer_tick: Duration::ZERO,
             initial_sequence: 0,
             initial_timestamp: 0,
         }

@@ -23,7 +23,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Duration, Instant};
 
 use super::ranges::Range;
 
@@ -158,12 +158,12 @@ impl MemoryWindow {
         let whole = self.clamp.min(self.data_in(self.buffer));
         let segment = segment.min(whole).max(1);
         let scarce = free < whole / 2;
-        let free = free >> self.scale << self.scale;
+        let unit = 1 << self.scale;
+        let free = if scarce { free / unit * unit } else { free };
         if scarce && (free < whole / 16 || free < segment) {
             return (0, scarce);
         }
         let free = free.min(self.limit);
-        let unit = 1 << self.scale;
         let window = if self.scale > 0 {
             free.next_multiple_of(unit)
         } else if self.offered + segment <= free || self.offered > free {
@@ -176,9 +176,10 @@ impl MemoryWindow {
         (window, scarce)
     }
 
-    /// Whether the next ACK could offer the same window as the last.
-    pub(super) fn need_not_shrink(&self, segment: u64) -> bool {
-        self.target(segment).0 >= self.offered
+    /// Whether the next ACK would offer no smaller window than the last, and whether less than half of the buffer is free.
+    pub(super) fn outlook(&self, segment: u64) -> (bool, bool) {
+        let (window, scarce) = self.target(segment);
+        (window >= self.offered, scarce)
     }
 
     /// The window field of an ACK, and whether less than half of the buffer is free.
@@ -222,17 +223,23 @@ impl MemoryWindow {
         }
     }
 
-    /// A packet is stored; `above`: it is above a hole. Returns whether the window has grown.
-    pub(super) fn store(&mut self, data: u64, size: u64, segment: u64, above: bool) -> bool {
+    /// `data` bytes arrived in order in an IP packet of `size` bytes. Returns whether the window grows.
+    pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
         let memory = memory(size);
-        if above {
-            self.above.data += data;
-            self.above.memory += memory;
-        } else {
-            self.unread.push_back(Packet { data, memory });
-            self.unread_memory += memory;
-        }
-        (above || data >= SMALL) && self.grow(data, memory, segment)
+        self.unread.push_back(Packet { data, memory });
+        self.unread_memory += memory;
+        data >= SMALL && self.grow(data, memory, segment)
+    }
+
+    /// `data` bytes arrived above a hole, in an IP packet of `size` bytes. The buffer grows so that the window can hold the `span` from the
+    /// next expected position. Returns whether the window grows.
+    pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
+        let memory = memory(size);
+        self.above.data += data;
+        self.above.memory += memory;
+        let grows = self.grow(data, memory, segment);
+        self.enlarge(2 * self.per_round + span);
+        grows
     }
 
     fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
@@ -276,16 +283,11 @@ impl MemoryWindow {
         }
     }
 
-    /// Data above a hole enlarges the buffer, so that the window can hold it.
-    pub(super) fn make_room(&mut self, span: u64) {
-        self.enlarge(2 * self.per_round + span);
-    }
-
-    /// An arriving segment echoes a timestamp of this end, from `micros` ago.
-    pub(super) fn measure(&mut self, echo: u32, micros: u64) {
+    /// A full segment echoes a timestamp that this end sent `rtt` ago.
+    pub(super) fn measure(&mut self, echo: u32, rtt: Duration) {
         if self.last_echo != Some(echo) {
             self.last_echo = Some(echo);
-            self.smooth(micros, true);
+            self.smooth(micros(rtt), true);
         }
     }
 
@@ -303,12 +305,12 @@ impl MemoryWindow {
     }
 
     /// Data has arrived in order, up to `rcv_nxt` so far: measures the time in which a window of data arrives.
-    pub(super) fn fill(&mut self, now: Instant, rcv_nxt: u64) {
+    pub(super) fn advance(&mut self, now: Instant, rcv_nxt: u64) {
         if let Some((began, end)) = self.filling {
             if rcv_nxt < end {
                 return;
             }
-            self.smooth(micros_between(began, now).max(1), false);
+            self.smooth(micros(now.since(began)).max(1), false);
         }
         self.filling = Some((now, rcv_nxt + self.offered));
     }
@@ -332,7 +334,7 @@ impl MemoryWindow {
     /// Once per round trip, enlarges the buffer with the data read in it.
     fn tune(&mut self, now: Instant, read: u64) {
         let (began, before) = self.began;
-        if self.rtt == 0 || micros_between(began, now) < self.rtt / 8 {
+        if self.rtt == 0 || micros(now.since(began)) < self.rtt / 8 {
             return;
         }
         let copied = read - before;
@@ -351,13 +353,9 @@ impl MemoryWindow {
             self.clamp = self.data_in(buffer);
         }
     }
-
-    /// Whether the application has read everything that arrived in order and nothing waits above a hole.
-    pub(super) fn is_empty(&self) -> bool {
-        self.unread_memory + self.above.memory == 0
-    }
 }
 
-fn micros_between(began: Instant, now: Instant) -> u64 {
-    ((now.since(began).as_secs_f64() * 1e6 + 1e-3) as i64).cast_unsigned()
+/// Whole microseconds; a decimal time does not fall into the previous one.
+fn micros(span: Duration) -> u64 {
+    ((span.as_secs_f64() * 1e6 + 1e-3) as i64).cast_unsigned()
 }
