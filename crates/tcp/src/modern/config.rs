@@ -31,6 +31,8 @@ pub enum ReceiveBuffer {
         initial: u64,
         /// Maximum size, in bytes of memory.
         max: u64,
+        /// Upper bound of the first window, in bytes of data.
+        first_window: u64,
     },
 }
 
@@ -122,6 +124,8 @@ pub struct Config {
     pub undo: bool,
     /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
+    pub fin_alone: bool,
     /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
     pub abc_limit: Segments,
     /// Whether window and threshold are whole segments, and an ACK counts whole segments (Linux).
@@ -169,6 +173,7 @@ impl Default for Config {
             frto: true,
             undo: true,
             idle_restart: true,
+            fin_alone: false,
             abc_limit: 2.0,
             whole_segments: false,
             pacing: Pacing::Control,

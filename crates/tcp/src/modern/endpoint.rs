@@ -224,6 +224,11 @@ impl Endpoint {
         self.sender.unsent()
     }
 
+    /// Whether both SYNs are acknowledged.
+    pub(super) fn is_established(&self) -> bool {
+        self.handshake.stage == Stage::Established
+    }
+
     /// Whether the peer's FIN and all data before it have arrived.
     pub fn has_heard_fin(&self) -> bool {
         self.receiver.is_finished()

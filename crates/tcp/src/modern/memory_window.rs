@@ -62,6 +62,8 @@ pub(super) struct MemoryWindow {
     /// Size of the buffer, in bytes of memory.
     buffer: u64,
     max: u64,
+    /// Upper bound of the first window.
+    first: u64,
     ratio: u64,
     clamp: u64,
     limit: u64,
@@ -89,10 +91,11 @@ pub(super) struct MemoryWindow {
 }
 
 impl MemoryWindow {
-    pub(super) fn new(initial: u64, max: u64, mss: u64, scale: u8) -> Self {
+    pub(super) fn new((initial, max): (u64, u64), first: u64, mss: u64, scale: u8) -> Self {
         Self {
             buffer: initial.min(max),
             max,
+            first: first.min(u64::from(u16::MAX)),
             ratio: FIRST_RATIO,
             clamp: u64::MAX,
             limit: 0,
@@ -197,8 +200,9 @@ impl MemoryWindow {
     /// The window field of a SYN.
     pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
         let whole = self.data_in(self.buffer);
-        let rounded = if whole > self.mss { whole / self.mss * self.mss } else { whole };
-        let window = rounded.min(u64::from(u16::MAX));
+        let segments = |bytes: u64| if bytes > self.mss { bytes / self.mss * self.mss } else { bytes };
+        // A field of 65535 B need not be a whole number of segments.
+        let window = if self.first < u64::from(u16::MAX) { segments(whole.min(self.first)) } else { segments(whole).min(self.first) };
         (self.acked, self.offered) = (rcv_nxt, window);
         window as u16
     }

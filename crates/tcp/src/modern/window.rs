@@ -40,13 +40,13 @@ impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
         let (initial, max) = match config.buffer {
             ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
-            ReceiveBuffer::Autotuned { initial, max } | ReceiveBuffer::Memory { initial, max } => (initial, max),
+            ReceiveBuffer::Autotuned { initial, max } | ReceiveBuffer::Memory { initial, max, .. } => (initial, max),
         };
         // The smallest scale that can express the largest window.
         let least = (0..MAX_SCALE).find(|scale| u16::try_from(max >> scale).is_ok()).unwrap_or(MAX_SCALE);
         let (mss, scale) = (u64::from(config.mss), if config.window_scaling { least } else { 0 });
         match config.buffer {
-            ReceiveBuffer::Memory { .. } => Self::Memory(MemoryWindow::new(initial, max, mss, scale)),
+            ReceiveBuffer::Memory { first_window, .. } => Self::Memory(MemoryWindow::new((initial, max), first_window, mss, scale)),
             _ => Self::Data(DataWindow::new(initial, max, mss, scale)),
         }
     }
