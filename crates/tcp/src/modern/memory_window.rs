@@ -239,9 +239,9 @@ impl MemoryWindow {
     /// next expected position. Returns whether the window grows.
     pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
         let memory = memory(size);
+        let grows = self.grow(data, memory, segment);
         self.above.data += data;
         self.above.memory += memory;
-        let grows = self.grow(data, memory, segment);
         self.enlarge(2 * self.per_round + span);
         grows
     }
