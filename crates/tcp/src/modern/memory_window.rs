@@ -192,9 +192,9 @@ impl MemoryWindow {
         if window < current {
             window = current.next_multiple_of(1 << self.scale);
         }
-        window = window.min(u64::from(u16::MAX) << self.scale);
+        // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
-        ((window >> self.scale) as u16, scarce)
+        ((window >> self.scale).min(u64::from(u16::MAX)) as u16, scarce)
     }
 
     /// The window field of a SYN.
@@ -222,14 +222,16 @@ impl MemoryWindow {
         let ratio = (data * WHOLE / memory(size)).max(1);
         if ratio != self.ratio {
             self.ratio = ratio;
-            self.clamp = self.data_in(self.buffer);
-            self.limit = self.limit.max(self.offered.min(self.clamp));
+            let clamp = self.data_in(self.buffer);
+            self.limit = if clamp < self.clamp { self.limit.min(clamp) } else { self.limit.max(self.offered.min(clamp)) };
+            self.clamp = clamp;
         }
     }
 
     /// `data` bytes arrived in order in an IP packet of `size` bytes. Returns whether the window grows.
     pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
         let memory = memory(size);
+        self.make_room();
         self.unread.push_back(Packet { data, memory });
         self.unread_memory += memory;
         data >= SMALL && self.grow(data, memory, segment)
@@ -239,11 +241,20 @@ impl MemoryWindow {
     /// next expected position. Returns whether the window grows.
     pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
         let memory = memory(size);
+        self.make_room();
         let grows = self.grow(data, memory, segment);
         self.above.data += data;
         self.above.memory += memory;
         self.enlarge(2 * self.per_round + span);
         grows
+    }
+
+    /// An overfull buffer grows to what it holds; the clamp stays.
+    fn make_room(&mut self) {
+        let held = self.unread_memory + self.above.memory;
+        if held > self.buffer {
+            self.buffer = held.min(self.max);
+        }
     }
 
     fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
