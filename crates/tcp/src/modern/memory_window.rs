@@ -330,8 +330,8 @@ impl MemoryWindow {
         self.filling = Some((now, rcv_nxt + self.offered));
     }
 
-    /// The application has read `range`.
-    pub(super) fn read(&mut self, now: Instant, (start, end): Range) {
+    /// The application has read `range`. The next expected position is `rcv_nxt`, and data above a hole ends at `highest`.
+    pub(super) fn read(&mut self, now: Instant, (start, end): Range, (rcv_nxt, highest): (u64, u64)) {
         let mut position = start;
         while position < end {
             let Some(packet) = self.unread.front_mut() else { break };
@@ -342,20 +342,20 @@ impl MemoryWindow {
                 self.unread_memory -= packet.memory;
                 self.unread.pop_front();
             }
-            self.tune(now, position);
+            self.tune(now, position, (rcv_nxt, highest));
         }
     }
 
-    /// Once per round trip, enlarges the buffer with the data read in it.
-    fn tune(&mut self, now: Instant, read: u64) {
+    /// Once per round trip, enlarges the buffer with the data read in it, less the data that still waits to be read.
+    fn tune(&mut self, now: Instant, read: u64, (rcv_nxt, highest): (u64, u64)) {
         let (began, before) = self.began;
         if self.rtt == 0 || micros(now.since(began)) < self.rtt / 8 {
             return;
         }
-        let copied = read - before;
+        let copied = (read - before).saturating_sub(rcv_nxt.saturating_sub(read));
         if copied > self.per_round {
             let growth = 2 * copied * (copied - self.per_round) / self.per_round.max(1);
-            self.enlarge(2 * copied + 2 * growth);
+            self.enlarge(2 * copied + 2 * growth + highest.saturating_sub(rcv_nxt));
             self.per_round = copied;
         }
         self.began = (now, read);
