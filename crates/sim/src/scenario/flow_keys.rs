@@ -9,8 +9,8 @@ use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec,
-    ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost,
+    Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
@@ -122,7 +122,19 @@ fn modern(table: &Record) -> ModernHost {
             min: table.time("min_rto"),
             max: table.time("max_rto"),
             margin: table.time("rto_margin"),
+            per_round: table.flag("rto_per_round"),
         },
+        timer_tick: table.time("timer_tick"),
+        growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
+        gradual_marks: table.flag("gradual_marks"),
+        recover_again: table.flag("recover_again"),
+        probe_margins: ProbeMargins {
+            several: table.time("probe_margin"),
+            single: table.time(if table.field("probe_margin_single").given { "probe_margin_single" } else { "delayed_ack" }),
+        },
+        reordering_margin: table.time("reordering_margin"),
+        rtt_of_sacked: table.flag("rtt_of_sacked"),
+        lost_syns_tolerated: table.integer("lost_syns_tolerated").unwrap_or(0) as u32,
         ..ModernHost::default()
     }
 }

@@ -9,8 +9,8 @@ use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
-    ReceiveBuffer, Scenario, TraceKind,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost,
+    Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
@@ -183,6 +183,16 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "initial_rto": write_time(host.rto.initial),
         "max_rto": write_time(host.rto.max),
         "rto_margin": write_time(host.rto.margin),
+        "timer_tick": write_time(host.timer_tick),
+        "rto_per_round": host.rto.per_round,
+        "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
+        "gradual_marks": host.gradual_marks,
+        "recover_again": host.recover_again,
+        "probe_margin": write_time(host.probe_margins.several),
+        "probe_margin_single": write_time(host.probe_margins.single),
+        "reordering_margin": write_time(host.reordering_margin),
+        "rtt_of_sacked": host.rtt_of_sacked,
+        "lost_syns_tolerated": host.lost_syns_tolerated,
     });
     if let Json::Object(modern) = &mut modern {
         if let ReceiveBuffer::Memory { first_window, .. } = host.buffer {

@@ -21,7 +21,22 @@ fn settings(name: &str) -> Vec<[String; 3]> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 4] = ["whole_segments", "receive_buffer_unit", "acks", "fin"];
+const LINUX_ONLY: [&str; 14] = [
+    "whole_segments",
+    "growth",
+    "timer_tick",
+    "gradual_marks",
+    "recover_again",
+    "probe_margin",
+    "probe_margin_single",
+    "reordering_margin",
+    "rto_per_round",
+    "rtt_of_sacked",
+    "lost_syns_tolerated",
+    "receive_buffer_unit",
+    "acks",
+    "fin",
+];
 /// Settings that depend on `acks` and `receive_buffer_unit`, which the presets of Linux choose.
 const DEPENDENT: usize = 7;
 

@@ -284,6 +284,24 @@ static MODERN: &[Key] = &[
     key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first duplicate ACKs release new data (RFC 3042)."),
     key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937)."),
     key("tlp", Kind::Bool, Fallback::Bool(true), "Whether the sender sends tail loss probes (RFC 8985). Requires recovery rack."),
+    key(
+        "probe_margin",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Addition to the delay of a tail loss probe, 2 srtt, with several outstanding segments.",
+    ),
+    key(
+        "probe_margin_single",
+        DELAY,
+        Fallback::Absent("delayed_ack"),
+        "Addition to the delay of a tail loss probe with one outstanding segment, whose ACK the peer may delay (RFC 8985 §7.2).",
+    ),
+    key(
+        "reordering_margin",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).",
+    ),
     key("frto", Kind::Bool, Fallback::Bool(true), "Whether F-RTO detects spurious timeouts (RFC 5682)."),
     key(
         "undo",
@@ -318,6 +336,25 @@ static MODERN: &[Key] = &[
         "Whether window and threshold are whole segments, as in Linux: reductions are rounded down, and growth waits until it amounts to a segment.",
     ),
     key(
+        "growth",
+        Kind::Word(&["full", "flight"]),
+        Fallback::Text("full"),
+        "Which use of the window lets it grow. full: the window had no room for another segment (RFC 9002 §7.8). flight: the window was full at \
+         the end of the last transmission, or, in slow start, more than half of it was outstanding in the last round trip (Linux).",
+    ),
+    key(
+        "gradual_marks",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether an ECN echo reduces the window gradually over a round trip, by Proportional Rate Reduction, instead of at once.",
+    ),
+    key(
+        "recover_again",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
+    ),
+    key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
@@ -328,6 +365,32 @@ static MODERN: &[Key] = &[
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
     key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
+    key(
+        "timer_tick",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 s: \
+         timers are exact.",
+    ),
+    key(
+        "rto_per_round",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether the largest deviation of a round trip determines the timeout, and decays by a quarter in each round trip. Otherwise every \
+         sample changes the deviation (RFC 6298 §2.3).",
+    ),
+    key(
+        "rtt_of_sacked",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions.",
+    ),
+    key(
+        "lost_syns_tolerated",
+        Kind::Integer(0, 100),
+        Fallback::Integer(0),
+        "Number of lost SYNs that leave the initial window as it is (RFC 6928 §2: 0).",
+    ),
 ];
 
 static FLOW: &[Key] = &[

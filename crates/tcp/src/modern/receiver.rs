@@ -414,6 +414,7 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ticks::Ticks;
     use super::*;
 
     /// A receiver that expects position `first` and sends no quick ACKs.
@@ -431,7 +432,7 @@ mod tests {
     }
 
     fn rtt() -> Rtt {
-        Rtt::new(Config::default().rto)
+        Rtt::new(Config::default().rto, Ticks::default())
     }
 
     /// Receives `[start, end)`; returns the cumulative ACK and the SACK blocks.
