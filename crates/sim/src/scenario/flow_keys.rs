@@ -124,6 +124,7 @@ fn modern(table: &Record) -> ModernHost {
             margin: table.time("rto_margin"),
             per_round: table.flag("rto_per_round"),
         },
+        timer_tick: table.time("timer_tick"),
         growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
         gradual_marks: table.flag("gradual_marks"),
         recover_again: table.flag("recover_again"),

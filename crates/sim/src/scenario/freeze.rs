@@ -183,6 +183,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "initial_rto": write_time(host.rto.initial),
         "max_rto": write_time(host.rto.max),
         "rto_margin": write_time(host.rto.margin),
+        "timer_tick": write_time(host.timer_tick),
         "rto_per_round": host.rto.per_round,
         "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
         "gradual_marks": host.gradual_marks,

@@ -21,9 +21,10 @@ fn settings(name: &str) -> Vec<[String; 3]> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 13] = [
+const LINUX_ONLY: [&str; 14] = [
     "whole_segments",
     "growth",
+    "timer_tick",
     "gradual_marks",
     "recover_again",
     "probe_margin",

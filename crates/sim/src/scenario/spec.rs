@@ -366,6 +366,13 @@ static MODERN: &[Key] = &[
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
     key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
     key(
+        "timer_tick",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 s: \
+         timers are exact.",
+    ),
+    key(
         "rto_per_round",
         Kind::Bool,
         Fallback::Bool(false),

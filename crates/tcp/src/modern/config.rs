@@ -130,7 +130,7 @@ pub struct Config {
     pub buffer: ReceiveBuffer,
     /// When the receiver sends an ACK.
     pub acks: AckRules,
-    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
+    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     pub delayed_ack: Duration,
     /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
