@@ -218,16 +218,89 @@ static MODERN: &[Key] = &[
         Fallback::Text("6 MiB"),
         "Largest size to which the receive buffer grows with the application's read rate. A value up to receive_buffer keeps the size fixed.",
     ),
-    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681)."),
+    key(
+        "receive_buffer_unit",
+        Kind::Word(&["data", "memory"]),
+        Fallback::Text("data"),
+        "What the receive buffer counts. data: bytes of data. memory: bytes of memory, which a packet takes beyond its data.",
+    ),
+    key(
+        "receive_window_first",
+        Kind::Quantity(&unit::SIZE, BUFFER),
+        Fallback::Text("65535 B"),
+        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+    ),
+    key(
+        "acks",
+        Kind::Word(&["every_second", "adaptive"]),
+        Fallback::Text("every_second"),
+        "Rules of ACKs. every_second: every second full segment, or after delayed_ack. adaptive: with quick ACKs, and a delay \
+         between delayed_ack and delayed_ack_max.",
+    ),
+    key(
+        "delayed_ack",
+        TIMER,
+        Fallback::Text("40 ms"),
+        "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest.",
+    ),
+    key("delayed_ack_max", TIMER, Fallback::Text("200 ms"), "Longest delay of an ACK with adaptive acks."),
+    key(
+        "ack_on_growth",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether a step by which the receive window grows makes the next ACK immediate (adaptive acks, buffer of memory).",
+    ),
+    key(
+        "ack_on_read",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether the last segment of a write is acknowledged as soon as the application has read everything (adaptive acks).",
+    ),
+    key(
+        "ack_with_data",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether an end that answers data with data leaves ACKs to its answers (adaptive acks).",
+    ),
+    key(
+        "sack_compression",
+        DELAY,
+        Fallback::Text("1 ms"),
+        "Longest time for which ACKs of out-of-order segments wait for one another; 0 s: each has its ACK (adaptive acks).",
+    ),
+    key(
+        "sack_compression_max",
+        Kind::Integer(0, 1_000_000),
+        Fallback::Integer(44),
+        "Largest number of ACKs that compression saves in a row (adaptive acks).",
+    ),
     key(
         "quick_acks",
         Kind::Integer(0, 1_000_000),
         Fallback::Integer(16),
-        "Number of segments at the start that the receiver acknowledges at once. Afterwards it acknowledges every second full segment, or after the delay.",
+        "Number of segments at the start that the receiver acknowledges at once; with adaptive acks also after a pause, a duplicate, or a hole.",
     ),
     key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first duplicate ACKs release new data (RFC 3042)."),
     key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937)."),
     key("tlp", Kind::Bool, Fallback::Bool(true), "Whether the sender sends tail loss probes (RFC 8985). Requires recovery rack."),
+    key(
+        "probe_margin",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Addition to the delay of a tail loss probe, 2 srtt, with several outstanding segments.",
+    ),
+    key(
+        "probe_margin_single",
+        DELAY,
+        Fallback::Absent("delayed_ack"),
+        "Addition to the delay of a tail loss probe with one outstanding segment, whose ACK the peer may delay (RFC 8985 §7.2).",
+    ),
+    key(
+        "reordering_margin",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).",
+    ),
     key("frto", Kind::Bool, Fallback::Bool(true), "Whether F-RTO detects spurious timeouts (RFC 5682)."),
     key(
         "undo",
@@ -242,6 +315,14 @@ static MODERN: &[Key] = &[
         "Whether the window restarts after an idle time of one retransmission timeout (RFC 5681 §4.1).",
     ),
     key(
+        "fin",
+        Kind::Word(&["with_data", "alone"]),
+        Fallback::Text("with_data"),
+        "How a transfer that fits the first flight ends. with_data: its last segment carries the FIN, as if the application had closed \
+         before the segment left. alone: the application writes, and closes once the data has left, so that the FIN follows alone. The \
+         last segment of a longer transfer always carries the FIN.",
+    ),
+    key(
         "abc_limit",
         Kind::Integer(1, 1_000_000),
         Fallback::Integer(2),
@@ -254,6 +335,25 @@ static MODERN: &[Key] = &[
         "Whether window and threshold are whole segments, as in Linux: reductions are rounded down, and growth waits until it amounts to a segment.",
     ),
     key(
+        "growth",
+        Kind::Word(&["full", "flight"]),
+        Fallback::Text("full"),
+        "Which use of the window lets it grow. full: the window had no room for another segment (RFC 9002 §7.8). flight: the window was full at \
+         the end of the last transmission, or, in slow start, more than half of it was outstanding in the last round trip (Linux).",
+    ),
+    key(
+        "gradual_marks",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether an ECN echo reduces the window gradually over a round trip, by Proportional Rate Reduction, instead of at once.",
+    ),
+    key(
+        "recover_again",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
+    ),
+    key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
@@ -264,6 +364,32 @@ static MODERN: &[Key] = &[
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
     key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
+    key(
+        "timer_tick",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 s: \
+         timers are exact.",
+    ),
+    key(
+        "rto_per_round",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether the largest deviation of a round trip determines the timeout, and decays by a quarter in each round trip. Otherwise every \
+         sample changes the deviation (RFC 6298 §2.3).",
+    ),
+    key(
+        "rtt_of_sacked",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions.",
+    ),
+    key(
+        "lost_syns_tolerated",
+        Kind::Integer(0, 100),
+        Fallback::Integer(0),
+        "Number of lost SYNs that leave the initial window as it is (RFC 6928 §2: 0).",
+    ),
 ];
 
 static FLOW: &[Key] = &[

@@ -25,6 +25,41 @@ pub enum ReceiveBuffer {
         /// Maximum size, in bytes.
         max: u64,
     },
+    /// A buffer that counts the memory of packets, and grows with the application's rate.
+    Memory {
+        /// Initial size, in bytes of memory.
+        initial: u64,
+        /// Maximum size, in bytes of memory.
+        max: u64,
+        /// Upper bound of the first window, in bytes of data.
+        first_window: u64,
+    },
+}
+
+/// When the receiver sends an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AckRules {
+    /// For every second full segment, or after a fixed delay (RFC 5681 §4.2).
+    EverySecond,
+    /// When the state of the connection suggests it.
+    Adaptive(AdaptiveAcks),
+}
+
+/// Settings of [`AckRules::Adaptive`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveAcks {
+    /// Longest delay of an ACK; [`Config::delayed_ack`] is the shortest.
+    pub delay_max: Duration,
+    /// Whether a step by which the receive window grows makes the next ACK immediate.
+    pub on_growth: bool,
+    /// Whether the last segment of a write is acknowledged as soon as the application has read everything.
+    pub on_read: bool,
+    /// Whether an end that answers data with data leaves ACKs to its answers.
+    pub interactive: bool,
+    /// Longest delay by which ACKs of out-of-order segments are compressed; zero: each has its ACK.
+    pub compression: Duration,
+    /// Largest number of ACKs that compression saves in a row.
+    pub compressed_max: u32,
 }
 
 /// Pacing of segments over the round trip.
@@ -53,6 +88,28 @@ pub struct RtoBounds {
     /// Minimum distance from `srtt`; it replaces the clock granularity G of RFC 6298 §2.3. The default equals `min`, so that a delayed ACK
     /// on a steady path does not let the timer expire. Linux bounds the variance alike.
     pub margin: Duration,
+    /// Whether the largest deviation of a round trip counts, and decays slowly from one round trip to the next (Sarolahti and Kuznetsov,
+    /// 2002). Otherwise the deviation of every sample counts (RFC 6298 §2.3).
+    pub per_round: bool,
+}
+
+/// Which use of the congestion window lets it grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// The acknowledged data was sent while the window had no room for another segment (RFC 9002 §7.8).
+    Full,
+    /// The window was full at the end of the last transmission, or, in slow start, at least half of it was outstanding at the most in the
+    /// last round trip (Linux).
+    Flight,
+}
+
+/// Additions to the probe timeout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeMargins {
+    /// With several outstanding segments.
+    pub several: Duration,
+    /// With one outstanding segment, whose ACK the peer may delay. RFC 8985 §7.2: the peer's longest delay.
+    pub single: Duration,
 }
 
 /// Settings of an end host.
@@ -71,7 +128,9 @@ pub struct Config {
     pub ecn: bool,
     /// The receive window.
     pub buffer: ReceiveBuffer,
-    /// Maximum delay of an ACK (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
+    /// When the receiver sends an ACK.
+    pub acks: AckRules,
+    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     pub delayed_ack: Duration,
     /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
@@ -87,6 +146,8 @@ pub struct Config {
     pub undo: bool,
     /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
+    pub fin_alone: bool,
     /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
     pub abc_limit: Segments,
     /// Whether window and threshold are whole segments, and an ACK counts whole segments (Linux).
@@ -97,6 +158,23 @@ pub struct Config {
     pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
+    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions.
+    pub rtt_of_sacked: bool,
+    /// Whether a loss among the data sent during recovery begins another recovery and reduces the window again although it is already
+    /// repaired. Evidence against the second reduction then counts the retransmissions in flight at its start.
+    pub recover_again: bool,
+    /// Whether an ECN echo reduces the window gradually, by PRR, over the round trip (Linux, state CWR). Otherwise the window shrinks at once.
+    pub gradual_marks: bool,
+    /// Which use of the window lets it grow.
+    pub growth: Growth,
+    /// Time between two ticks of the clock at which timers expire; zero: timers are exact.
+    pub timer_tick: Duration,
+    /// Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).
+    pub reordering_margin: Duration,
+    /// Addition to the probe timeout of twice `srtt` (RFC 8985 §7.2).
+    pub probe_margins: ProbeMargins,
+    /// Number of SYNs that may be lost before the initial window becomes the loss window (RFC 6928 §2: none).
+    pub lost_syns_tolerated: u32,
     /// Initial sequence number.
     pub initial_sequence: u32,
     /// Value of the timestamp clock at the start of the run.
@@ -123,6 +201,7 @@ impl Default for Config {
             window_scaling: true,
             ecn: false,
             buffer: ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 },
+            acks: AckRules::EverySecond,
             delayed_ack: millis(40),
             quick_acks: 16,
             limited_transmit: true,
@@ -131,11 +210,20 @@ impl Default for Config {
             frto: true,
             undo: true,
             idle_restart: true,
+            fin_alone: false,
             abc_limit: 2.0,
             whole_segments: false,
             pacing: Pacing::Control,
             initial_pacing: false,
-            rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200) },
+            rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200), per_round: false },
+            rtt_of_sacked: false,
+            recover_again: false,
+            gradual_marks: false,
+            growth: Growth::Full,
+            timer_tick: Duration::ZERO,
+            reordering_margin: Duration::ZERO,
+            probe_margins: ProbeMargins { several: Duration::ZERO, single: millis(40) },
+            lost_syns_tolerated: 0,
             initial_sequence: 0,
             initial_timestamp: 0,
         }

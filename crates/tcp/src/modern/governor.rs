@@ -10,9 +10,20 @@ use ackclock_core::cc::{CongestionControl, Phase, Window};
 use ackclock_core::events::{Ack, Cause, CongestionEvent, Established, Lost, Sent};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
-use super::config::{Config, Pacing};
+use super::config::{Config, Growth, Pacing};
 use crate::first_flight::FirstFlight;
 use crate::slow_start_exit::{ExitReason, SlowStartExit};
+
+/// The use of the window by the data that was last sent, once per window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// Whether the window was full at the end of a transmission.
+    full: bool,
+    /// Outstanding segments at the most.
+    most: u32,
+    /// The window ends when all data below this position is acknowledged.
+    until: u64,
+}
 
 /// The congestion control of a sender.
 #[derive(Debug)]
@@ -20,13 +31,15 @@ pub(super) struct Governor {
     control: Box<dyn CongestionControl>,
     /// The window after the last event.
     window: Window,
-    /// The window in bytes.
+    /// The window in units.
     cwnd: u64,
     phase: Phase,
     /// Sender maximum segment size in bytes (RFC 5681 §2), without the options that every segment carries.
     smss: u64,
     /// Data sent below this position filled the congestion window.
     limited_until: u64,
+    /// The use of the window, if it decides about growth.
+    usage: Option<Usage>,
     /// Whether the control paces.
     paces: bool,
     /// When the control's timer expires; `Instant::MAX`: never.
@@ -57,6 +70,7 @@ impl Governor {
             phase: control.phase(),
             smss: u64::from(config.mss),
             limited_until: 0,
+            usage: (config.growth == Growth::Flight).then(Usage::default),
             paces: control.paces(),
             timer: Instant::MAX,
             pacing: config.pacing,
@@ -97,7 +111,8 @@ impl Governor {
     /// Reads the control's outputs.
     fn refresh(&mut self) {
         (self.window, self.phase) = (self.control.window(), self.control.phase());
-        self.cwnd = ((self.window.cwnd * self.smss as f64) as u64).max(self.smss);
+        let unit = self.unit();
+        self.cwnd = ((self.window.cwnd * unit as f64) as u64).max(unit);
         self.largest = self.largest.max(self.window.cwnd);
         if self.paces {
             self.timer = self.control.timer().unwrap_or(Instant::MAX);
@@ -114,9 +129,14 @@ impl Governor {
         self.window
     }
 
-    /// The window in bytes, at least one segment.
+    /// The window in units, at least one segment.
     pub(super) fn cwnd(&self) -> u64 {
         self.cwnd
+    }
+
+    /// A full segment in the units in which windows and the pipe are counted: segments, if the host has whole segments, or else bytes.
+    pub(super) fn unit(&self) -> u64 {
+        if self.whole_segments { 1 } else { self.smss }
     }
 
     /// The largest window so far.
@@ -159,9 +179,20 @@ impl Governor {
         self.control.holds_back()
     }
 
-    /// Whether the data sent from `una` on filled the window.
+    /// Whether the use of the window by the data from `una` on lets it grow.
     pub(super) fn was_limited(&self, una: u64) -> bool {
-        una < self.limited_until
+        let Some(usage) = &self.usage else { return una < self.limited_until };
+        usage.full || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(usage.most)
+    }
+
+    /// A transmission of new data is over, or the window is full: `outstanding` segments, all data below `una` acknowledged and below `nxt`
+    /// sent.
+    pub(super) fn note_usage(&mut self, full: bool, outstanding: usize, (una, nxt): (u64, u64)) {
+        if let Some(usage) = &mut self.usage
+            && (una >= usage.until || full || !usage.full && outstanding as u32 > usage.most)
+        {
+            *usage = Usage { full, most: outstanding as u32, until: nxt };
+        }
     }
 
     /// The data sent below `nxt` has filled the window.
@@ -174,12 +205,8 @@ impl Governor {
         self.whole_segments
     }
 
-    /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one. With whole
-    /// segments a part of a segment counts as one.
+    /// RFC 3465 §2.2 and §2.3: the segments that an ACK of `bytes` counts; in slow start at most L, after a timeout at most one.
     pub(super) fn counted(&self, bytes: u64, timed_out: bool) -> Segments {
-        if self.whole_segments {
-            return (bytes.div_ceil(self.smss) as Segments).min(self.abc_limit);
-        }
         let segments = self.segments(bytes);
         match self.phase {
             Phase::Avoidance => segments,

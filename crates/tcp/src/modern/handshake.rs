@@ -8,6 +8,7 @@ use ackclock_core::units::{Duration, Instant};
 use super::config::{Config, Recovery, TIMESTAMPS};
 use super::paws;
 use super::segment::{Flags, Options, Segment};
+use super::ticks::Ticks;
 
 /// Segment size of a peer that sends no MSS option (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
@@ -63,6 +64,7 @@ pub(super) struct Handshake {
     sent: u32,
     sent_at: Instant,
     deadline: Option<Instant>,
+    ticks: Ticks,
 }
 
 impl Handshake {
@@ -87,6 +89,7 @@ impl Handshake {
             sent: 0,
             sent_at: Instant::ZERO,
             deadline: None,
+            ticks: Ticks::new(config.timer_tick),
         }
     }
 
@@ -133,7 +136,7 @@ impl Handshake {
 
     /// Records the transmission of a SYN or SYN-ACK, which is retransmitted after `timeout`.
     pub(super) fn note_sent(&mut self, now: Instant, timeout: Duration) {
-        (self.due, self.sent_at, self.deadline) = (false, now, Some(now + timeout));
+        (self.due, self.sent_at, self.deadline) = (false, now, Some(self.ticks.expiry(now, timeout)));
         self.sent += 1;
     }
 

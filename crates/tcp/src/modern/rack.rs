@@ -9,6 +9,8 @@ use super::scoreboard::{Scoreboard, SentSegment};
 
 /// Number of SACKed segments that ends the allowance for reordering (RFC 8985 §6.2 step 4).
 const DUP_THRESH: u32 = 3;
+/// Largest extent of reordering (Linux ip-sysctl, `tcp_max_reordering`).
+const MAX_EXTENT: u32 = 300;
 /// Number of recoveries for which a wider reordering window persists (RFC 8985 §6.2 step 4).
 const PERSIST: u32 = 16;
 
@@ -32,7 +34,10 @@ pub(super) struct Rack {
     rtt: Duration,
     /// Highest end of a delivered segment.
     fack: u64,
-    reordering_seen: bool,
+    /// Number of segments that have arrived out of order.
+    reordering_seen: u32,
+    /// The farthest distance in segments from such a segment to the highest one delivered before; at least the threshold of duplicate ACKs.
+    extent: u32,
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
     /// A D-SACK has widened the window; no other widens it until `SND.UNA` reaches this position.
@@ -50,7 +55,8 @@ impl Default for Rack {
             newest: None,
             rtt: Duration::ZERO,
             fack: 0,
-            reordering_seen: false,
+            reordering_seen: 0,
+            extent: DUP_THRESH,
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
             dsack_round: None,
@@ -59,16 +65,24 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2 steps 2 and 3: a segment was delivered. `original`: the ACK echoes a timestamp older than the segment's last
-    /// transmission.
-    pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
-        if segment.end > self.fack {
-            self.fack = segment.end;
-        } else if segment.end < self.fack && !segment.retransmitted {
-            self.reordering_seen = true;
+    /// RFC 8985 §6.2 step 3: segments were delivered, in ascending order; detects reordering, whose extent is counted in segments of `smss`
+    /// bytes.
+    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], smss: u64) {
+        for segment in delivered {
+            if segment.end > self.fack {
+                self.fack = segment.end;
+            } else if segment.end < self.fack && !segment.retransmitted {
+                self.reordering_seen += 1;
+                let extent = (self.fack - segment.start).div_ceil(smss) as u32;
+                self.extent = self.extent.max(extent.min(MAX_EXTENT));
+            }
         }
+    }
+
+    /// RFC 8985 §6.2 step 2: a segment was delivered. `original`: the ACK echoes a timestamp older than the segment's last transmission.
+    pub(super) fn deliver(&mut self, now: Instant, segment: &SentSegment, original: bool, min_rtt: Option<Duration>) {
         let rtt = now.since(segment.sent_at());
-        // Step 2: the ACK of a retransmitted segment may be caused by the original.
+        // The ACK of a retransmitted segment may be caused by the original.
         if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
@@ -96,7 +110,7 @@ impl Rack {
 
     /// RFC 8985 §6.2 step 4, second part: the reordering window.
     fn reo_wnd(&self, board: &Scoreboard, at: &Conditions) -> Duration {
-        if !self.reordering_seen && (at.recovering || board.sacked_segments() >= DUP_THRESH) {
+        if self.reordering_seen == 0 && (at.recovering || board.sacked_segments() >= DUP_THRESH) {
             return Duration::ZERO;
         }
         let Some(min_rtt) = at.min_rtt else { return Duration::ZERO };
@@ -124,8 +138,13 @@ impl Rack {
         self.reo_wnd_mult
     }
 
-    /// Whether segments have arrived out of order.
-    pub(super) fn has_seen_reordering(&self) -> bool {
+    /// Number of segments that have arrived out of order.
+    pub(super) fn reordering_seen(&self) -> u32 {
         self.reordering_seen
+    }
+
+    /// The extent of reordering in segments, at least the threshold of duplicate ACKs.
+    pub(super) fn extent(&self) -> u32 {
+        self.extent
     }
 }

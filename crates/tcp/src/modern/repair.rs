@@ -16,6 +16,8 @@ pub(super) const DUP_THRESH: u32 = 3;
 pub(super) enum Phase {
     /// No recovery.
     Open,
+    /// No recovery, but the window is being reduced gradually after a mark.
+    Reduction,
     /// Fast recovery, after duplicate ACKs, SACK or RACK.
     Fast,
     /// Recovery after an expired retransmission timer.
@@ -49,7 +51,7 @@ pub(super) struct Repair {
     /// First unacknowledged position when the timer last expired.
     timeout_una: u64,
     dupacks: u32,
-    /// NewReno: bytes by which duplicate ACKs inflate the window.
+    /// NewReno: units by which duplicate ACKs inflate the window.
     inflation: u64,
     prr: Option<Prr>,
     force: Force,
@@ -96,7 +98,22 @@ impl Repair {
 
     /// Whether no recovery is in progress.
     pub(super) fn is_open(&self) -> bool {
-        self.phase == Phase::Open
+        matches!(self.phase, Phase::Open | Phase::Reduction)
+    }
+
+    /// Begins a gradual reduction by `prr`, which ends when data beyond `nxt` is acknowledged.
+    pub(super) fn begin_reduction(&mut self, nxt: u64, prr: Prr) {
+        (self.phase, self.point, self.prr) = (Phase::Reduction, nxt, Some(prr));
+    }
+
+    /// Whether a gradual reduction ends with an ACK of all data below `una`.
+    pub(super) fn ends_reduction(&self, una: u64) -> bool {
+        self.phase == Phase::Reduction && una > self.point
+    }
+
+    /// Removes the state of the gradual reduction that recovery continues.
+    pub(super) fn take_reduction(&mut self) -> Option<Prr> {
+        if self.phase == Phase::Reduction { self.prr.take() } else { None }
     }
 
     /// Removes and returns the forced transmission.
@@ -129,12 +146,12 @@ impl Repair {
     pub(super) fn is_loss_by_duplicates(&self, una: u64) -> bool {
         // NewReno: a segment sent before the last recovery starts no new one.
         let beyond = self.method != Recovery::NewReno || self.point == 0 || una > self.point;
-        self.phase == Phase::Open && self.method != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond
+        self.is_open() && self.method != Recovery::Rack && self.dupacks >= DUP_THRESH && beyond
     }
 
     /// Begins fast recovery.
     pub(super) fn begin_fast(&mut self, una: u64, nxt: u64) {
-        (self.phase, self.point) = (Phase::Fast, nxt);
+        (self.phase, self.point, self.prr) = (Phase::Fast, nxt, None);
         self.forget_next_seg(una);
     }
 
@@ -152,7 +169,7 @@ impl Repair {
 
     /// Whether all data outstanding at the start of recovery is acknowledged.
     pub(super) fn is_complete(&self, una: u64) -> bool {
-        self.phase != Phase::Open && una >= self.point
+        !self.is_open() && una >= self.point
     }
 
     /// Whether the timer has already expired for the same first unacknowledged segment.
@@ -167,21 +184,21 @@ impl Repair {
 
     /// An ACK has arrived in fast recovery.
     pub(super) fn deliver(&mut self, progress: Progress) {
-        if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
+        if let (Some(prr), Phase::Fast | Phase::Reduction) = (&mut self.prr, self.phase) {
             prr.deliver(progress);
         }
     }
 
     /// Data was sent.
     pub(super) fn send(&mut self, bytes: u64) {
-        if let (Some(prr), Phase::Fast) = (&mut self.prr, self.phase) {
+        if let (Some(prr), Phase::Fast | Phase::Reduction) = (&mut self.prr, self.phase) {
             prr.send(bytes);
         }
     }
 
     /// A duplicate ACK inflates the window.
-    pub(super) fn inflate(&mut self, bytes: u64) {
-        self.inflation += bytes;
+    pub(super) fn inflate(&mut self, units: u64) {
+        self.inflation += units;
     }
 
     /// A partial ACK of `acked` bytes removes inflation; returns the bytes by which the window itself must shrink.
@@ -191,10 +208,15 @@ impl Repair {
         excess
     }
 
-    /// The congestion window in force, if the control's window is `cwnd` bytes.
+    /// Whether the window is being reduced gradually.
+    pub(super) fn reduces(&self) -> bool {
+        self.prr.is_some() && matches!(self.phase, Phase::Fast | Phase::Reduction)
+    }
+
+    /// The congestion window in force, if the control's window is `cwnd` units and a full segment has `smss`.
     pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
         match (&self.prr, self.phase) {
-            (Some(prr), Phase::Fast) => prr.cwnd(),
+            (Some(prr), Phase::Fast | Phase::Reduction) => prr.cwnd(),
             (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit => {
                 // RFC 3042: without SACK each of the first two duplicate ACKs releases a new segment. With SACK the pipe shrinks instead.
                 cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
@@ -203,9 +225,16 @@ impl Repair {
         }
     }
 
-    /// The pipe. Outside recovery and without limited transmit, SACKed bytes count as well, so that SACK blocks release no new data.
-    pub(super) fn pipe(&self, board: &Scoreboard) -> u64 {
-        if self.limited_transmit || self.phase != Phase::Open { board.pipe() } else { board.pipe() + board.sacked_bytes() }
+    /// The pipe, in segments if `whole`. Outside recovery and without limited transmit, SACKed data counts as well, so that SACK blocks
+    /// release no new data.
+    pub(super) fn pipe(&self, board: &Scoreboard, whole: bool) -> u64 {
+        let counts = self.limited_transmit || !self.is_open();
+        if whole {
+            let sacked = if counts { 0 } else { board.sacked_segments() };
+            u64::from(board.pipe_segments() + sacked)
+        } else {
+            board.pipe() + if counts { 0 } else { board.sacked_bytes() }
+        }
     }
 
     /// RFC 6675 §4, `NextSeg`, rules 3 and 4; they apply only to that RFC's recovery.

@@ -10,6 +10,7 @@
 use ackclock_core::units::Duration;
 
 use super::config::RtoBounds;
+use super::ticks::Ticks;
 
 /// Gain of `srtt` (RFC 6298 §2.3).
 const ALPHA: f64 = 1.0 / 8.0;
@@ -36,21 +37,78 @@ pub(super) struct Rtt {
     bounds: RtoBounds,
     /// Number of doublings.
     backoff: u32,
+    /// The clock of the timers, to whose ticks the timeout is rounded up.
+    ticks: Ticks,
+    /// The deviation in force, if it changes once a round trip.
+    held: Option<Held>,
+}
+
+/// The deviation of the timeout, in seconds: the largest of a round trip counts at once, and decays by a quarter of the difference in each
+/// round trip (Sarolahti and Kuznetsov, *Congestion Control in Linux TCP*, USENIX 2002, §3.3).
+#[derive(Clone, Debug)]
+struct Held {
+    /// Four deviations, as in the timeout.
+    variance: f64,
+    /// The largest in the present round trip.
+    largest: f64,
+    /// The smallest that counts.
+    least: f64,
+    /// The round trip ends when all data below this position is acknowledged.
+    end: u64,
+}
+
+impl Held {
+    /// Adds a sample; returns `srtt` with its deviation, and the timeout.
+    fn measure(&mut self, smoothed: Option<(f64, f64)>, sample: f64, (una, nxt): (u64, u64)) -> ((f64, f64), f64) {
+        let Some((mut srtt, mut deviation)) = smoothed else {
+            self.variance = (2.0 * sample).max(self.least);
+            (self.largest, self.end) = (self.variance, nxt);
+            return ((sample, sample / 2.0), sample + self.variance);
+        };
+        let error = sample - srtt;
+        srtt += ALPHA * error;
+        let excess = error.abs() - deviation;
+        // A falling round-trip time hardly raises the deviation.
+        let gain = if error < 0.0 && excess > 0.0 { BETA / 8.0 } else { BETA };
+        deviation += gain * excess;
+        self.largest = self.largest.max(K * deviation);
+        self.variance = self.variance.max(self.largest);
+        if una > self.end {
+            self.variance -= (self.variance - self.largest) / 4.0;
+            (self.largest, self.end) = (self.least, nxt);
+        }
+        ((srtt, deviation), srtt + self.variance)
+    }
 }
 
 impl Rtt {
     /// An estimator without a measurement.
-    pub(super) fn new(bounds: RtoBounds) -> Self {
-        let mut rtt = Self { bounds, smoothed: None, latest: None, min: None, backoff: 0, timeout: Duration::ZERO, base: bounds.initial };
+    pub(super) fn new(bounds: RtoBounds, ticks: Ticks) -> Self {
+        let (timeout, base) = (Duration::ZERO, bounds.initial);
+        let least = bounds.margin.as_secs_f64();
+        let held = bounds.per_round.then_some(Held { variance: least, largest: least, least, end: 0 });
+        let mut rtt = Self { bounds, smoothed: None, latest: None, min: None, backoff: 0, timeout, base, ticks, held };
         rtt.double();
         rtt
     }
 
-    /// Adds a round-trip time sample.
+    /// Adds a round-trip time sample that belongs to no round trip.
+    #[cfg(test)]
     pub(super) fn measure(&mut self, rtt: Duration) {
+        self.measure_at(rtt, (0, 0));
+    }
+
+    /// Adds a round-trip time sample. `una`, `nxt`: first unacknowledged and next new position.
+    pub(super) fn measure_at(&mut self, rtt: Duration, (una, nxt): (u64, u64)) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
         let sample = rtt.as_secs_f64();
+        if let Some(held) = &mut self.held {
+            let (smoothed, timeout) = held.measure(self.smoothed, sample, (una, nxt));
+            self.smoothed = Some(smoothed);
+            self.base = self.ticks.round_up(Duration::from_secs_f64(timeout)).max(self.bounds.min);
+            return self.double();
+        }
         let (srtt, rttvar) = match self.smoothed {
             // RFC 6298 §2.2.
             None => (sample, sample / 2.0),
@@ -59,7 +117,8 @@ impl Rtt {
         };
         self.smoothed = Some((srtt, rttvar));
         // RFC 6298 §2.3 and §2.4.
-        self.base = Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64())).max(self.bounds.min);
+        let timeout = Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64()));
+        self.base = self.ticks.round_up(timeout).max(self.bounds.min);
         self.double();
     }
 
@@ -135,7 +194,7 @@ mod tests {
     }
 
     fn rtt(margin: u64) -> Rtt {
-        Rtt::new(RtoBounds { margin: millis(margin), ..Config::default().rto })
+        Rtt::new(RtoBounds { margin: millis(margin), ..Config::default().rto }, Ticks::default())
     }
 
     #[test]
@@ -161,6 +220,21 @@ mod tests {
             steady.measure(millis(300));
         }
         assert_eq!(nanos(&steady).1, 500_000_000, "the deviation has vanished, the margin remains");
+    }
+
+    #[test]
+    fn the_deviation_in_force_decays_once_a_round_trip() {
+        let bounds = RtoBounds { margin: millis(200), per_round: true, ..Config::default().rto };
+        let mut rtt = Rtt::new(bounds, Ticks::default());
+        rtt.measure_at(millis(300), (1, 1));
+        assert_eq!(nanos(&rtt).1, 900_000_000, "twice the first sample");
+        for una in 2..=20 {
+            rtt.measure_at(millis(300), (una, 21));
+        }
+        assert_eq!(nanos(&rtt).1, 900_000_000, "the first deviation still counts");
+        rtt.measure_at(millis(300), (22, 41));
+        // The largest deviation since the second sample was 4 · 84.375 = 337.5 ms: 600 − (600 − 337.5) / 4.
+        assert_eq!(nanos(&rtt).1, 834_375_000);
     }
 
     #[test]

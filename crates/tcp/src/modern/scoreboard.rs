@@ -59,19 +59,6 @@ impl SentSegment {
     }
 }
 
-/// Numbers of outstanding segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Census {
-    /// All.
-    pub(super) outstanding: u32,
-    /// SACKed.
-    pub(super) sacked: u32,
-    /// Marked as lost, whether or not they were sent again.
-    pub(super) lost: u32,
-    /// With an outstanding retransmission.
-    pub(super) copied: u32,
-}
-
 /// A transmission; outdated once its segment is retransmitted or delivered.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
@@ -88,6 +75,8 @@ pub(super) struct Scoreboard {
     lost_bytes: u64,
     copied_bytes: u64,
     sacked_segments: u32,
+    lost_segments: u32,
+    copied_segments: u32,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -109,9 +98,29 @@ impl Scoreboard {
         self.flight - self.sacked_bytes - self.lost_bytes + self.copied_bytes
     }
 
+    /// Estimated segments in the network.
+    pub(super) fn pipe_segments(&self) -> u32 {
+        self.segments.len() as u32 - self.sacked_segments - self.lost_segments + self.copied_segments
+    }
+
+    /// Segments marked as lost, whether or not they were sent again.
+    pub(super) fn lost_segments(&self) -> u32 {
+        self.lost_segments
+    }
+
+    /// Outstanding retransmissions.
+    pub(super) fn copied_segments(&self) -> u32 {
+        self.copied_segments
+    }
+
     /// Bytes sent and not cumulatively acknowledged (RFC 5681 §2).
     pub(super) fn flight_size(&self) -> u64 {
         self.flight
+    }
+
+    /// Outstanding segments; a FIN that travels alone is one.
+    pub(super) fn segments(&self) -> usize {
+        self.segments.len()
     }
 
     /// Bytes of the flight that are not SACKed.
@@ -127,17 +136,6 @@ impl Scoreboard {
     /// SACKed segments above the cumulative ACK.
     pub(super) fn sacked_segments(&self) -> u32 {
         self.sacked_segments
-    }
-
-    /// The outstanding segments by their marks.
-    pub(super) fn census(&self) -> Census {
-        let count = |pick: fn(&SentSegment) -> bool| self.segments.iter().filter(|it| pick(it)).count() as u32;
-        Census {
-            outstanding: self.segments.len() as u32,
-            sacked: self.sacked_segments,
-            lost: count(|it| it.lost),
-            copied: count(|it| it.copied),
-        }
     }
 
     /// The end of the highest SACKed range.
@@ -183,8 +181,8 @@ impl Scoreboard {
         self.flight += end - start;
     }
 
-    /// Records the retransmission of a segment or a part of it.
-    pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot) {
+    /// Records the retransmission of a segment or a part of it; `counts`: it counts in the pipe even if the segment is not marked as lost.
+    pub(super) fn resend(&mut self, (start, end): Range, snapshot: Snapshot, counts: bool) {
         if self.segment_at(start).is_some_and(|segment| (segment.start, segment.end) != (start, end)) {
             self.split(start);
             self.split(end);
@@ -195,9 +193,10 @@ impl Scoreboard {
         }
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = &mut self.segments[index];
-        if !segment.copied {
+        if !segment.copied && (segment.lost || counts) {
             segment.copied = true;
             self.copied_bytes += segment.end - segment.start;
+            self.copied_segments += 1;
         }
         segment.snapshot = snapshot;
         segment.retransmitted = true;
@@ -296,6 +295,8 @@ impl Scoreboard {
         self.sacked_segments -= u32::from(segment.sacked);
         self.lost_bytes -= count(segment.lost);
         self.copied_bytes -= count(segment.copied);
+        self.lost_segments -= u32::from(segment.lost);
+        self.copied_segments -= u32::from(segment.copied);
         if segment.waits() {
             self.stop_waiting(segment.start);
         }
@@ -311,6 +312,8 @@ impl Scoreboard {
         self.segments[index].end = position;
         self.segments.insert(index + 1, SentSegment { start: position, ..segment });
         self.sacked_segments += u32::from(segment.sacked);
+        self.lost_segments += u32::from(segment.lost);
+        self.copied_segments += u32::from(segment.copied);
         if segment.waits() {
             self.wait(position);
         }
@@ -367,10 +370,12 @@ impl Scoreboard {
         if segment.copied {
             segment.copied = false;
             self.copied_bytes -= segment.len();
+            self.copied_segments -= 1;
         }
         if !segment.lost {
             segment.lost = true;
             self.lost_bytes += segment.len();
+            self.lost_segments += 1;
         }
         let segment = *segment;
         self.wait(segment.start);
@@ -394,7 +399,7 @@ impl Scoreboard {
             segment.lost = false;
         }
         self.by_time.make_contiguous().sort_by_key(|transmission| transmission.number);
-        self.lost_bytes = 0;
+        (self.lost_bytes, self.lost_segments) = (0, 0);
         self.waiting.clear();
     }
 
@@ -492,6 +497,8 @@ impl Scoreboard {
             && self.sacked_segments as usize == self.segments.iter().filter(|it| it.sacked).count()
             && self.lost_bytes == sum(|it| it.lost)
             && self.copied_bytes == sum(|it| it.copied)
+            && self.lost_segments as usize == self.segments.iter().filter(|it| it.lost).count()
+            && self.copied_segments as usize == self.segments.iter().filter(|it| it.copied).count()
             && self.sacked_bytes + self.lost_bytes <= self.flight_size()
             && self.segments.iter().all(|it| !it.sacked || !it.lost && !it.copied)
     }

@@ -2,6 +2,8 @@
 
 use ackclock_core::units::{Duration, Instant};
 
+use super::ticks::Ticks;
+
 /// A timer of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
@@ -26,17 +28,19 @@ const MAX_PERSIST_BACKOFF: u32 = 16;
 pub(super) struct Timers {
     /// Indexed by [`Timer`]; `Instant::MAX`: not set.
     due: [Instant; COUNT],
+    /// When the retransmission timer would expire without ticks.
+    rto: Instant,
+    ticks: Ticks,
     /// Number of expiries of the persist timer.
     persist_backoff: u32,
 }
 
-impl Default for Timers {
-    fn default() -> Self {
-        Self { due: [Instant::MAX; COUNT], persist_backoff: 0 }
-    }
-}
-
 impl Timers {
+    /// Timers that expire at `ticks`, except that of the pacer; none is set.
+    pub(super) fn new(ticks: Ticks) -> Self {
+        Self { due: [Instant::MAX; COUNT], rto: Instant::MAX, ticks, persist_backoff: 0 }
+    }
+
     /// The earliest deadline; `Instant::MAX`: no timer is set.
     pub(super) fn next(&self) -> Instant {
         self.due.iter().copied().fold(Instant::MAX, Instant::min)
@@ -52,8 +56,31 @@ impl Timers {
         self.due(timer) < Instant::MAX
     }
 
+    /// Sets a timer to an exact time.
     pub(super) fn set(&mut self, timer: Timer, at: Instant) {
         self.due[timer as usize] = at;
+    }
+
+    /// Starts a timer.
+    pub(super) fn start(&mut self, timer: Timer, now: Instant, delay: Duration) {
+        self.set(timer, self.ticks.expiry(now, delay));
+    }
+
+    /// Starts the retransmission timer.
+    pub(super) fn start_rto(&mut self, now: Instant, timeout: Duration) {
+        self.rto = now + timeout;
+        self.start(Timer::Rto, now, timeout);
+    }
+
+    /// Starts a timer that waits until `at`.
+    pub(super) fn start_until(&mut self, timer: Timer, now: Instant, at: Instant) {
+        self.set(timer, self.ticks.expiry_of(now, at));
+    }
+
+    /// Starts the probe timer, which does not expire after the retransmission timer.
+    pub(super) fn start_probe(&mut self, now: Instant, timeout: Duration) {
+        let most = if self.is_set(Timer::Rto) { self.rto } else { Instant::MAX };
+        self.start_until(Timer::Probe, now, (now + timeout).min(most));
     }
 
     /// Stops a timer.
@@ -84,7 +111,7 @@ impl Timers {
 
     /// Stops all timers at the end of the connection.
     pub(super) fn stop(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.ticks);
     }
 
     /// Stops the persist timer and resets its backoff.
@@ -96,7 +123,7 @@ impl Timers {
     /// Sets the persist timer to `timeout`, doubled once per expiry, but at most `most`.
     pub(super) fn persist(&mut self, now: Instant, timeout: Duration, most: Duration) {
         let wait = (timeout * f64::from(1 << self.persist_backoff)).min(most);
-        self.set(Timer::Persist, now + wait.max(Duration::from_millis(1)));
+        self.start(Timer::Persist, now, wait.max(Duration::from_millis(1)));
     }
 
     /// Doubles the persist timeout after an expiry.

@@ -37,13 +37,9 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    /// RFC 8985 §7.2: the probe timeout. `single`: only one segment is in flight, so the peer may delay its ACK by `max_ack_delay`.
-    pub(super) fn timeout(srtt: Option<Duration>, single: bool, max_ack_delay: Duration) -> Duration {
-        match srtt {
-            Some(srtt) if single => srtt * 2.0 + max_ack_delay,
-            Some(srtt) => srtt * 2.0,
-            None => PTO_WITHOUT_RTT,
-        }
+    /// RFC 8985 §7.2: the probe timeout.
+    pub(super) fn timeout(srtt: Option<Duration>, margin: Duration) -> Duration {
+        srtt.map_or(PTO_WITHOUT_RTT, |srtt| srtt * 2.0 + margin)
     }
 
     /// RFC 8985 §7.3: whether a probe may be sent. No probe may be outstanding, and a round-trip time must have been measured since the
@@ -97,9 +93,9 @@ mod tests {
     #[test]
     fn the_probe_timeout() {
         let millis = Duration::from_millis;
-        assert_eq!(Tlp::timeout(Some(millis(50)), false, millis(40)), millis(100));
-        assert_eq!(Tlp::timeout(Some(millis(50)), true, millis(40)), millis(140));
-        assert_eq!(Tlp::timeout(None, true, millis(40)), millis(1000));
+        assert_eq!(Tlp::timeout(Some(millis(50)), Duration::ZERO), millis(100));
+        assert_eq!(Tlp::timeout(Some(millis(50)), millis(40)), millis(140));
+        assert_eq!(Tlp::timeout(None, millis(40)), millis(1000));
     }
 
     #[test]

@@ -65,6 +65,13 @@ impl Undo {
         *self = Self::default();
     }
 
+    /// Resets the evidence at the start of a recovery with `copies` outstanding retransmissions of an earlier one, which may also prove
+    /// unnecessary.
+    pub(super) fn begin_with(&mut self, copies: u32) {
+        let retransmit_ts = self.retransmit_ts.filter(|_| copies > 0);
+        *self = Self { retransmit_ts, unreported: copies, count: copies, ..Self::default() };
+    }
+
     /// The loss is certain, so that no later evidence counts. Either a queue has notified the sender of the drop, or the lost segment had
     /// already been retransmitted. The ACK of that earlier retransmission echoes an older timestamp, which proves nothing.
     pub(super) fn rule_out(&mut self) {

@@ -42,7 +42,7 @@ fn rfc_6675_section_4() {
     assert!(board.mark_lost_below(400));
     assert_eq!((board.pipe(), board.next_lost()), (300, Some((0, 100))));
     // A retransmission is in the pipe.
-    board.resend((0, 100), sent(20));
+    board.resend((0, 100), sent(20), true);
     assert_eq!((board.pipe(), board.next_lost()), (400, Some((100, 200))));
     // NextSeg rule 3 and rule 4.
     assert_eq!((board.next_unsacked(400), board.last_unsacked()), (Some((500, 600)), Some((900, 1000))));
@@ -61,7 +61,7 @@ fn a_late_segment_sent_before_the_newest_is_lost() {
     assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (true, Some(at(4))));
     assert_eq!(board.pipe(), 600);
     assert_eq!(board.expire(newest, |sent_at| sent_at <= at(2)), (false, Some(at(4))), "each segment is marked once");
-    board.resend((0, 100), sent(20));
+    board.resend((0, 100), sent(20), true);
     // The retransmission was sent after the newest delivered segment.
     assert_eq!(board.expire(newest, |_| true), (true, None));
     assert_eq!((board.next_lost(), board.pipe()), (Some((100, 200)), 500));
@@ -86,7 +86,7 @@ fn each_lost_transmission_is_reported_once() {
     let mut board = board();
     board.mark_first_lost();
     board.mark_first_lost();
-    board.resend((0, 100), sent(20));
+    board.resend((0, 100), sent(20), true);
     board.mark_all_lost();
     let reported = std::iter::from_fn(|| board.next_unreported()).map(|segment| (segment.start, segment.sent_at()));
     let expected = [(0, at(0)), (0, at(20))].into_iter().chain((1..10).map(|index| (100 * index, at(index))));
@@ -103,7 +103,7 @@ fn a_lost_piece_of_a_segment() {
     let mut waiting = Vec::new();
     while let Some((start, end)) = board.next_lost() {
         waiting.push((start, end));
-        board.resend((start, end), sent(30));
+        board.resend((start, end), sent(30), true);
     }
     assert_eq!(waiting, [(0, 100), (100, 130), (160, 200)]);
     assert!(board.is_consistent());

@@ -13,7 +13,6 @@ use super::super::prr::Progress;
 use super::super::ranges::Range;
 use super::super::repair::{Force, Phase};
 use super::super::scoreboard::SentSegment;
-use super::super::timers::Timer;
 use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
@@ -75,8 +74,9 @@ impl Sender {
         if ack.ece && self.marks.is_agreed() {
             self.handle_mark(now);
         }
-        self.notify_control(now, ack, &change, before);
-        self.repair.deliver(Progress { delivered: change.delivered, pipe: self.board.pipe(), safe: change.acked > 0 && !lost });
+        self.notify_control(now, ack, &change, (before, delivered.len()));
+        let arrived = if self.governor.has_whole_segments() { delivered.len() as u64 } else { change.delivered };
+        self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
         self.delivered = delivered;
@@ -125,13 +125,19 @@ impl Sender {
         // includes the delay of the ACK (RFC 7323 §4.1); the last segment caused the ACK.
         let clear = delivered.iter().all(|segment| !segment.retransmitted);
         let time = |segment: Option<&SentSegment>| segment.filter(|_| clear).map(|segment| now.since(segment.sent_at()));
-        let first = time(delivered.first());
+        let mut first = time(delivered.first());
         change.rtt = time(delivered.last());
+        if !clear && self.settings.rtt_of_sacked {
+            // SACKed segments that were sent once give a sample of their own.
+            let mut sacked = delivered.iter().filter(|it| it.end > ack.number && !it.retransmitted).map(|it| now.since(it.sent_at()));
+            first = sacked.next();
+            change.rtt = sacked.last().or(first);
+        }
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
         if let Some(sample) = sample {
-            self.rtt.measure(sample);
+            self.rtt.measure_at(sample, (self.window.una(), self.window.nxt()));
             self.tlp.measure();
         }
         if change.acked > 0 {
@@ -146,7 +152,10 @@ impl Sender {
             return;
         }
         let min_rtt = self.rtt.min();
-        for segment in delivered {
+        self.rack.detect_reordering(delivered, self.governor.smss());
+        // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
+        let covered = if self.governor.has_whole_segments() { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
+        for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
             // The timestamp of an out-of-order segment is not echoed (RFC 7323 §4.3), so the echo says nothing about a SACKed segment.
             let sent = || paws::timestamp(segment.sent_at(), self.settings.initial_timestamp);
             let is_older = |echo: u32| echo.wrapping_sub(sent()).cast_signed() < 0;
@@ -175,18 +184,21 @@ impl Sender {
     }
 
     /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not on an echoed mark (RFC 3168 §6.1.2).
-    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, before: Phase) {
+    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, (before, delivered): (Phase, usize)) {
         if change.delivered == 0 && change.acked == 0 && !change.duplicate {
             return;
         }
         let ecn_echo = ack.ece && self.marks.is_agreed();
         let phase = self.repair.phase();
-        let recovering = before == Phase::Fast || phase == Phase::Fast;
+        let whole = self.governor.has_whole_segments();
+        // With whole segments, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
+        let recovering = before == Phase::Fast && !whole || matches!(phase, Phase::Fast | Phase::Reduction);
+        let counted = if whole { delivered as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
         self.governor.on_ack(&AckEvent {
             now,
             acked: change.segments,
-            counted: self.governor.counted(change.acked, phase == Phase::Timeout),
+            counted,
             may_grow: change.acked > 0 && !recovering && !ecn_echo,
             cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
@@ -218,7 +230,7 @@ impl Sender {
         }
         if change.acked > 0 {
             // RFC 6298 §5.3.
-            self.timers.set(Timer::Rto, now + self.rtt.timeout());
+            self.timers.start_rto(now, self.rtt.timeout());
         }
         if change.delivered > 0 {
             self.schedule_probe(now);

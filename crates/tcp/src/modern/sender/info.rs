@@ -13,31 +13,31 @@ use super::{Measured, Sender};
 impl Sender {
     /// The state of the sender; the endpoint adds what it knows itself.
     pub(in super::super) fn info(&self, now: Instant) -> Info {
-        let (census, smss, window) = (self.board.census(), self.governor.smss(), self.governor.window());
+        let (smss, window) = (self.governor.smss(), self.governor.window());
         let counters = self.counters();
         let (srtt, deviation) = (self.rtt.srtt(), self.rtt.deviation());
         // In recovery, the window is that of the recovery.
-        let cwnd = if self.repair.is_open() { window.cwnd } else { self.cwnd() as f64 / smss as f64 };
+        let cwnd = if self.repair.reduces() { (self.cwnd() / self.governor.unit()) as f64 } else { window.cwnd };
         let threshold = window.ssthresh.is_finite().then_some(window.ssthresh as u32);
         Info {
             ca_state: self.ca_state(),
             backoff: self.rtt.doublings(),
             rto: self.rtt.timeout(),
             snd_mss: smss as u32,
-            unacked: census.outstanding,
-            sacked: census.sacked,
-            lost: census.lost,
-            retrans: census.copied,
+            unacked: self.board.segments() as u32,
+            sacked: self.board.sacked_segments(),
+            lost: self.board.lost_segments(),
+            retrans: self.board.copied_segments(),
             last_data_sent: if counters.sent > 0 { now.since(self.last_sent) } else { Duration::ZERO },
             rtt: srtt.unwrap_or(Duration::ZERO),
             rttvar: deviation.unwrap_or(Duration::ZERO),
             min_rtt: self.rtt.min().unwrap_or(Duration::ZERO),
             snd_ssthresh: threshold,
             snd_cwnd: cwnd as u32,
-            reordering: super::super::repair::DUP_THRESH,
-            reord_seen: u32::from(self.rack.has_seen_reordering()),
+            reordering: self.rack.extent(),
+            reord_seen: self.rack.reordering_seen(),
             total_retrans: counters.retransmitted as u32,
-            pacing_rate: self.governor.pacing(self.cwnd(), srtt).map(|(rate, _)| rate.as_bits_per_sec() / 8),
+            pacing_rate: self.governor.pacing(self.cwnd_bytes(), srtt).map(|(rate, _)| rate.as_bits_per_sec() / 8),
             delivery_rate: self.delivery_rate.map_or(0, |it| it.rate.as_bits_per_sec() / 8),
             delivery_rate_app_limited: self.delivery_rate.is_some_and(|it| it.app_limited),
             delivered: counters.delivered as u32,
@@ -58,6 +58,7 @@ impl Sender {
         match self.repair.phase() {
             Phase::Fast => CaState::Recovery,
             Phase::Timeout => CaState::Loss,
+            Phase::Reduction => CaState::Cwr,
             Phase::Open if self.board.sacked_bytes() > 0 || self.repair.has_duplicates() => CaState::Disorder,
             Phase::Open => CaState::Open,
         }

@@ -25,7 +25,7 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Established, Sent, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
-use super::config::{Config, Recovery, TIMESTAMPS};
+use super::config::{Config, ProbeMargins, Recovery, TIMESTAMPS};
 use super::governor::Governor;
 use super::handshake::Agreed;
 use super::marks::Marks;
@@ -38,6 +38,7 @@ use super::scoreboard::{Scoreboard, SentSegment};
 use super::segment::BASE_HEADER;
 use super::send_window::SendWindow;
 use super::stream::Stream;
+use super::ticks::Ticks;
 use super::timers::{Timer, Timers};
 use super::tlp::Tlp;
 use super::undo::Undo;
@@ -106,7 +107,12 @@ struct Settings {
     undo: bool,
     idle_restart: bool,
     initial_timestamp: u32,
-    delayed_ack: Duration,
+    reordering_margin: Duration,
+    probe_margins: ProbeMargins,
+    lost_syns_tolerated: u32,
+    rtt_of_sacked: bool,
+    recover_again: bool,
+    gradual_marks: bool,
     max_rto: Duration,
 }
 
@@ -140,21 +146,24 @@ pub(super) struct Sender {
     undo: Undo,
     /// The segments that the current ACK delivers; stored to reuse the memory.
     delivered: Vec<SentSegment>,
+    /// Whether new data has left since the sender last stopped.
+    has_sent: bool,
 }
 
 impl Sender {
     /// A sender before the handshake.
     pub(super) fn new(config: &Config, control: Box<dyn CongestionControl>) -> Self {
+        let ticks = Ticks::new(config.timer_tick);
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
             repair: Repair::new(config.recovery, config.limited_transmit),
-            timers: Timers::default(),
+            timers: Timers::new(ticks),
             rate: DeliveryRate::default(),
             limits: Limits::default(),
             pacer: Pacer::default(),
             last_sent: Instant::ZERO,
-            rtt: Rtt::new(config.rto),
+            rtt: Rtt::new(config.rto, ticks),
             board: Scoreboard::default(),
             governor: Governor::new(config, control),
             sent_bytes: 0,
@@ -169,7 +178,12 @@ impl Sender {
                 undo: config.undo,
                 idle_restart: config.idle_restart,
                 initial_timestamp: config.initial_timestamp,
-                delayed_ack: config.delayed_ack,
+                reordering_margin: config.reordering_margin,
+                probe_margins: config.probe_margins,
+                lost_syns_tolerated: config.lost_syns_tolerated,
+                rtt_of_sacked: config.rtt_of_sacked,
+                recover_again: config.recover_again,
+                gradual_marks: config.gradual_marks,
                 max_rto: config.rto.max,
             },
             tlp: Tlp::default(),
@@ -177,6 +191,7 @@ impl Sender {
             marks: Marks::default(),
             undo: Undo::default(),
             delivered: Vec::new(),
+            has_sent: false,
         }
     }
 
@@ -197,7 +212,7 @@ impl Sender {
         match rtt {
             Some(rtt) => {
                 self.rtt.end_backoff();
-                self.rtt.measure(rtt);
+                self.rtt.measure_at(rtt, (1, 1));
                 self.tlp.measure();
             }
             None => self.rtt.restart_after_lost_syn(),
@@ -207,7 +222,7 @@ impl Sender {
         self.limits.begin(now);
         self.last_sent = now;
         self.governor.establish(&Established {
-            lost_syns,
+            lost_syns: lost_syns.saturating_sub(self.settings.lost_syns_tolerated),
             rtt: self.rtt.latest(),
             rwnd: Some(self.governor.segments(self.window.offered())),
             available: self.stream.amount().map(|bytes| self.governor.segments(bytes)),
@@ -349,12 +364,21 @@ impl Sender {
             return None;
         }
         self.restart_after_idle(now);
-        let output = match self.take_forced() {
-            Some(output) => output,
-            None => self.choose(now)?,
+        let Some(output) = self.take_forced().or_else(|| self.choose(now)) else {
+            self.note_stop();
+            return None;
         };
         self.note_sent(now, &output);
         Some(output)
+    }
+
+    /// The sender stops transmitting for now.
+    fn note_stop(&mut self) {
+        let full = self.pipe() >= self.cwnd();
+        if self.has_sent || full && self.unsent() > 0 {
+            self.governor.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
+            self.has_sent = false;
+        }
     }
 
     /// Whether no segment is outstanding or waiting: the usual case at the end that receives data.
@@ -399,13 +423,12 @@ impl Sender {
             self.limits.note(now, Limit::ReceiveWindow);
             return None;
         }
-        let (pipe, cwnd) = (self.repair.pipe(&self.board), self.cwnd());
+        let (pipe, cwnd) = (self.pipe(), self.cwnd());
         let Some(range) = wanted else {
             self.note_all_sent(now, pipe, cwnd);
             return None;
         };
-        let written = self.stream.written();
-        let length = range.1.min(written) - range.0.min(written);
+        let length = self.in_units(range);
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
         let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
@@ -424,7 +447,7 @@ impl Sender {
     /// All data is sent. RFC 9002 §7.8: the window counts as used if it has no room for another segment; otherwise the application is the
     /// limit.
     fn note_all_sent(&mut self, now: Instant, pipe: u64, cwnd: u64) {
-        if pipe + self.governor.smss() > cwnd {
+        if pipe + self.governor.unit() > cwnd {
             self.governor.note_limited(self.window.nxt());
             self.limits.note(now, Limit::CongestionWindow);
         } else {
@@ -453,9 +476,33 @@ impl Sender {
         self.window.next_new(&self.stream, self.governor.smss())
     }
 
-    /// The congestion window in force, in bytes.
+    /// The congestion window in force, in units.
     fn cwnd(&self) -> u64 {
-        self.repair.window(self.governor.cwnd(), self.governor.smss())
+        self.repair.window(self.governor.cwnd(), self.governor.unit())
+    }
+
+    /// The congestion window in force, in bytes.
+    fn cwnd_bytes(&self) -> u64 {
+        self.cwnd() * (self.governor.smss() / self.governor.unit())
+    }
+
+    /// The pipe, in units.
+    fn pipe(&self) -> u64 {
+        self.repair.pipe(&self.board, self.governor.has_whole_segments())
+    }
+
+    /// The pipe of the scoreboard, in units.
+    fn board_pipe(&self) -> u64 {
+        if self.governor.has_whole_segments() { u64::from(self.board.pipe_segments()) } else { self.board.pipe() }
+    }
+
+    /// The data of a range that is sent as one segment, in units.
+    fn in_units(&self, (start, end): Range) -> u64 {
+        if self.governor.has_whole_segments() {
+            return 1;
+        }
+        let written = self.stream.written();
+        end.min(written) - start.min(written)
     }
 
     /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
@@ -483,17 +530,19 @@ impl Sender {
             self.counters.retransmitted_bytes += size;
             self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
             self.repair.send_again(&self.board, output.range);
-            self.board.resend(output.range, snapshot);
+            // Linux does not count a probe that repeats the last segment.
+            self.board.resend(output.range, snapshot, !self.governor.has_whole_segments());
         } else {
             self.board.send(output.range, snapshot);
+            self.has_sent = true;
             self.window.advance(end);
             if output.cwr {
                 self.marks.send_cwr();
             }
         }
         self.last_sent = now;
-        self.repair.send(size);
-        if let Some((rate, burst)) = self.governor.pacing(self.cwnd(), self.rtt.srtt()) {
+        self.repair.send(if self.governor.has_whole_segments() { 1 } else { size });
+        if let Some((rate, burst)) = self.governor.pacing(self.cwnd_bytes(), self.rtt.srtt()) {
             self.pacer.send(now, size + self.header, Some(rate), burst);
         }
         self.governor.send(&Sent {
@@ -508,7 +557,7 @@ impl Sender {
         });
         // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
         if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
-            self.timers.set(Timer::Rto, now + self.rtt.timeout());
+            self.timers.start_rto(now, self.rtt.timeout());
         }
         if !output.retransmission {
             self.schedule_probe(now);

@@ -26,7 +26,10 @@ impl Sender {
             Recovery::Rack => {
                 let conditions = self.conditions();
                 let (marked, again) = self.rack.detect(now, &mut self.board, &conditions);
-                self.timers.set(Timer::Reorder, again.unwrap_or(Instant::MAX));
+                match again {
+                    Some(again) => self.timers.start_until(Timer::Reorder, now, again + self.settings.reordering_margin),
+                    None => self.timers.clear(Timer::Reorder),
+                }
                 marked
             }
             Recovery::Sack => {
@@ -45,8 +48,9 @@ impl Sender {
             }
         }
         self.notify_losses(now);
-        // A loss detected in the last recovery and not yet retransmitted begins another recovery.
-        if self.repair.is_open() && self.board.next_lost().is_some() {
+        // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
+        let unrepaired = if self.settings.recover_again { self.board.lost_segments() > 0 } else { self.board.next_lost().is_some() };
+        if self.repair.is_open() && unrepaired {
             self.enter_recovery(now, outstanding);
         }
         marked
@@ -61,23 +65,29 @@ impl Sender {
     }
 
     pub(super) fn enter_recovery(&mut self, now: Instant, outstanding: u64) {
+        let window = self.governor.cwnd();
+        let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
-        if !self.marks.has_answered(self.window.una()) {
+        if reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
-        self.undo.begin();
+        self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
         self.tlp.reset();
         self.timers.clear(Timer::Probe);
-        let smss = self.governor.smss();
+        let unit = self.governor.unit();
         if self.repair.method() == Recovery::NewReno {
             // RFC 6582 §3.2 step 2: retransmits, and inflates the window by the segments that have left the network.
-            self.inflate(u64::from(DUP_THRESH) * smss);
+            self.inflate(u64::from(DUP_THRESH) * unit);
             self.repair.force(Force::Lost);
+        } else if let Some(reduction) = reduction {
+            self.repair.reduce_by(reduction);
         } else if self.settings.prr && !self.governor.owns_recovery() {
-            let mut prr = Prr::new(self.governor.cwnd(), outstanding, smss);
+            // Linux counts the window before the reduction as the data in flight.
+            let in_flight = if self.governor.has_whole_segments() { window } else { outstanding };
+            let mut prr = Prr::new(self.governor.cwnd(), in_flight, unit);
             // Sets the window of a recovery that did not begin with an ACK.
-            prr.deliver(Progress { delivered: 0, pipe: self.board.pipe(), safe: false });
+            prr.deliver(Progress { delivered: 0, pipe: self.board_pipe(), safe: false });
             self.repair.reduce_by(prr);
         } else {
             // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
@@ -123,6 +133,9 @@ impl Sender {
 
     /// Ends recovery if all data outstanding at its start is acknowledged.
     pub(super) fn leave_recovery(&mut self, now: Instant) {
+        if self.repair.ends_reduction(self.window.una()) {
+            self.repair.end();
+        }
         if !self.repair.is_complete(self.window.una()) {
             return;
         }
@@ -144,7 +157,10 @@ impl Sender {
 
     fn end_recovery(&mut self) {
         self.repair.end();
-        self.undo.begin();
+        let keep = self.settings.recover_again && self.board.copied_segments() > 0;
+        if !keep {
+            self.undo.begin();
+        }
     }
 
     /// RFC 4015: the recovery was spurious; restores the state before it.
@@ -167,8 +183,14 @@ impl Sender {
 
     /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data.
     pub(super) fn handle_mark(&mut self, now: Instant) {
-        if self.repair.is_open() && self.marks.is_news(self.window.una()) {
-            self.reduce(now, Cause::EcnCe);
+        if !self.repair.is_open() || !self.marks.is_news(self.window.una()) {
+            return;
+        }
+        let window = self.governor.cwnd();
+        self.reduce(now, Cause::EcnCe);
+        if self.settings.gradual_marks && !self.governor.owns_recovery() {
+            let prr = Prr::new(self.governor.cwnd(), window, self.governor.unit());
+            self.repair.begin_reduction(self.window.nxt(), prr);
         }
     }
 
@@ -178,16 +200,16 @@ impl Sender {
         if self.repair.phase() != Phase::Fast || self.repair.method() != Recovery::NewReno {
             return;
         }
-        let smss = self.governor.smss();
+        let (smss, unit) = (self.governor.smss(), self.governor.unit());
         if duplicate {
-            self.inflate(smss);
+            self.inflate(unit);
         } else if acked > 0 {
-            let excess = self.repair.deflate(acked);
+            let excess = self.repair.deflate(acked.div_ceil(smss / unit));
             if excess > 0 {
-                self.governor.deflate(excess);
+                self.governor.deflate(excess * (smss / unit));
             }
             if acked >= smss {
-                self.inflate(smss);
+                self.inflate(unit);
             }
             self.board.mark_first_lost();
             self.notify_losses(now);
@@ -196,9 +218,9 @@ impl Sender {
     }
 
     /// Lets duplicate ACKs inflate the window, unless the control's own rules replace the host's during recovery.
-    fn inflate(&mut self, bytes: u64) {
+    fn inflate(&mut self, units: u64) {
         if !self.governor.owns_recovery() {
-            self.repair.inflate(bytes);
+            self.repair.inflate(units);
         }
     }
 
@@ -242,6 +264,6 @@ impl Sender {
         self.tlp.reset();
         self.timers.stop_probing();
         self.rtt.back_off();
-        self.timers.set(Timer::Rto, now + self.rtt.timeout());
+        self.timers.start_rto(now, self.rtt.timeout());
     }
 }

@@ -5,7 +5,8 @@
 
 use ackclock_core::units::Instant;
 
-use super::super::config::Recovery;
+use super::super::config::{ProbeMargins, Recovery};
+use super::super::prr::Progress;
 use super::super::repair::Force;
 use super::super::timers::Timer;
 use super::super::tlp::Tlp;
@@ -22,7 +23,12 @@ impl Sender {
         self.timers.expires(Timer::Pace, now);
         self.governor.handle_timeout(now);
         if self.timers.expires(Timer::Reorder, now) {
+            let was_open = self.repair.is_open();
             self.detect_losses(now, self.board.unsacked());
+            if was_open && !self.repair.is_open() && self.governor.has_whole_segments() {
+                // Linux counts one delivered segment at the start of a recovery that a timer begins.
+                self.repair.deliver(Progress { delivered: 1, pipe: self.board_pipe(), safe: false });
+            }
         }
         if self.timers.expires(Timer::Probe, now) {
             self.probe_tail(now);
@@ -40,13 +46,14 @@ impl Sender {
     /// RFC 8985 §7.2: sets the probe timer after the transmission of new data and after an ACK that delivers data.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         let applies = self.settings.tlp && self.repair.method() == Recovery::Rack && self.repair.is_open();
-        let outstanding = self.board.flight_size();
+        let outstanding = self.board.segments();
         if !applies || outstanding == 0 || self.board.sacked_bytes() > 0 || !self.tlp.may_probe() {
             self.timers.clear(Timer::Probe);
             return;
         }
-        let timeout = Tlp::timeout(self.rtt.srtt(), outstanding <= self.governor.smss(), self.settings.delayed_ack);
-        self.timers.set(Timer::Probe, (now + timeout).min(self.timers.due(Timer::Rto)));
+        let ProbeMargins { several, single } = self.settings.probe_margins;
+        let timeout = Tlp::timeout(self.rtt.srtt(), if outstanding == 1 { single } else { several });
+        self.timers.start_probe(now, timeout);
     }
 
     /// RFC 8985 §7.3: sends a probe: a new segment if available, otherwise the last segment again.
@@ -58,7 +65,7 @@ impl Sender {
         let new = self.next_new();
         self.repair.force(if new.is_some() { Force::New(1) } else { Force::Last });
         self.tlp.send(new.map_or(self.window.nxt(), |range| range.1), new.is_none());
-        self.timers.set(Timer::Rto, now + self.rtt.timeout());
+        self.timers.start_rto(now, self.rtt.timeout());
     }
 
     /// Runs the persist timer while the peer's window alone blocks the unsent data and no outstanding segment would cause an ACK.
