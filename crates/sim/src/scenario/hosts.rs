@@ -123,7 +123,9 @@ pub(crate) fn check_version(name: &str, version: &str) -> Result<(), String> {
         let right = Some(digits[..end].trim_end_matches('.')).filter(|right| !right.is_empty()).unwrap_or(&newest);
         return Err(format!("must be the numbers of a version, but is {}; did you mean {right:?}?", quoted(version)));
     };
-    for (end, is_beyond, word) in [(&oldest, numbers(&oldest) > Some(wanted.clone()), "oldest"), (&newest, is_newer(&wanted, &newest), "newest")] {
+    for (end, is_beyond, word) in
+        [(&oldest, numbers(&oldest) > Some(wanted.clone()), "oldest"), (&newest, is_newer(&wanted, &newest), "newest")]
+    {
         if is_beyond {
             return Err(format!("there is no host {} {}; the {word} version is {end:?}", quoted(name), quoted(version)));
         }

@@ -237,12 +237,7 @@ static MODERN: &[Key] = &[
         "Rules of ACKs. every_second: every second full segment, or after delayed_ack. adaptive: with quick ACKs, and a delay \
          between delayed_ack and delayed_ack_max.",
     ),
-    key(
-        "delayed_ack",
-        TIMER,
-        Fallback::Text("40 ms"),
-        "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest.",
-    ),
+    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest."),
     key("delayed_ack_max", TIMER, Fallback::Text("200 ms"), "Longest delay of an ACK with adaptive acks."),
     key(
         "ack_on_growth",
