@@ -54,5 +54,5 @@ mod window;
 
 pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};
