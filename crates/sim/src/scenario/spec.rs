@@ -238,12 +238,7 @@ static MODERN: &[Key] = &[
         "Rules of ACKs. every_second: every second full segment, or after delayed_ack. adaptive: with quick ACKs, and a delay \
          between delayed_ack and delayed_ack_max.",
     ),
-    key(
-        "delayed_ack",
-        TIMER,
-        Fallback::Text("40 ms"),
-        "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest.",
-    ),
+    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest."),
     key("delayed_ack_max", TIMER, Fallback::Text("200 ms"), "Longest delay of an ACK with adaptive acks."),
     key(
         "ack_on_growth",
@@ -355,6 +350,26 @@ static MODERN: &[Key] = &[
         "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
     ),
     key(
+        "nagle",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).",
+    ),
+    key(
+        "tso_segments",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(0),
+        "Smallest number of segments in a packet that the network device splits (segmentation offload; Linux tcp_min_tso_segs). The last \
+         segment of such a packet carries PSH. 0: no offload.",
+    ),
+    key(
+        "tso_window_divisor",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(3),
+        "A packet that fills this part of the window is not deferred until the next ACK: a third for 3; 0: no packet is \
+         deferred (segmentation offload; Linux tcp_tso_win_divisor).",
+    ),
+    key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
@@ -365,6 +380,13 @@ static MODERN: &[Key] = &[
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
     key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
+    key(
+        "timer_tick",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 s: \
+         timers are exact.",
+    ),
     key(
         "rto_per_round",
         Kind::Bool,

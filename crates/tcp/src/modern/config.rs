@@ -93,6 +93,15 @@ pub struct RtoBounds {
     pub per_round: bool,
 }
 
+/// How the host hands segments to its network device, which splits packets (segmentation offload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offload {
+    /// Smallest number of segments in a packet that neither data nor window limits (Linux: `tcp_min_tso_segs`).
+    pub min_segments: u32,
+    /// A packet that fills this part of the window is not deferred: a third for 3; 0: no packet is (Linux: `tcp_tso_win_divisor`).
+    pub window_divisor: u32,
+}
+
 /// Which use of the congestion window lets it grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
@@ -130,7 +139,7 @@ pub struct Config {
     pub buffer: ReceiveBuffer,
     /// When the receiver sends an ACK.
     pub acks: AckRules,
-    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms). The probe timeout allows the peer's ACKs the same delay (RFC 8985 §7.2).
+    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     pub delayed_ack: Duration,
     /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
@@ -167,6 +176,11 @@ pub struct Config {
     pub gradual_marks: bool,
     /// Which use of the window lets it grow.
     pub growth: Growth,
+    /// Segmentation offload, which determines the segments that carry PSH. `None`: segments leave one by one, and the last one that the
+    /// application has written carries PSH.
+    pub offload: Option<Offload>,
+    /// Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).
+    pub nagle: bool,
     /// Time between two ticks of the clock at which timers expire; zero: timers are exact.
     pub timer_tick: Duration,
     /// Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).
@@ -220,6 +234,8 @@ impl Default for Config {
             recover_again: false,
             gradual_marks: false,
             growth: Growth::Full,
+            offload: None,
+            nagle: false,
             timer_tick: Duration::ZERO,
             reordering_margin: Duration::ZERO,
             probe_margins: ProbeMargins { several: Duration::ZERO, single: millis(40) },

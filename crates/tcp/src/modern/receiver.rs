@@ -398,6 +398,7 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ticks::Ticks;
     use super::*;
 
     /// A receiver that expects position `first` and sends no quick ACKs.
@@ -415,7 +416,7 @@ mod tests {
     }
 
     fn rtt() -> Rtt {
-        Rtt::new(Config::default().rto)
+        Rtt::new(Config::default().rto, Ticks::default())
     }
 
     /// Receives `[start, end)`; returns the cumulative ACK and the SACK blocks.
