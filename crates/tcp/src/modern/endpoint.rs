@@ -24,7 +24,6 @@ use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of RFC 9293")]
 pub enum State {
@@ -126,7 +125,6 @@ impl Endpoint {
     }
 
     /// Bytes available to the application.
-    #[cfg(test)]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -138,7 +136,6 @@ impl Endpoint {
     }
 
     /// The state of the connection.
-    #[cfg(test)]
     pub fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,
@@ -227,6 +224,26 @@ impl Endpoint {
     /// Whether both SYNs are acknowledged.
     pub(super) fn is_established(&self) -> bool {
         self.handshake.stage == Stage::Established
+    }
+
+    /// Bytes sent and not yet acknowledged, including a FIN.
+    pub fn unacknowledged(&self) -> u64 {
+        let window = self.sender.window();
+        window.nxt() - window.una()
+    }
+
+    /// Largest payload that the end sends.
+    pub fn smss(&self) -> u16 {
+        self.handshake.agreed.smss
+    }
+
+    /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
+    pub fn abort(&mut self, now: Instant) -> Option<Segment> {
+        let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
+        let position = self.sender.window().nxt().max(1);
+        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        self.reset();
+        reset
     }
 
     /// Whether the peer's FIN and all data before it have arrived.

@@ -52,5 +52,5 @@ mod window;
 
 pub use config::{AckRules, AdaptiveAcks, Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

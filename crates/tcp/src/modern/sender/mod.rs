@@ -269,7 +269,6 @@ impl Sender {
     }
 
     /// Whether the FIN was acknowledged.
-    #[cfg(test)]
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.stream.end_of_fin() == Some(self.window.una())
     }
