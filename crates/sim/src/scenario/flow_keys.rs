@@ -9,8 +9,8 @@ use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost, Pacing, PartSpec,
-    ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost,
+    Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
@@ -98,7 +98,12 @@ fn modern(table: &Record) -> ModernHost {
         recovery: MODERN_RECOVERIES.iter().find(|(name, _)| *name == recovery).map_or(ModernRecovery::Rack, |(_, recovery)| *recovery),
         timestamps: table.flag("timestamps"),
         window_scaling: table.flag("window_scaling"),
-        buffer: if max > initial { ReceiveBuffer::Autotuned { initial, max } } else { ReceiveBuffer::Fixed(initial) },
+        buffer: match table.text("receive_buffer_unit") {
+            Some("memory") => ReceiveBuffer::Memory { initial, max: max.max(initial), first_window: bytes("receive_window_first") },
+            _ if max > initial => ReceiveBuffer::Autotuned { initial, max },
+            _ => ReceiveBuffer::Fixed(initial),
+        },
+        acks: if table.text("acks") == Some("adaptive") { AckRules::Adaptive(adaptive_acks(table)) } else { AckRules::EverySecond },
         delayed_ack: table.time("delayed_ack"),
         quick_acks: table.integer("quick_acks").unwrap_or(0) as u32,
         limited_transmit: table.flag("limited_transmit"),
@@ -107,6 +112,7 @@ fn modern(table: &Record) -> ModernHost {
         frto: table.flag("frto"),
         undo: table.flag("undo"),
         idle_restart: table.flag("idle_restart"),
+        fin_alone: table.text("fin") == Some("alone"),
         abc_limit: table.integer("abc_limit").unwrap_or(1) as f64,
         whole_segments: table.flag("whole_segments"),
         // The ratios of Linux.
@@ -118,6 +124,7 @@ fn modern(table: &Record) -> ModernHost {
             margin: table.time("rto_margin"),
             per_round: table.flag("rto_per_round"),
         },
+        timer_tick: table.time("timer_tick"),
         growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
         gradual_marks: table.flag("gradual_marks"),
         recover_again: table.flag("recover_again"),
@@ -129,6 +136,18 @@ fn modern(table: &Record) -> ModernHost {
         rtt_of_sacked: table.flag("rtt_of_sacked"),
         lost_syns_tolerated: table.integer("lost_syns_tolerated").unwrap_or(0) as u32,
         ..ModernHost::default()
+    }
+}
+
+/// The settings of adaptive ACKs.
+fn adaptive_acks(table: &Record) -> AdaptiveAcks {
+    AdaptiveAcks {
+        delay_max: table.time("delayed_ack_max"),
+        on_growth: table.flag("ack_on_growth"),
+        on_read: table.flag("ack_on_read"),
+        interactive: table.flag("ack_with_data"),
+        compression: table.time("sack_compression"),
+        compressed_max: table.integer("sack_compression_max").unwrap_or(0) as u32,
     }
 }
 

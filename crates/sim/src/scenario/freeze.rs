@@ -9,8 +9,8 @@ use crate::scenario::app_keys;
 use crate::scenario::application::ApplicationSpec;
 use crate::scenario::build::{Built, Python};
 use crate::scenario::model::{
-    ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost, Ns2Host, Pacing, PartSpec,
-    ReceiveBuffer, Scenario, TraceKind,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, FlowSpec, GeneratorSpec, Growth, HostSpec, LinkSpec, LossPosition, ModernHost,
+    Ns2Host, Pacing, PartSpec, ReceiveBuffer, Scenario, TraceKind,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::unit::{write_rate, write_time};
@@ -155,16 +155,18 @@ fn flow(spec: &FlowSpec, application: Option<&ApplicationSpec>, scenario: &Scena
 
 /// The settings of a `modern` host.
 fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) {
-    let (initial, max) = match host.buffer {
-        ReceiveBuffer::Fixed(bytes) => (bytes, bytes),
-        ReceiveBuffer::Autotuned { initial, max } => (initial, max),
+    let (initial, max, unit) = match host.buffer {
+        ReceiveBuffer::Fixed(bytes) => (bytes, bytes, "data"),
+        ReceiveBuffer::Autotuned { initial, max } => (initial, max, "data"),
+        ReceiveBuffer::Memory { initial, max, .. } => (initial, max, "memory"),
     };
-    let modern = json!({
+    let mut modern = json!({
         "recovery": recovery,
         "timestamps": host.timestamps,
         "window_scaling": host.window_scaling,
         "receive_buffer": format!("{initial} B"),
         "receive_buffer_max": format!("{max} B"),
+        "receive_buffer_unit": unit,
         "delayed_ack": write_time(host.delayed_ack),
         "quick_acks": host.quick_acks,
         "limited_transmit": host.limited_transmit,
@@ -173,6 +175,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "frto": host.frto,
         "undo": host.undo,
         "idle_restart": host.idle_restart,
+        "fin": if host.fin_alone { "alone" } else { "with_data" },
         "abc_limit": host.abc_limit as u64,
         "whole_segments": host.whole_segments,
         "pacing": if host.pacing == Pacing::Control { "control" } else { "window" },
@@ -180,6 +183,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "initial_rto": write_time(host.rto.initial),
         "max_rto": write_time(host.rto.max),
         "rto_margin": write_time(host.rto.margin),
+        "timer_tick": write_time(host.timer_tick),
         "rto_per_round": host.rto.per_round,
         "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
         "gradual_marks": host.gradual_marks,
@@ -190,7 +194,31 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "rtt_of_sacked": host.rtt_of_sacked,
         "lost_syns_tolerated": host.lost_syns_tolerated,
     });
+    if let Json::Object(modern) = &mut modern {
+        if let ReceiveBuffer::Memory { first_window, .. } = host.buffer {
+            modern.insert("receive_window_first".to_owned(), json!(format!("{first_window} B")));
+        }
+        put_acks(modern, host.acks);
+    }
     table.insert("modern".to_owned(), modern);
+}
+
+/// The rules of ACKs, with the settings of those that are chosen.
+fn put_acks(modern: &mut Map<String, Json>, acks: AckRules) {
+    let AckRules::Adaptive(AdaptiveAcks { delay_max, on_growth, on_read, interactive, compression, compressed_max }) = acks else {
+        modern.insert("acks".to_owned(), json!("every_second"));
+        return;
+    };
+    let settings = [
+        ("acks", json!("adaptive")),
+        ("delayed_ack_max", json!(write_time(delay_max))),
+        ("ack_on_growth", json!(on_growth)),
+        ("ack_on_read", json!(on_read)),
+        ("ack_with_data", json!(interactive)),
+        ("sack_compression", json!(write_time(compression))),
+        ("sack_compression_max", json!(compressed_max)),
+    ];
+    modern.extend(settings.map(|(key, value)| (key.to_owned(), value)));
 }
 
 /// The settings that only an `ns2` host has.

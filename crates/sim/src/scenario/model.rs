@@ -11,7 +11,9 @@ use ackclock_tcp::HEADER;
 use crate::scenario::application::{ApplicationSpec, DATAGRAM_HEADER, Traffic};
 
 pub use crate::columns::traces::TraceKind;
-pub use ackclock_tcp::modern::{Config as ModernHost, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds};
+pub use ackclock_tcp::modern::{
+    AckRules, AdaptiveAcks, Config as ModernHost, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds,
+};
 pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 
 /// A validated scenario.

@@ -219,12 +219,67 @@ static MODERN: &[Key] = &[
         Fallback::Text("6 MiB"),
         "Largest size to which the receive buffer grows with the application's read rate. A value up to receive_buffer keeps the size fixed.",
     ),
-    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681)."),
+    key(
+        "receive_buffer_unit",
+        Kind::Word(&["data", "memory"]),
+        Fallback::Text("data"),
+        "What the receive buffer counts. data: bytes of data. memory: bytes of memory, which a packet takes beyond its data.",
+    ),
+    key(
+        "receive_window_first",
+        Kind::Quantity(&unit::SIZE, BUFFER),
+        Fallback::Text("65535 B"),
+        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+    ),
+    key(
+        "acks",
+        Kind::Word(&["every_second", "adaptive"]),
+        Fallback::Text("every_second"),
+        "Rules of ACKs. every_second: every second full segment, or after delayed_ack. adaptive: with quick ACKs, and a delay \
+         between delayed_ack and delayed_ack_max.",
+    ),
+    key(
+        "delayed_ack",
+        TIMER,
+        Fallback::Text("40 ms"),
+        "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest.",
+    ),
+    key("delayed_ack_max", TIMER, Fallback::Text("200 ms"), "Longest delay of an ACK with adaptive acks."),
+    key(
+        "ack_on_growth",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether a step by which the receive window grows makes the next ACK immediate (adaptive acks, buffer of memory).",
+    ),
+    key(
+        "ack_on_read",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether the last segment of a write is acknowledged as soon as the application has read everything (adaptive acks).",
+    ),
+    key(
+        "ack_with_data",
+        Kind::Bool,
+        Fallback::Bool(true),
+        "Whether an end that answers data with data leaves ACKs to its answers (adaptive acks).",
+    ),
+    key(
+        "sack_compression",
+        DELAY,
+        Fallback::Text("1 ms"),
+        "Longest time for which ACKs of out-of-order segments wait for one another; 0 s: each has its ACK (adaptive acks).",
+    ),
+    key(
+        "sack_compression_max",
+        Kind::Integer(0, 1_000_000),
+        Fallback::Integer(44),
+        "Largest number of ACKs that compression saves in a row (adaptive acks).",
+    ),
     key(
         "quick_acks",
         Kind::Integer(0, 1_000_000),
         Fallback::Integer(16),
-        "Number of segments at the start that the receiver acknowledges at once. Afterwards it acknowledges every second full segment, or after the delay.",
+        "Number of segments at the start that the receiver acknowledges at once; with adaptive acks also after a pause, a duplicate, or a hole.",
     ),
     key("limited_transmit", Kind::Bool, Fallback::Bool(true), "Whether the first duplicate ACKs release new data (RFC 3042)."),
     key("prr", Kind::Bool, Fallback::Bool(true), "Whether recovery with SACK uses Proportional Rate Reduction (RFC 9937)."),
@@ -259,6 +314,14 @@ static MODERN: &[Key] = &[
         Kind::Bool,
         Fallback::Bool(true),
         "Whether the window restarts after an idle time of one retransmission timeout (RFC 5681 §4.1).",
+    ),
+    key(
+        "fin",
+        Kind::Word(&["with_data", "alone"]),
+        Fallback::Text("with_data"),
+        "How a transfer that fits the first flight ends. with_data: its last segment carries the FIN, as if the application had closed \
+         before the segment left. alone: the application writes, and closes once the data has left, so that the FIN follows alone. The \
+         last segment of a longer transfer always carries the FIN.",
     ),
     key(
         "abc_limit",
@@ -302,6 +365,13 @@ static MODERN: &[Key] = &[
     key("initial_rto", TIMER, Fallback::Text("1 s"), "Retransmission timeout before the first measurement (RFC 6298)."),
     key("max_rto", TIMER, Fallback::Text("60 s"), "Largest retransmission timeout."),
     key("rto_margin", DELAY, Fallback::Text("200 ms"), "Smallest margin of the timeout above srtt (G in RFC 6298 §2.3)."),
+    key(
+        "timer_tick",
+        DELAY,
+        Fallback::Text("0 s"),
+        "Time between two ticks of the clock at which timers expire, at the tick after; timers from 64 ticks on expire at coarser ticks. 0 s: \
+         timers are exact.",
+    ),
     key(
         "rto_per_round",
         Kind::Bool,

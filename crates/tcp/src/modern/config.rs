@@ -25,6 +25,41 @@ pub enum ReceiveBuffer {
         /// Maximum size, in bytes.
         max: u64,
     },
+    /// A buffer that counts the memory of packets, and grows with the application's rate.
+    Memory {
+        /// Initial size, in bytes of memory.
+        initial: u64,
+        /// Maximum size, in bytes of memory.
+        max: u64,
+        /// Upper bound of the first window, in bytes of data.
+        first_window: u64,
+    },
+}
+
+/// When the receiver sends an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AckRules {
+    /// For every second full segment, or after a fixed delay (RFC 5681 §4.2).
+    EverySecond,
+    /// When the state of the connection suggests it.
+    Adaptive(AdaptiveAcks),
+}
+
+/// Settings of [`AckRules::Adaptive`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveAcks {
+    /// Longest delay of an ACK; [`Config::delayed_ack`] is the shortest.
+    pub delay_max: Duration,
+    /// Whether a step by which the receive window grows makes the next ACK immediate.
+    pub on_growth: bool,
+    /// Whether the last segment of a write is acknowledged as soon as the application has read everything.
+    pub on_read: bool,
+    /// Whether an end that answers data with data leaves ACKs to its answers.
+    pub interactive: bool,
+    /// Longest delay by which ACKs of out-of-order segments are compressed; zero: each has its ACK.
+    pub compression: Duration,
+    /// Largest number of ACKs that compression saves in a row.
+    pub compressed_max: u32,
 }
 
 /// Pacing of segments over the round trip.
@@ -93,7 +128,9 @@ pub struct Config {
     pub ecn: bool,
     /// The receive window.
     pub buffer: ReceiveBuffer,
-    /// Maximum delay of an ACK (RFC 5681 §4.2: below 500 ms).
+    /// When the receiver sends an ACK.
+    pub acks: AckRules,
+    /// Maximum delay of an ACK, or shortest with [`AckRules::Adaptive`] (RFC 5681 §4.2: below 500 ms).
     pub delayed_ack: Duration,
     /// Number of segments at the start that are acknowledged at once, for the peer's slow start.
     pub quick_acks: u32,
@@ -109,6 +146,8 @@ pub struct Config {
     pub undo: bool,
     /// Whether the window returns to the restart window after an idle retransmission timeout (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// Whether the FIN of a bulk transfer follows alone if all data has left in the first flight.
+    pub fin_alone: bool,
     /// Maximum number of segments that one ACK counts in slow start (RFC 3465 §2.2, L).
     pub abc_limit: Segments,
     /// Whether window and threshold are whole segments, and an ACK counts whole segments (Linux).
@@ -162,6 +201,7 @@ impl Default for Config {
             window_scaling: true,
             ecn: false,
             buffer: ReceiveBuffer::Autotuned { initial: 64 * 1024, max: 6 * 1024 * 1024 },
+            acks: AckRules::EverySecond,
             delayed_ack: millis(40),
             quick_acks: 16,
             limited_transmit: true,
@@ -170,6 +210,7 @@ impl Default for Config {
             frto: true,
             undo: true,
             idle_restart: true,
+            fin_alone: false,
             abc_limit: 2.0,
             whole_segments: false,
             pacing: Pacing::Control,

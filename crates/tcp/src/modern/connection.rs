@@ -44,6 +44,8 @@ pub struct Connection {
     started: bool,
     /// Segments that the bulk transfer has written.
     written: u64,
+    /// Whether the bulk transfer may close the stream as soon as it has written everything.
+    closes: bool,
     /// Bytes of requests delivered in order at the first end.
     heard_bytes: u64,
     /// Bytes of data delivered in order at the second end.
@@ -83,6 +85,7 @@ impl Connection {
             initial_sequence: host.initial_sequence,
             started: false,
             written: 0,
+            closes: !host.fin_alone,
             heard_bytes: 0,
             delivered_bytes: 0,
             delivered_at: start,
@@ -102,9 +105,19 @@ impl Connection {
             self.ends[0].write(self.segment);
             self.written += 1;
         }
-        if bulk.is_done(self.written) {
+        if self.closes && bulk.is_done(self.written) {
             self.ends[0].close();
         }
+    }
+
+    /// Nothing more can be sent now: the first flight is out, and the application returns from its write.
+    fn end_first_flight(&mut self, bulk: Bulk, now: Instant) -> Option<Segment> {
+        if self.closes || !self.ends[0].is_established() {
+            return None;
+        }
+        self.closes = true;
+        self.hand_over(bulk, now);
+        self.ends[0].poll_transmit(now)
     }
 
     fn sender(&self) -> &Endpoint {
@@ -155,7 +168,11 @@ impl connection::Connection for Connection {
             _ if self.ends[side.index()].has_heard_fin() => self.end(side).close(),
             _ => {}
         }
-        let Some(segment) = self.end(side).poll_transmit(now) else {
+        let mut segment = self.end(side).poll_transmit(now);
+        if let (None, Some(bulk), Side::Sender) = (&segment, self.bulk, side) {
+            segment = self.end_first_flight(bulk, now);
+        }
+        let Some(segment) = segment else {
             if side == Side::Sender && self.bulk.is_some_and(|bulk| bulk.stop.is_some_and(|stop| stop <= now)) {
                 self.end(side).end_supply(now);
             }

@@ -11,7 +11,7 @@ use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
 
 use super::ack::Ack;
-use super::config::Config;
+use super::config::{Config, TIMESTAMPS};
 use super::handshake::{Handshake, Stage};
 use super::info::Info;
 use super::paws::{self, PeerClock};
@@ -241,6 +241,11 @@ impl Endpoint {
         reset
     }
 
+    /// Whether both SYNs are acknowledged.
+    pub(super) fn is_established(&self) -> bool {
+        self.handshake.stage == Stage::Established
+    }
+
     /// Whether the peer's FIN and all data before it have arrived.
     pub fn has_heard_fin(&self) -> bool {
         self.receiver.is_finished()
@@ -295,10 +300,7 @@ impl Endpoint {
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.handshake.agree(segment);
         let agreed = &self.handshake.agreed;
-        self.receiver.begin();
-        if !agreed.scaling {
-            self.receiver.window.disable_scaling();
-        }
+        self.receiver.begin(agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }
@@ -311,6 +313,7 @@ impl Endpoint {
         let lost_syns = self.handshake.lost_syns();
         let rtt = self.handshake.complete(now, echo, self.initial_timestamp);
         self.sender.establish(now, lost_syns, rtt);
+        self.receiver.establish(now);
     }
 
     /// RFC 9293 §3.10.7.4.
@@ -330,7 +333,14 @@ impl Endpoint {
             }
             return;
         }
-        let arrival = Arrival { range: (start, end), fin: flags.has(Flags::FIN), ecn: segment.ecn, cwr: flags.has(Flags::CWR) };
+        let arrival = Arrival {
+            range: (start, end),
+            fin: flags.has(Flags::FIN),
+            push: flags.has(Flags::PSH),
+            size: segment.wire_size(),
+            ecn: segment.ecn,
+            cwr: flags.has(Flags::CWR),
+        };
         if !self.receiver.is_acceptable((start, end)) {
             if flags.has(Flags::RST) {
                 return;
@@ -338,7 +348,7 @@ impl Endpoint {
             self.receiver.demand_ack();
             // A duplicate is reported (RFC 2883 §4).
             if !flags.has(Flags::SYN) && start > 0 && end <= self.receiver.rcv_nxt() {
-                self.receiver.receive(now, &arrival);
+                self.receiver.receive(now, &arrival, self.sender.rtt());
             }
             return;
         }
@@ -356,10 +366,13 @@ impl Endpoint {
             return self.receiver.demand_ack();
         }
         if let Some(timestamps) = timestamps {
-            self.note_timestamps(now, timestamps, start);
+            self.note_timestamps(now, timestamps, start, u64::from(segment.payload));
         }
         if self.take_ack(now, segment, start) {
-            self.receiver.receive(now, &arrival);
+            self.receiver.receive(now, &arrival, self.sender.rtt());
+            if arrival.fin && self.sender.has_sent_fin() {
+                self.receiver.demand_ack();
+            }
         } else {
             self.receiver.demand_ack();
         }
@@ -372,10 +385,10 @@ impl Endpoint {
         self.receiver.stop_timer();
     }
 
-    fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64) {
+    fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64, data: u64) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
         if let Some(rtt) = paws::since(now, timestamps.echo, self.initial_timestamp) {
-            self.receiver.window.measure(rtt);
+            self.receiver.measure(timestamps.echo, rtt, data);
         }
     }
 
@@ -421,7 +434,7 @@ impl Endpoint {
             // RFC 6298 §5.5.
             self.sender.back_off();
         }
-        self.receiver.handle_timeout(now);
+        self.receiver.handle_timeout(now, self.sender.rtt());
         self.sender.handle_timeout(now);
     }
 
@@ -501,6 +514,9 @@ impl Endpoint {
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
         let capable = self.sender.uses_ecn() && !retransmission && payload > 0;
         let ecn = if capable { Ecn::Capable } else { Ecn::Incapable };
+        if payload > 0 {
+            self.receiver.note_data_sent(now);
+        }
         self.segment(now, output.range, Segment { flags, payload, ecn, ..EMPTY })
     }
 

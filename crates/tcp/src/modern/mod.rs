@@ -16,9 +16,11 @@
 //! | `governor` | owner: the congestion control and its outputs, the first flight, the end of slow start |
 //! | `timers`, `ticks`, `rtt` and the crate's `rate`, `pacing` | owners: timing |
 //! | `ack` | an acknowledgement in positions |
-//! | `receiver`, `window` | the receiving half: order, ACKs; the window |
+//! | `receiver`, `adaptive_acks`, `peer_segment` | the receiving half: order, ACKs |
+//! | `window`, `memory_window` | owners: the receive window, of data or of memory |
 
 mod ack;
+mod adaptive_acks;
 mod config;
 mod connection;
 pub mod endpoint;
@@ -26,7 +28,9 @@ mod governor;
 mod handshake;
 mod info;
 mod marks;
+mod memory_window;
 mod paws;
+mod peer_segment;
 mod prr;
 mod rack;
 mod ranges;
@@ -46,7 +50,7 @@ mod tlp;
 mod undo;
 mod window;
 
-pub use config::{Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{AckRules, AdaptiveAcks, Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
 pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

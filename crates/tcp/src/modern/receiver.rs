@@ -8,8 +8,12 @@ use std::collections::VecDeque;
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant};
 
-use super::config::Config;
+use super::adaptive_acks::{AdaptiveAcks, Pending};
+use super::config::{AckRules, Config};
+use super::handshake::Agreed;
+use super::peer_segment::PeerSegment;
 use super::ranges::{Range, RangeSet};
+use super::rtt::Rtt;
 use super::window::ReceiveWindow;
 
 /// Number of blocks whose order of arrival is stored: those that an ACK can report, and a few more.
@@ -22,10 +26,62 @@ pub(super) struct Arrival {
     pub(super) range: Range,
     /// Whether the last position is a FIN.
     pub(super) fin: bool,
+    /// Whether the segment ends a write of the sender.
+    pub(super) push: bool,
+    /// Size of the IP packet.
+    pub(super) size: u32,
     /// ECN field of the packet.
     pub(super) ecn: Ecn,
     /// Whether the segment carries CWR: the sender has reduced its window.
     pub(super) cwr: bool,
+}
+
+/// Acknowledges every second full segment, or after a delay (RFC 5681 §4.2).
+#[derive(Debug)]
+struct EverySecond {
+    /// When a delayed ACK must be sent.
+    delayed: Option<Instant>,
+    /// Bytes received since the last ACK.
+    unacked: u64,
+    /// Largest payload so far; it counts as a full segment.
+    largest: u64,
+    quick_acks: u32,
+    delay: Duration,
+}
+
+impl EverySecond {
+    /// Data arrived in order; returns whether the ACK must be sent now.
+    fn is_due(&mut self, now: Instant, bytes: u64) -> bool {
+        self.unacked += bytes;
+        if self.quick_acks > 0 {
+            self.quick_acks -= 1;
+            true
+        } else if self.unacked >= 2 * self.largest {
+            true
+        } else {
+            self.delayed.get_or_insert(now + self.delay);
+            false
+        }
+    }
+}
+
+/// When an ACK must be sent.
+#[derive(Debug)]
+enum Acks {
+    EverySecond(EverySecond),
+    Adaptive(AdaptiveAcks),
+}
+
+impl Acks {
+    fn new(config: &Config) -> Self {
+        match config.acks {
+            AckRules::EverySecond => {
+                let (quick_acks, delay) = (config.quick_acks, config.delayed_ack);
+                Self::EverySecond(EverySecond { delayed: None, unacked: 0, largest: 1, quick_acks, delay })
+            }
+            AckRules::Adaptive(settings) => Self::Adaptive(AdaptiveAcks::new(config, settings)),
+        }
+    }
 }
 
 /// The receiving half of an endpoint.
@@ -47,14 +103,10 @@ pub(super) struct Receiver {
     pub(super) window: ReceiveWindow,
     /// Whether an ACK must be sent now.
     ack_now: bool,
-    /// When a delayed ACK must be sent.
-    delayed: Option<Instant>,
-    /// Bytes received since the last ACK.
-    unacked: u64,
-    /// Largest payload so far; it counts as a full segment.
-    largest: u64,
-    quick_acks: u32,
-    delay: Duration,
+    acks: Acks,
+    peer: PeerSegment,
+    /// Whether ACKs carry SACK blocks.
+    sack: bool,
     /// A mark has arrived, and no CWR since.
     ecn_echo: bool,
     /// Position that the last ACK acknowledged.
@@ -72,21 +124,22 @@ impl Receiver {
             dsack: None,
             fin: None,
             read: 1,
-            window: ReceiveWindow::new(config.buffer, u64::from(config.mss), config.window_scaling),
+            window: ReceiveWindow::new(config),
             ack_now: false,
-            delayed: None,
-            unacked: 0,
-            largest: 1,
-            quick_acks: config.quick_acks,
-            delay: config.delayed_ack,
+            acks: Acks::new(config),
+            peer: PeerSegment::new(u64::from(config.mss)),
+            sack: true,
             ecn_echo: false,
             last_ack: 0,
         }
     }
 
-    /// The SYN has arrived.
-    pub(super) fn begin(&mut self) {
+    /// The SYN has arrived and the options are negotiated; every segment carries `options` bytes of them.
+    pub(super) fn begin(&mut self, agreed: &Agreed, options: u64) {
         self.rcv_nxt = 1;
+        self.sack = agreed.sack;
+        self.peer.agree(options);
+        self.window.agree(agreed.scaling, options);
     }
 
     /// Next expected position.
@@ -110,44 +163,105 @@ impl Receiver {
         if start == end { start == self.rcv_nxt || start > self.rcv_nxt && start < edge } else { end > self.rcv_nxt && start < edge }
     }
 
-    /// Receives data or a FIN.
-    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival) {
+    /// The connection is established.
+    pub(super) fn establish(&mut self, now: Instant) {
+        self.window.establish(now);
+    }
+
+    /// Receives data or a FIN. `rtt`: timing of the sending half.
+    pub(super) fn receive(&mut self, now: Instant, arrival: &Arrival, rtt: &Rtt) {
         self.note_marks(arrival);
         let (start, end) = arrival.range;
         if start == end {
             return;
         }
         let before = self.rcv_nxt;
-        self.largest = self.largest.max(end - start - u64::from(arrival.fin));
+        let hole = !self.above.is_empty();
         if arrival.fin {
             self.fin = Some(end - 1);
         }
         // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
         self.insert((start, end.min(self.window.edge())));
-        let in_order = start == before && self.above.is_empty() && self.rcv_nxt == end;
-        if in_order && !arrival.fin {
-            self.acknowledge_in_order(now, end - start);
-        } else {
+        let data = end - start - u64::from(arrival.fin);
+        if let Acks::EverySecond(acks) = &mut self.acks {
+            acks.largest = acks.largest.max(data);
             // RFC 5681 §4.2: an ACK at once for a segment out of order or one that fills a gap. A duplicate and a FIN are acknowledged at
             // once too.
-            self.ack_now = true;
-        }
-        if self.rcv_nxt > before {
-            self.window.advance(now, self.rcv_nxt);
+            let in_order = start == before && self.above.is_empty() && self.rcv_nxt == end && !arrival.fin;
+            self.ack_now |= !in_order || acks.is_due(now, end - start);
+            self.store(now, arrival, before);
+        } else {
+            self.acknowledge_adaptively(now, arrival, before, hole, rtt);
         }
     }
 
-    /// RFC 5681 §4.2: acknowledges every second full segment, or after the delay.
-    fn acknowledge_in_order(&mut self, now: Instant, bytes: u64) {
-        self.unacked += bytes;
-        if self.quick_acks > 0 {
-            self.quick_acks -= 1;
-            self.ack_now = true;
-        } else if self.unacked >= 2 * self.largest {
-            self.ack_now = true;
-        } else if self.delayed.is_none() {
-            self.delayed = Some(now + self.delay);
+    /// Accounts for the memory of a segment that arrived when `before` was expected; returns whether the window grows.
+    fn store(&mut self, now: Instant, arrival: &Arrival, before: u64) -> bool {
+        let ((start, end), size, segment) = (arrival.range, u64::from(arrival.size), self.peer.full());
+        if end > before && start <= before {
+            let data = end - before - u64::from(arrival.fin);
+            let grows = self.window.append(now, (end, self.rcv_nxt), data, size, segment);
+            if self.rcv_nxt > end {
+                self.window.release(self.rcv_nxt - end, segment);
+            }
+            grows
+        } else {
+            let fresh = self.fresh.iter().map(|(start, end)| end - start).sum();
+            let span = self.above.highest().unwrap_or(before).saturating_sub(before);
+            start > before && fresh > 0 && self.window.keep(fresh, size, segment, span)
         }
+    }
+
+    /// Decides on the ACK of a segment that arrived when `before` was expected; `hole`: there was a hole already.
+    fn acknowledge_adaptively(&mut self, now: Instant, arrival: &Arrival, before: u64, hole: bool, rtt: &Rtt) {
+        let (start, end) = arrival.range;
+        let data = end - start - u64::from(arrival.fin);
+        let known = self.peer.full();
+        let size = (end > before && data > 0).then(|| self.peer.note(data, arrival.push, arrival.fin));
+        if size.is_some() && data > known {
+            self.window.suit_ratio(data, u64::from(arrival.size));
+        }
+        let segment = self.peer.full();
+        let half = self.window.half(before, segment);
+        let grows = self.store(now, arrival, before);
+        let waiting = self.rcv_nxt - self.last_ack > segment;
+        let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
+        let finished = arrival.fin && self.is_finished();
+        let pending = Pending {
+            more_than_a_segment: waiting && holds,
+            filled: hole && self.above.is_empty() && end > before,
+            hole: !self.above.is_empty(),
+            sack: self.sack,
+            rcv_nxt: self.rcv_nxt,
+            rtt_micros: self.window.rtt_micros(),
+        };
+        let Acks::Adaptive(acks) = &mut self.acks else { return };
+        if end <= before {
+            acks.note_duplicate(half);
+        } else {
+            acks.schedule();
+        }
+        if let Some(size) = size {
+            acks.note_size(size);
+            if start <= before {
+                acks.note_data(now, rtt, half);
+            }
+        }
+        if grows {
+            acks.note_growth();
+        }
+        if finished {
+            acks.note_fin();
+        }
+        if scarce {
+            acks.note_shortage();
+        }
+        self.ack_now |= acks.is_due(now, rtt, &pending);
+    }
+
+    /// A segment with `data` bytes echoes the timestamp `echo` of this end, sent `rtt` ago.
+    pub(super) fn measure(&mut self, echo: u32, rtt: Duration, data: u64) {
+        self.window.measure(echo, rtt, data >= self.peer.full());
     }
 
     /// RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
@@ -210,25 +324,46 @@ impl Receiver {
         self.ack_now
     }
 
-    /// When a delayed ACK must be sent.
+    /// When an ACK that waits must be sent.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.delayed
+        match &self.acks {
+            Acks::EverySecond(acks) => acks.delayed,
+            Acks::Adaptive(acks) => acks.poll_timeout(),
+        }
     }
 
-    /// Cancels a delayed ACK.
+    /// Cancels an ACK that waits.
     pub(super) fn stop_timer(&mut self) {
-        self.delayed = None;
+        match &mut self.acks {
+            Acks::EverySecond(acks) => acks.delayed = None,
+            Acks::Adaptive(acks) => acks.stop(),
+        }
     }
 
-    /// Requests the delayed ACK if its delay is over.
-    pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.ack_now |= self.delayed.take_if(|deadline| *deadline <= now).is_some();
+    /// Requests the ACK that waits, if its delay is over.
+    pub(super) fn handle_timeout(&mut self, now: Instant, rtt: &Rtt) {
+        self.ack_now |= match &mut self.acks {
+            Acks::EverySecond(acks) => acks.delayed.take_if(|deadline| *deadline <= now).is_some(),
+            Acks::Adaptive(acks) => acks.handle_timeout(now, rtt),
+        };
+    }
+
+    /// This end sends data, which carries an acknowledgement.
+    pub(super) fn note_data_sent(&mut self, now: Instant) {
+        if let Acks::Adaptive(acks) = &mut self.acks {
+            acks.note_data_sent(now);
+        }
     }
 
     /// A segment with an acknowledgement is about to be sent: returns its window field and whether it echoes a mark.
     pub(super) fn acknowledge(&mut self, syn: bool) -> (u16, bool) {
-        (self.ack_now, self.delayed, self.unacked, self.last_ack) = (false, None, 0, self.rcv_nxt);
-        (self.window.offer(self.rcv_nxt, self.read, syn), self.ecn_echo)
+        (self.ack_now, self.last_ack) = (false, self.rcv_nxt);
+        let (window, scarce) = self.window.offer(self.rcv_nxt, self.read, self.peer.full(), syn);
+        match &mut self.acks {
+            Acks::EverySecond(acks) => (acks.delayed, acks.unacked) = (None, 0),
+            Acks::Adaptive(acks) => acks.note_sent(scarce),
+        }
+        (window, self.ecn_echo)
     }
 
     /// Bytes available to the application.
@@ -240,11 +375,24 @@ impl Receiver {
     pub(super) fn read(&mut self, now: Instant, most: u64) -> Range {
         let start = self.read;
         self.read += self.readable().min(most);
-        self.window.read(now, self.read);
-        if self.rcv_nxt > 0 && !self.is_finished() && self.window.needs_update(self.rcv_nxt, self.read) {
-            self.ack_now = true;
+        self.window.read(now, (start, self.read));
+        if self.rcv_nxt > 0 {
+            self.ack_now |= self.is_ack_due_after_read(start < self.read);
         }
         (start, self.read)
+    }
+
+    /// Whether an ACK must be sent after the application has asked for data; `some`: it has read some.
+    fn is_ack_due_after_read(&self, some: bool) -> bool {
+        let segment = self.peer.full();
+        let opened = || !self.is_finished() && self.window.needs_update(self.rcv_nxt, self.read, segment);
+        match &self.acks {
+            Acks::EverySecond(_) => opened(),
+            Acks::Adaptive(acks) => {
+                let all = self.readable() == 0 && self.above.is_empty();
+                some && (acks.is_due_after_read(self.rcv_nxt - self.last_ack > segment, all) || opened())
+            }
+        }
     }
 }
 
@@ -255,17 +403,24 @@ mod tests {
     /// A receiver that expects position `first` and sends no quick ACKs.
     fn receiver(first: u64) -> Receiver {
         let mut receiver = Receiver::new(&Config { quick_acks: 0, ..Config::default() });
-        receiver.begin();
+        receiver.rcv_nxt = 1;
         receiver.acknowledge(false);
         (receiver.rcv_nxt, receiver.read) = (first, first);
         receiver.acknowledge(false);
         receiver
     }
 
+    fn arrival(range: Range, ecn: Ecn, cwr: bool) -> Arrival {
+        Arrival { range, fin: false, push: false, size: 52 + (range.1 - range.0) as u32, ecn, cwr }
+    }
+
+    fn rtt() -> Rtt {
+        Rtt::new(Config::default().rto)
+    }
+
     /// Receives `[start, end)`; returns the cumulative ACK and the SACK blocks.
     fn receive(receiver: &mut Receiver, start: u64, end: u64) -> (u64, Vec<Range>) {
-        let arrival = Arrival { range: (start, end), fin: false, ecn: Ecn::Incapable, cwr: false };
-        receiver.receive(Instant::ZERO, &arrival);
+        receiver.receive(Instant::ZERO, &arrival((start, end), Ecn::Incapable, false), &rtt());
         let blocks = receiver.take_sack_blocks(4).collect();
         receiver.acknowledge(false);
         (receiver.rcv_nxt(), blocks)
@@ -326,7 +481,7 @@ mod tests {
     fn marks_are_echoed_until_the_window_is_reduced() {
         let mut receiver = receiver(1);
         let mut echo = |start, ecn, cwr| {
-            receiver.receive(Instant::ZERO, &Arrival { range: (start, start + 10), fin: false, ecn, cwr });
+            receiver.receive(Instant::ZERO, &arrival((start, start + 10), ecn, cwr), &rtt());
             receiver.acknowledge(false).1
         };
         assert!(!echo(1, Ecn::Capable, false));

@@ -1,0 +1,365 @@
+//! The receive window of a buffer that counts the memory of packets, not their data.
+//!
+//! The buffer limits the memory of all packets in it: data that the application has not read, and data above a hole. A *ratio* predicts how
+//! much data fits: a half at first, then the data of a full segment relative to the packet's memory. The window that is offered is the
+//! smallest of three:
+//!
+//! - the free memory times the ratio;
+//! - the *clamp*: the whole buffer times the ratio;
+//! - the *limit*, which begins at the first window and grows with every arriving segment by two segments, as long as the segment's memory
+//!   suits the ratio.
+//!
+//! It is rounded up to a multiple of the window scale, and its edge never moves back. Once per round trip, the buffer grows with the data
+//! that the application has read in it: to twice that data, and by twice its relative growth. Data above a hole enlarges the buffer too.
+//! The receiver's round-trip time comes from echoed timestamps and from windows of data; a smaller value counts at once, a larger one by an
+//! eighth.
+//!
+//! Not modelled: merging of small packets in the queue, and the collapse of a full queue.
+//!
+//! ## References
+//! Linux Documentation/networking/ip-sysctl (`tcp_rmem`, `tcp_moderate_rcvbuf`, `tcp_shrink_window`); tcp(7), Linux man-pages; Fisk & Feng,
+//! *Dynamic right-sizing in TCP*, 2001. The formulas were fitted to measurements on Linux 6.18 (`TCP_INFO`, `SO_MEMINFO`,
+//! `TCP_WINDOW_CLAMP`).
+
+use std::collections::VecDeque;
+
+use ackclock_core::units::{Duration, Instant};
+
+use super::ranges::Range;
+
+/// Denominator of the ratio.
+const WHOLE: u64 = 256;
+/// The ratio before the first full segment.
+const FIRST_RATIO: u64 = WHOLE / 2;
+/// Segments that a sender sends in the first round trip (RFC 6928); growth begins beyond them.
+const FIRST_FLIGHT: u64 = 10;
+/// Segments with less data do not enlarge the window.
+const SMALL: u64 = 128;
+/// Memory of a packet's description, in bytes.
+const DESCRIPTION: u64 = 256;
+/// Memory that a packet's buffer needs beside the IP packet, in bytes.
+const OVERHEAD: u64 = 384;
+/// Sizes of a packet's buffer; larger ones are powers of two.
+const SMALLEST_BUFFERS: [u64; 2] = [576, 1024];
+
+/// The memory of an IP packet of `size` bytes.
+pub(super) fn memory(size: u64) -> u64 {
+    let needed = size + OVERHEAD;
+    let [first, second] = SMALLEST_BUFFERS;
+    DESCRIPTION + if needed <= first { first } else { needed.max(second).next_power_of_two() }
+}
+
+/// A packet in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    data: u64,
+    memory: u64,
+}
+
+/// The window.
+#[derive(Debug)]
+pub(super) struct MemoryWindow {
+    /// Size of the buffer, in bytes of memory.
+    buffer: u64,
+    max: u64,
+    /// Upper bound of the first window.
+    first: u64,
+    ratio: u64,
+    clamp: u64,
+    limit: u64,
+    /// Position and size of the last window sent.
+    acked: u64,
+    offered: u64,
+    scale: u8,
+    /// Largest segment that this end announces, without the options of every segment.
+    mss: u64,
+    /// Packets that the application has not read, and their memory.
+    unread: VecDeque<Packet>,
+    unread_memory: u64,
+    /// Data above a hole, and its memory.
+    above: Packet,
+    /// Round-trip time, in eighths of a microsecond.
+    rtt: u64,
+    /// The last echo that gave a round-trip time.
+    last_echo: Option<u32>,
+    /// When the current measurement of the application began, and the position read by then.
+    began: (Instant, u64),
+    /// Data read in the largest round trip so far.
+    per_round: u64,
+    /// When a window of data began to arrive, and the position at its end.
+    filling: Option<(Instant, u64)>,
+}
+
+impl MemoryWindow {
+    pub(super) fn new((initial, max): (u64, u64), first: u64, mss: u64, scale: u8) -> Self {
+        Self {
+            buffer: initial.min(max),
+            max,
+            first: first.min(u64::from(u16::MAX)),
+            ratio: FIRST_RATIO,
+            clamp: u64::MAX,
+            limit: 0,
+            acked: 0,
+            offered: 0,
+            scale,
+            mss,
+            unread: VecDeque::new(),
+            unread_memory: 0,
+            above: Packet { data: 0, memory: 0 },
+            rtt: 0,
+            last_echo: None,
+            began: (Instant::ZERO, 1),
+            per_round: 0,
+            filling: None,
+        }
+    }
+
+    /// The options are negotiated: every segment carries `options` bytes of them.
+    pub(super) fn agree(&mut self, scaling: bool, options: u64) {
+        self.mss = self.mss.saturating_sub(options).max(1);
+        if !scaling {
+            self.scale = 0;
+        }
+    }
+
+    /// The connection is established.
+    pub(super) fn establish(&mut self, now: Instant) {
+        let whole = self.data_in(self.buffer);
+        // A segment is reserved, unless the buffer holds only two.
+        let reserved = whole.saturating_sub(self.mss).max(2 * self.mss);
+        self.clamp = if whole > 2 * self.mss { reserved } else { whole };
+        self.limit = self.offered.min(self.clamp);
+        self.per_round = self.offered.min(FIRST_FLIGHT * self.mss);
+        self.began.0 = now;
+    }
+
+    pub(super) fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    pub(super) fn edge(&self) -> u64 {
+        self.acked + self.offered
+    }
+
+    /// Size of the last window sent.
+    pub(super) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Data that fits `memory` bytes.
+    fn data_in(&self, memory: u64) -> u64 {
+        memory * self.ratio / WHOLE
+    }
+
+    fn free(&self) -> u64 {
+        self.data_in(self.buffer.saturating_sub(self.unread_memory + self.above.memory))
+    }
+
+    /// The window to offer before its edge is considered, and whether less than half of the buffer is free.
+    fn target(&self, segment: u64) -> (u64, bool) {
+        let free = self.free();
+        let whole = self.clamp.min(self.data_in(self.buffer));
+        let segment = segment.min(whole).max(1);
+        let scarce = free < whole / 2;
+        let unit = 1 << self.scale;
+        let free = if scarce { free / unit * unit } else { free };
+        if scarce && (free < whole / 16 || free < segment) {
+            return (0, scarce);
+        }
+        let free = free.min(self.limit);
+        let window = if self.scale > 0 {
+            free.next_multiple_of(unit)
+        } else if self.offered + segment <= free || self.offered > free {
+            free / segment * segment
+        } else if segment == whole && free > self.offered + whole / 2 {
+            free
+        } else {
+            self.offered
+        };
+        (window, scarce)
+    }
+
+    /// Whether the next ACK would offer no smaller window than the last, and whether less than half of the buffer is free.
+    pub(super) fn outlook(&self, segment: u64) -> (bool, bool) {
+        let (window, scarce) = self.target(segment);
+        (window >= self.offered, scarce)
+    }
+
+    /// The window field of an ACK, and whether less than half of the buffer is free.
+    pub(super) fn offer(&mut self, rcv_nxt: u64, segment: u64) -> (u16, bool) {
+        let (mut window, scarce) = self.target(segment);
+        let current = self.edge().saturating_sub(rcv_nxt);
+        if window < current {
+            window = current.next_multiple_of(1 << self.scale);
+        }
+        window = window.min(u64::from(u16::MAX) << self.scale);
+        (self.acked, self.offered) = (rcv_nxt, window);
+        ((window >> self.scale) as u16, scarce)
+    }
+
+    /// The window field of a SYN.
+    pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
+        let whole = self.data_in(self.buffer);
+        let segments = |bytes: u64| if bytes > self.mss { bytes / self.mss * self.mss } else { bytes };
+        // A field of 65535 B need not be a whole number of segments.
+        let window = if self.first < u64::from(u16::MAX) { segments(whole.min(self.first)) } else { segments(whole).min(self.first) };
+        (self.acked, self.offered) = (rcv_nxt, window);
+        window as u16
+    }
+
+    /// Whether the application has read so much that a window update is due.
+    pub(super) fn needs_update(&self, rcv_nxt: u64, segment: u64) -> bool {
+        let current = self.edge().saturating_sub(rcv_nxt);
+        if 2 * current > self.clamp {
+            return false;
+        }
+        let (window, _) = self.target(segment);
+        window > 0 && window >= 2 * current
+    }
+
+    /// Sets the ratio to that of a full segment with `data` bytes, in an IP packet of `size` bytes; the clamp follows.
+    pub(super) fn suit_ratio(&mut self, data: u64, size: u64) {
+        let ratio = (data * WHOLE / memory(size)).max(1);
+        if ratio != self.ratio {
+            self.ratio = ratio;
+            self.clamp = self.data_in(self.buffer);
+            self.limit = self.limit.max(self.offered.min(self.clamp));
+        }
+    }
+
+    /// `data` bytes arrived in order in an IP packet of `size` bytes. Returns whether the window grows.
+    pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
+        let memory = memory(size);
+        self.unread.push_back(Packet { data, memory });
+        self.unread_memory += memory;
+        data >= SMALL && self.grow(data, memory, segment)
+    }
+
+    /// `data` bytes arrived above a hole, in an IP packet of `size` bytes. The buffer grows so that the window can hold the `span` from the
+    /// next expected position. Returns whether the window grows.
+    pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
+        let memory = memory(size);
+        let grows = self.grow(data, memory, segment);
+        self.above.data += data;
+        self.above.memory += memory;
+        self.enlarge(2 * self.per_round + span);
+        grows
+    }
+
+    fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
+        let room = self.clamp.min(self.free()).saturating_sub(self.limit);
+        if room == 0 {
+            return false;
+        }
+        let step = if self.data_in(memory) <= data { 2 * self.mss } else { self.step_of_small(data, memory, segment) };
+        if step > 0 {
+            self.limit += room.min(step.max(2 * data));
+        }
+        step > 0
+    }
+
+    /// Growth with a segment whose memory exceeds the ratio: none if such segments could fill the buffer at its largest.
+    fn step_of_small(&self, data: u64, memory: u64, segment: u64) -> u64 {
+        let (mut needed, mut window) = (self.data_in(memory) / 2, self.data_in(self.max) / 2);
+        while self.limit <= window {
+            if needed <= data {
+                return 2 * segment;
+            }
+            (needed, window) = (needed / 2, window / 2);
+        }
+        0
+    }
+
+    /// A hole is filled: `data` bytes from above it can be read now.
+    pub(super) fn release(&mut self, mut data: u64, segment: u64) {
+        let Packet { data: held, memory } = self.above;
+        if held == 0 {
+            return;
+        }
+        let mut moved = if data >= held { memory } else { memory * data / held };
+        self.above = Packet { data: held.saturating_sub(data), memory: memory - moved };
+        self.unread_memory += moved;
+        while data > 0 {
+            let part = data.min(segment);
+            let share = moved * part / data;
+            self.unread.push_back(Packet { data: part, memory: share });
+            (data, moved) = (data - part, moved - share);
+        }
+    }
+
+    /// A full segment echoes a timestamp that this end sent `rtt` ago.
+    pub(super) fn measure(&mut self, echo: u32, rtt: Duration) {
+        if self.last_echo != Some(echo) {
+            self.last_echo = Some(echo);
+            self.smooth(micros(rtt), true);
+        }
+    }
+
+    fn smooth(&mut self, micros: u64, upwards: bool) {
+        if self.rtt == 0 || 8 * micros < self.rtt {
+            self.rtt = 8 * micros;
+        } else if upwards {
+            self.rtt = self.rtt - self.rtt / 8 + micros;
+        }
+    }
+
+    /// The receiver's round-trip time in microseconds; zero if unknown.
+    pub(super) fn rtt_micros(&self) -> u64 {
+        self.rtt / 8
+    }
+
+    /// Data has arrived in order, up to `rcv_nxt` so far: measures the time in which a window of data arrives.
+    pub(super) fn advance(&mut self, now: Instant, rcv_nxt: u64) {
+        if let Some((began, end)) = self.filling {
+            if rcv_nxt < end {
+                return;
+            }
+            self.smooth(micros(now.since(began)).max(1), false);
+        }
+        self.filling = Some((now, rcv_nxt + self.offered));
+    }
+
+    /// The application has read `range`.
+    pub(super) fn read(&mut self, now: Instant, (start, end): Range) {
+        let mut position = start;
+        while position < end {
+            let Some(packet) = self.unread.front_mut() else { break };
+            let part = packet.data.min(end - position);
+            position += part;
+            packet.data -= part;
+            if packet.data == 0 {
+                self.unread_memory -= packet.memory;
+                self.unread.pop_front();
+            }
+            self.tune(now, position);
+        }
+    }
+
+    /// Once per round trip, enlarges the buffer with the data read in it.
+    fn tune(&mut self, now: Instant, read: u64) {
+        let (began, before) = self.began;
+        if self.rtt == 0 || micros(now.since(began)) < self.rtt / 8 {
+            return;
+        }
+        let copied = read - before;
+        if copied > self.per_round {
+            let growth = 2 * copied * (copied - self.per_round) / self.per_round.max(1);
+            self.enlarge(2 * copied + 2 * growth);
+            self.per_round = copied;
+        }
+        self.began = (now, read);
+    }
+
+    fn enlarge(&mut self, window: u64) {
+        let buffer = (window * WHOLE / self.ratio).min(self.max);
+        if buffer > self.buffer {
+            self.buffer = buffer;
+            self.clamp = self.data_in(buffer);
+        }
+    }
+}
+
+/// Whole microseconds; a decimal time does not fall into the previous one.
+fn micros(span: Duration) -> u64 {
+    ((span.as_secs_f64() * 1e6 + 1e-3) as i64).cast_unsigned()
+}
