@@ -27,6 +27,8 @@ pub struct Established {
     pub selective: bool,
     /// Headers of each segment in bytes: a pacing rate includes them, a window does not.
     pub header: Bytes,
+    /// Whether the host spreads the segments of a window over the round trip, so that ACKs that arrive at once show nothing about the path.
+    pub paced: bool,
     /// Seed of the control's random decisions; differs between connections and between runs.
     pub seed: u64,
     /// Whether window and threshold are whole segments (Linux). Growth then counts segments until they amount to a whole one, and
@@ -47,6 +49,7 @@ impl Established {
             learned: None,
             selective: false,
             header: Bytes(0),
+            paced: false,
             seed: 0,
             whole_segments: false,
         }

@@ -146,6 +146,7 @@ event! {
     learned -> Option<Segments> = |it| it.learned,
     selective -> bool = |it| it.selective,
     header -> u64 = |it| it.header.0,
+    paced -> bool = |it| it.paced,
     seed -> u64 = |it| it.seed,
     whole_segments -> bool = |it| it.whole_segments,
 }

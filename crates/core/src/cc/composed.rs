@@ -77,7 +77,8 @@ impl Composed {
         *rest = (sum - self.window.cwnd).max(0.0);
     }
 
-    /// Applies the slow start's decision; returns the segments of its growth that lie beyond the threshold, if the host has whole segments.
+    /// Applies the slow start's decision; returns the segments that the ACK still counts for in avoidance: those that lie beyond the
+    /// threshold, if the host has whole segments, or all of them (infinite).
     fn apply(&mut self, step: Step) -> Segments {
         match step {
             Step::Grow(segments) => {
@@ -88,9 +89,12 @@ impl Composed {
                 }
                 self.change_to(cwnd);
             }
-            Step::Exit { ssthresh } => {
+            Step::Exit { ssthresh } | Step::ExitBefore { ssthresh } => {
                 let cwnd = self.window.cwnd.min(ssthresh.max(MIN_SSTHRESH));
                 self.window = self.fit(Window { cwnd, ssthresh }, LOSS_WINDOW);
+                if let Step::ExitBefore { .. } = step {
+                    return Segments::INFINITY;
+                }
             }
             Step::Leave(window) => self.window = self.fit(window, LOSS_WINDOW),
         }
@@ -138,7 +142,7 @@ impl CongestionControl for Composed {
             let step = self.slow_start.on_ack(ack, &self.window);
             let beyond = self.apply(step);
             if beyond > 0.0 {
-                self.grow_in_avoidance(&Ack { counted: beyond, ..*ack });
+                self.grow_in_avoidance(&Ack { counted: beyond.min(ack.counted), ..*ack });
             }
         } else {
             self.grow_in_avoidance(ack);

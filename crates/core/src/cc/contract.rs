@@ -46,6 +46,11 @@ pub enum Step {
         /// The new slow start threshold.
         ssthresh: Segments,
     },
+    /// Exit slow start with this threshold, which also caps `cwnd`, before the ACK counts: the avoidance grows the window by it.
+    ExitBefore {
+        /// The new slow start threshold.
+        ssthresh: Segments,
+    },
     /// Exit slow start with this window and threshold.
     Leave(Window),
 }

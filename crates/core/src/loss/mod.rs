@@ -1,4 +1,4 @@
-//! Loss models: random packet losses of a link, apart from queue drops.
+//! Loss models: packet losses of a link, apart from queue drops.
 
 mod model;
 
@@ -8,4 +8,5 @@ use crate::entry::{Entry, entries};
 
 entries! { Entry<dyn LossModel>:
     bernoulli,
+    listed,
 }

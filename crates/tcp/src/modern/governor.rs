@@ -100,7 +100,8 @@ impl Governor {
 
     /// The connection is established; adds segment size and learned window to `event`.
     pub(super) fn establish(&mut self, event: &Established) {
-        let event = Established { smss: Bytes(self.smss), learned: self.learned, ..*event };
+        let paced = self.paces || self.pacing != Pacing::Control;
+        let event = Established { smss: Bytes(self.smss), learned: self.learned, paced, ..*event };
         self.control.on_established(&event);
         self.first = FirstFlight::new(&event, &*self.control, (1, self.smss), self.initial_pacing).map(Box::new);
         self.refresh();

@@ -44,6 +44,7 @@ impl State {
             learned: self.learned,
             selective: self.selective,
             header: Bytes(u64::from(self.data_size) - self.smss.0),
+            paced: self.paces,
             seed: self.seed,
             whole_segments: false,
         };

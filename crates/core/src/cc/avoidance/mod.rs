@@ -10,6 +10,7 @@ entries! { Entry<dyn Avoidance>:
     exponential,
     bandwidth_ratio,
     cubic,
+    cubic_linux,
     veno,
     vegas,
 }

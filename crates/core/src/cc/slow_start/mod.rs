@@ -9,6 +9,7 @@ entries! { Entry<dyn SlowStart>:
     limited_ns2,
     staged,
     queue_aware,
+    hystart,
     hystart_pp,
     vegas,
     search,
