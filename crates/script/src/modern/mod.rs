@@ -50,7 +50,9 @@ impl Modern {
     /// A host without connections in `network`.
     pub fn new(host: &Host, network: &Network) -> Self {
         let mss = host.config.mss.min(network.mtu - network.headers());
-        let host = Host { config: Config { mss, ..host.config.clone() }, ..host.clone() };
+        // The world of the scripts has segmentation offload, with Linux's settings.
+        let offload = host.config.offload.or(host.config.whole_segments.then_some(settings::OFFLOAD));
+        let host = Host { config: Config { mss, offload, ..host.config.clone() }, ..host.clone() };
         let ecn = if host.config.ecn { settings::Ecn::Offer } else { settings::Ecn::Off };
         Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }
@@ -236,6 +238,7 @@ impl Stack for Modern {
             let parameters = ControlParameters::from([("tcp_congestion_control".to_owned(), control.clone())]);
             (self.host.controls)(&parameters).map_err(Refusal::Unsupported)?;
         }
+        let nagle = self.host.config.nagle;
         match self.slot(socket)? {
             Slot::Fresh(options) | Slot::Listening(_, options) => options.set(name, value),
             Slot::Connected(connection) => match name {
@@ -244,10 +247,7 @@ impl Stack for Modern {
                 }
                 _ => {
                     connection.options.set(name, value)?;
-                    if name == "TCP_NODELAY" {
-                        let nagle = !connection.options.nodelay;
-                        connection.endpoint.set_nagle(nagle);
-                    }
+                    connection.endpoint.set_nagle(nagle && !connection.options.nodelay);
                     Ok(())
                 }
             },

@@ -25,7 +25,7 @@ pub(super) enum Ecn {
 pub(super) const OF_CONTROL: [&str; 3] = ["tcp_congestion_control", "tcp_cubic.", "route.initcwnd"];
 
 /// Segmentation offload as Linux has it by default (Documentation/networking/ip-sysctl).
-const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3 };
+pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3 };
 
 /// The parameters that settings of `modern` express.
 const PARAMETERS: &[(&str, Apply)] = &[
