@@ -1,6 +1,5 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
-use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -468,9 +467,9 @@ static FLOW: &[Key] = &[
     ),
     key(
         "host",
-        Kind::Word(hosts::NAMES),
+        Kind::Host,
         Fallback::Absent("the profile's own settings"),
-        "Preset of profile modern: the TCP settings with which an operating system ships. The flow's other keys override the preset.",
+        "Preset of profile modern: the TCP settings with which an operating system ships; of linux also a version, as in { kind = \"linux\", version = \"4.10\" }. The flow's other keys override the preset.",
     ),
     key(
         "recovery",
