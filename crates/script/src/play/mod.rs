@@ -163,10 +163,8 @@ impl<'a, W: World> Player<'a, W> {
             let message = format!("after the last event, the stack had sent a packet that no line expects, at {} s", seconds(left.at));
             return Err(End::Failed(Failure { line, message, expected: None, came: Some(came) }));
         }
-        match &script.after {
-            Some(command) => self.command(command),
-            None => Ok(()),
-        }
+        // The last command cleans up, and the world ends with the script.
+        Ok(())
     }
 
     /// Time of the event, and the time that the next one may count from.
