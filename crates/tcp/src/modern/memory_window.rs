@@ -95,7 +95,7 @@ impl MemoryWindow {
         Self {
             buffer: initial.min(max),
             max,
-            first: first.min(u64::from(u16::MAX)),
+            first,
             ratio: FIRST_RATIO,
             clamp: u64::MAX,
             limit: 0,
@@ -211,12 +211,11 @@ impl MemoryWindow {
 
     /// The window field of a SYN.
     pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
-        let whole = self.data_in(self.buffer);
-        let segments = |bytes: u64| if bytes > self.mss { bytes / self.mss * self.mss } else { bytes };
-        // A field of 65535 B need not be a whole number of segments.
-        let window = if self.first < u64::from(u16::MAX) { segments(whole.min(self.first)) } else { segments(whole).min(self.first) };
+        let whole = self.data_in(self.buffer).min(self.first);
+        let window = if whole > self.mss { whole / self.mss * self.mss } else { whole };
+        // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
-        window as u16
+        window.min(u64::from(u16::MAX)) as u16
     }
 
     /// Whether the application has read so much that a window update is due.

@@ -20,6 +20,7 @@ struct Bench {
     end: Endpoint,
     now: f64,
     scale: u8,
+    timestamps: bool,
     answers: Vec<Answer>,
 }
 
@@ -29,7 +30,7 @@ fn millis(millis: f64) -> Instant {
 
 fn config() -> Config {
     Config {
-        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: 65_535 },
+        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: u64::MAX },
         acks: AckRules::Adaptive(AdaptiveAcks {
             delay_max: Duration::from_millis(196),
             on_growth: true,
@@ -46,7 +47,8 @@ fn config() -> Config {
 impl Bench {
     /// A connection that the peer has opened at time 0; its third segment arrives after `rtt` milliseconds.
     fn new(config: &Config, rtt: f64) -> Self {
-        let mut bench = Self { end: Endpoint::listen(config, reno()), now: 0.0, scale: 0, answers: Vec::new() };
+        let mut bench =
+            Self { end: Endpoint::listen(config, reno()), now: 0.0, scale: 0, timestamps: config.timestamps, answers: Vec::new() };
         let options = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, ..Options::default() };
         bench.arrive(0.0, 0, 0, Flags::SYN, options, 0);
         bench.arrive(rtt, 1, 0, Flags::ACK, Options::default(), 0);
@@ -76,7 +78,7 @@ impl Bench {
 
     fn arrive(&mut self, at: f64, start: u64, data: u64, flags: Flags, options: Options, echo: u32) {
         self.wait(at);
-        let timestamps = Some(Timestamps { value: at as u32, echo });
+        let timestamps = self.timestamps.then_some(Timestamps { value: at as u32, echo });
         let segment = Segment {
             seq: to_wire(start, 0),
             ack: 1,
@@ -133,9 +135,22 @@ fn first_windows() {
     };
     let memory = |initial, first_window| ReceiveBuffer::Memory { initial, max: 32 << 20, first_window };
     // 45 segments of 1448 B, and 44 of 1460 B.
-    assert_eq!([first(true, memory(131_072, 65_535)), first(false, memory(131_072, 65_535))], [65_160, 64_240]);
-    assert_eq!(first(true, memory(540_000, 65_535)), 65_535, "a field of 16 bits");
+    assert_eq!([first(true, memory(131_072, u64::MAX)), first(false, memory(131_072, u64::MAX))], [65_160, 64_240]);
+    assert_eq!(first(true, memory(540_000, u64::MAX)), 65_535, "a field of 16 bits");
     assert_eq!(first(true, memory(87_380, 29_200)), 28_960, "before Linux 4.20: twice the initial window of ten segments");
+}
+
+#[test]
+fn the_second_window_is_larger_than_the_field_of_the_first() {
+    // With tcp_rmem 4096 540000 15728640, the first data segment of the kernel offers 1053 · 256 B with timestamps and 1050 · 256 B without.
+    let second = |timestamps| {
+        let buffer = ReceiveBuffer::Memory { initial: 540_000, max: 15 << 20, first_window: u64::MAX };
+        let mut bench = Bench::new(&Config { timestamps, buffer, ..config() }, 40.0);
+        bench.end.write(100);
+        bench.collect();
+        bench.answers.last().unwrap().2
+    };
+    assert_eq!([second(true), second(false)], [1053 * 256, 1050 * 256]);
 }
 
 #[test]
