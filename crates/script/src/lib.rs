@@ -11,7 +11,7 @@
 //! | [`world`], [`stack`] | the seams: a world in which time passes, and a stack without I/O |
 //! | `simulated`, `modern` | the world of virtual time; the host of `modern` endpoints |
 //! | [`packet`], `network` | packets as bytes; addresses and ports |
-//! | `outcome` | verdicts, and how a failure is shown |
+//! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
 #![forbid(unsafe_code)]
 
 pub mod code;
@@ -30,6 +30,7 @@ pub mod script;
 pub mod settings;
 mod simulated;
 pub mod stack;
+mod trace;
 pub mod world;
 
 pub use errno::Errno;

@@ -13,5 +13,6 @@ pub(crate) fn host(name: &str) -> Host {
 
 /// Runs a script against the host `linux`.
 pub(crate) fn play(script: &str, options: &Options) -> Outcome {
-    run(script, options, |network| Ok(Simulated::new(Modern::new(&host("linux"), network), network)))
+    let options = Options { common_settings: true, ..options.clone() };
+    run(script, &options, |network| Ok(Simulated::new(Modern::new(&host("linux"), network), network)))
 }
