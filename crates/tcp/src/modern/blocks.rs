@@ -20,8 +20,8 @@ const LARGEST: u64 = 65_536 - 320;
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
 const HALVING: Duration = Duration::from_nanos(512_000);
-/// Only a sender that sent within this time defers.
-const RECENT: Duration = Duration::from_millis(1);
+/// Only a sender that sent within 1 ms, or a little more, defers.
+const RECENT: Duration = Duration::from_nanos(1_001_000);
 
 /// The blocks of a sender.
 #[derive(Debug)]
