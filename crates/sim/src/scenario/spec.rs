@@ -227,8 +227,9 @@ static MODERN: &[Key] = &[
     key(
         "receive_window_first",
         Kind::Quantity(&unit::SIZE, BUFFER),
-        Fallback::Text("65535 B"),
-        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+        Fallback::Text("1 GB"),
+        "Upper bound of the first window if the buffer counts memory. The first window is a whole number of segments, and at most half of \
+         the buffer.",
     ),
     key(
         "acks",
@@ -347,6 +348,18 @@ static MODERN: &[Key] = &[
         Kind::Bool,
         Fallback::Bool(false),
         "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
+    ),
+    key(
+        "reduce_once",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a timer that expires in recovery leaves the threshold as the recovery has set it.",
+    ),
+    key(
+        "late_undo",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether D-SACKs that arrive after recovery still undo its reduction (requires undo).",
     ),
     key(
         "nagle",
