@@ -36,6 +36,35 @@ impl Tolerance {
     /// That of packetdrill.
     pub const PACKETDRILL: Self = Self { absolute: 4_000_000, percent: 12.5 };
 
+    /// Reads `4 ms`, `12.5 %`, both with a comma between them, or `packetdrill`.
+    ///
+    /// # Errors
+    /// If the text is something else.
+    pub fn read(text: &str) -> Result<Self, String> {
+        if text.trim() == "packetdrill" {
+            return Ok(Self::PACKETDRILL);
+        }
+        let wrong = || format!("{text:?} is no tolerance; write a time such as \"4 ms\", a share such as \"12.5 %\", both, or packetdrill");
+        let mut tolerance = Self::default();
+        for part in text.split(',') {
+            let part = part.trim();
+            let digits = part.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(part.len());
+            let number: f64 = part[..digits].parse().map_err(|_| wrong())?;
+            let nanos = match part[digits..].trim() {
+                "%" => {
+                    tolerance.percent = number;
+                    continue;
+                }
+                "s" => 1e9,
+                "ms" => 1e6,
+                "us" | "µs" => 1e3,
+                _ => return Err(wrong()),
+            };
+            tolerance.absolute = (number * nanos) as Nanos;
+        }
+        Ok(tolerance)
+    }
+
     /// The error allowed `since` nanoseconds after the previous event.
     pub(crate) fn of(self, since: Nanos) -> Nanos {
         self.absolute.max((since as f64 * self.percent / 100.0) as Nanos)
@@ -51,6 +80,8 @@ pub struct Options {
     pub defines: Vec<crate::Define>,
     /// Allowed error of times; `None`: that of the script, or none.
     pub tolerance: Option<Tolerance>,
+    /// Whether the kernel's parameters are at first those of packetdrill's common set-up, `defaults.sh`, and not the host's own.
+    pub common_settings: bool,
     /// Whether a packet that no line expects is a failure.
     pub strict: bool,
     /// Whether a line must match one packet, and not a burst.
@@ -95,5 +126,38 @@ impl Options {
             strict_segments: self.strict_segments || script.option("strict_segments").is_some(),
             non_fatal,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances() {
+        assert_eq!(Tolerance::read("4 ms, 12.5%"), Ok(Tolerance::PACKETDRILL));
+        assert_eq!(Tolerance::read("packetdrill"), Ok(Tolerance::PACKETDRILL));
+        assert_eq!(Tolerance::read("250us").unwrap().absolute, 250_000);
+        assert_eq!(Tolerance::PACKETDRILL.of(100_000_000), 12_500_000);
+        assert_eq!(Tolerance::PACKETDRILL.of(1_000_000), 4_000_000);
+        for wrong in ["", "4", "4 minutes", "-1 ms", "ms"] {
+            assert!(Tolerance::read(wrong).unwrap_err().contains("packetdrill"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_of_a_script() {
+        let known = |text: &str| {
+            let script = crate::parse(&format!("{text}\n0 close(3) = 0\n"), "script", &[]).unwrap();
+            Options::default().known(&script)
+        };
+        let read = known("--tolerance_usecs=1000 --tolerance_percent=10 --tcp_ts_tick_usecs=1000 --non_fatal=packet").unwrap();
+        assert_eq!(read.tolerance, Tolerance { absolute: 1_000_000, percent: 10.0 });
+        assert_eq!((read.tick, read.strict_segments, read.non_fatal.len()), (Some(1000), false, 1));
+        assert!(known("--strict_segments").unwrap().strict_segments);
+        let unknown = known("--tolerance_usec=1").unwrap_err();
+        assert!(unknown.0 == 1 && unknown.1.contains("did you mean `tolerance_usecs`?"), "{unknown:?}");
+        assert!(known("--tolerance_usecs=x").unwrap_err().1.contains("number"));
+        assert!(known("--non_fatal=everything").is_err());
     }
 }

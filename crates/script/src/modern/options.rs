@@ -37,7 +37,10 @@ impl SocketOptions {
         let mut config = config.clone();
         if let Some(bytes) = self.receive_buffer {
             // Linux doubles the value for its overhead, and half of the doubled buffer is the window.
-            config.buffer = ReceiveBuffer::Fixed(bytes);
+            config.buffer = match config.buffer {
+                ReceiveBuffer::Memory { first_window, .. } => ReceiveBuffer::Memory { initial: 2 * bytes, max: 2 * bytes, first_window },
+                _ => ReceiveBuffer::Fixed(bytes),
+            };
         }
         config.mss = self.max_segment.map_or(config.mss, |mss| mss.min(config.mss));
         config

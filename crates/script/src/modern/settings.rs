@@ -63,8 +63,11 @@ const PARAMETERS: &[(&str, Apply)] = &[
     }),
     ("tcp_rmem", |config, value| {
         let [_, initial, max] = numbers(value)?;
-        // Half of the buffer is window; the other half is the kernel's overhead.
-        config.buffer = ReceiveBuffer::Autotuned { initial: initial / 2, max: max / 2 };
+        config.buffer = match config.buffer {
+            ReceiveBuffer::Memory { first_window, .. } => ReceiveBuffer::Memory { initial, max, first_window },
+            // Half of the buffer is window; the other half is the kernel's overhead.
+            _ => ReceiveBuffer::Autotuned { initial: initial / 2, max: max / 2 },
+        };
         Some(Effect::Applied)
     }),
     // `fq` paces every flow at the rate that Linux derives from the window.

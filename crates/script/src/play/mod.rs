@@ -19,7 +19,7 @@ use crate::network::Network;
 use crate::options::{Options, Tolerance};
 use crate::outcome::{Crossing, Failure, Outcome, Verdict};
 use crate::packet::Packet;
-use crate::script::{self, Action, Call, Code, Command, Event, Kind, Nanos, Script, Time};
+use crate::script::{self, Action, Call, Code, Command, Event, Kind, Nanos, Position, Script, Time};
 use crate::settings::{Parameter, Qdisc, Settings};
 use crate::stack::Refusal;
 use crate::world::{self, Fd, Happening, Return, World};
@@ -145,6 +145,9 @@ impl<'a, W: World> Player<'a, W> {
     }
 
     fn play(&mut self, script: &Script) -> Step {
+        if self.options.common_settings {
+            self.command(&Command { at: Position::default(), text: "defaults.sh".to_owned() })?;
+        }
         if let Some(command) = &script.before {
             self.command(command)?;
         }

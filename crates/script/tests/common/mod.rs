@@ -6,12 +6,13 @@ use ackclock_script::{Host, Modern, Options, Outcome, Simulated, run};
 use ackclock_sim::engine::EndHost;
 
 /// The host `name`.
-pub fn host(name: &str) -> Host {
+pub(crate) fn host(name: &str) -> Host {
     let end = EndHost::find(name).unwrap();
     Host { config: end.config().clone(), controls: Arc::new(move |parameters| end.control(parameters)) }
 }
 
 /// Runs a script against the host `linux`.
-pub fn play(script: &str, options: &Options) -> Outcome {
-    run(script, options, |network| Ok(Simulated::new(Modern::new(&host("linux"), network), network)))
+pub(crate) fn play(script: &str, options: &Options) -> Outcome {
+    let options = Options { common_settings: true, ..options.clone() };
+    run(script, &options, |network| Ok(Simulated::new(Modern::new(&host("linux"), network), network)))
 }

@@ -5,6 +5,7 @@ use ackclock_core::params::{self, Param, Params, Value};
 use ackclock_core::units::{Duration, Limit};
 
 use crate::scenario::error::{Origin, Problems};
+use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part::{self, Axis};
 use crate::scenario::text::{last_name, listed, nearest, quoted, unknown};
@@ -260,6 +261,7 @@ impl Checker<'_> {
             (Kind::Quantity(dimension, bounds), data) => self.quantity(node, path, (dimension, unit, data), bounds),
             (Kind::Word(words), Data::Text(text)) if words.contains(&text.as_str()) => Checked::Text(text.clone()),
             (Kind::Word(words), Data::Text(text)) => self.report(node, path, unknown(&last_name(path).replace('_', " "), text, words)),
+            (Kind::Host, Data::Text(_) | Data::Table(_)) => self.host(node, path),
             (Kind::List(kind), Data::List(items)) => {
                 let fields = items.iter().enumerate().map(|(index, item)| {
                     let value = self.value(item, kind, &format!("{path}.{index}"), None);
@@ -279,6 +281,35 @@ impl Checker<'_> {
             },
             (Kind::Sweep, Data::Table(_)) => Checked::None,
             _ => self.report(node, path, format!("must be {}, but is {}", kind.expected(), node.data.noun())),
+        }
+    }
+
+    /// A preset of end hosts: its name, or a table. Its keys are already those of the flow.
+    fn host(&mut self, node: &Node, path: &str) -> Checked {
+        let Data::Table(_) = node.data else { return self.preset(node, path) };
+        for (name, value) in entries(node).filter(|(name, _)| !["kind", "version"].contains(&name.as_str())) {
+            self.report(value, &joined(path, name), unknown("key", name, &["kind", "version"]));
+        }
+        let Some(kind) = node.get("kind") else { return self.report(node, &joined(path, "kind"), "is missing; example: \"linux\"") };
+        let checked = self.preset(kind, &joined(path, "kind"));
+        let (Checked::Text(name), Some(version)) = (&checked, node.get("version")) else { return checked };
+        let path = joined(path, "version");
+        match &version.data {
+            Data::Text(text) => match hosts::check_version(name, text) {
+                Ok(()) => checked,
+                Err(message) => self.report(version, &path, message),
+            },
+            data => self.report(version, &path, format!("must be a text such as \"6.18\", but is {}", data.noun())),
+        }
+    }
+
+    fn preset(&mut self, node: &Node, path: &str) -> Checked {
+        match &node.data {
+            Data::Text(name) => match hosts::check_name(name) {
+                Ok(()) => Checked::Text(name.clone()),
+                Err(message) => self.report(node, path, message),
+            },
+            data => self.report(node, path, format!("must be a text, but is {}", data.noun())),
         }
     }
 

@@ -2,11 +2,16 @@
 //!
 //! A preset is a part of a `[[flow]]`. The first line of the comment at its top is the summary; the rest lists features that it cannot
 //! express. The comment behind each value gives its source.
+//!
+//! A system with several versions has the values of the newest, which `versions` names together with the oldest, and a list `before`, from
+//! the newest to the oldest: the values that applied before each version. `host = { kind = "NAME", version = "VERSION" }` selects one. A
+//! preset can also be a version of another: its only key is then `host`.
 
 use serde_json::{Value as Json, json};
 
 use crate::scenario::error::{Origin, Problems};
 use crate::scenario::part::CONTROL_AXES;
+use crate::scenario::text::{quoted, unknown};
 use crate::scenario::value::{Data, Node, read_toml};
 
 include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
@@ -16,7 +21,12 @@ fn text(name: &str) -> Option<&'static str> {
     NAMES.iter().position(|known| *known == name).map(|index| TEXTS[index])
 }
 
-/// Adds the preset's keys to every flow that names one. The check of the keys reports unknown preset names.
+/// The preset in the file `text`. Tests read every file, so it has no problems.
+fn read(text: &str) -> Node {
+    read_toml(text, &mut Problems::default())
+}
+
+/// Adds the preset's keys to every flow that names one. The check of the keys reports unknown presets and versions.
 pub(crate) fn apply(root: &mut Node) {
     let Data::Table(entries) = &mut root.data else { return };
     let flows = entries.iter_mut().filter(|(name, _)| name == "flow").map(|(_, flow)| flow);
@@ -29,10 +39,9 @@ pub(crate) fn apply(root: &mut Node) {
 }
 
 fn apply_to(flow: &mut Node) {
-    let Some((Data::Text(name), origin)) = flow.get("host").map(|host| (&host.data, host.origin.clone())) else { return };
-    let Some(text) = text(name) else { return };
-    // Tests read every preset, so it has no problems.
-    let mut preset = placed(read_toml(text, &mut Problems::default()), &origin);
+    let Some((host, origin)) = flow.get("host").map(|host| (host, host.origin.clone())) else { return };
+    let Some(preset) = resolve(host) else { return };
+    let mut preset = placed(preset, &origin);
     if flow.get("congestion_control").is_some_and(|control| !matches!(&control.data, Data::Text(word) if word == "composed")) {
         for axis in CONTROL_AXES {
             preset.remove(axis);
@@ -42,6 +51,103 @@ fn apply_to(flow: &mut Node) {
         entries.push(("profile".to_owned(), Node { origin, data: Data::Text("modern".to_owned()) }));
     }
     fill(flow, preset);
+}
+
+/// The name and the version in a flow's `host`.
+fn named(host: &Node) -> Option<(&str, Option<&str>)> {
+    match &host.data {
+        Data::Text(name) => Some((name, None)),
+        _ => {
+            let kind = host.get("kind")?;
+            let Data::Text(name) = &kind.data else { return None };
+            let Some(version) = host.get("version") else { return Some((name, None)) };
+            let Data::Text(version) = &version.data else { return None };
+            Some((name, Some(version)))
+        }
+    }
+}
+
+/// The keys for which `host` stands; `None` if there is no such preset or version.
+fn resolve(host: &Node) -> Option<Node> {
+    let (name, version) = named(host)?;
+    let mut preset = read(text(name)?);
+    if let Some(other) = preset.remove("host") {
+        return resolve(&other).filter(|_| version.is_none());
+    }
+    preset.remove("versions");
+    let changes = preset.remove("before");
+    if let Some(version) = version {
+        check_version(name, version).ok()?;
+        let wanted = numbers(version)?;
+        if let Some(Node { data: Data::List(changes), .. }) = changes {
+            for mut change in changes {
+                let Some(Node { data: Data::Text(before), .. }) = change.remove("version") else { continue };
+                if numbers(&before).is_some_and(|before| wanted < before) {
+                    replace(&mut preset, change);
+                }
+            }
+        }
+    }
+    Some(preset)
+}
+
+/// The numbers of a version such as "6.18".
+fn numbers(version: &str) -> Option<Vec<u32>> {
+    version.split('.').map(|number| number.parse().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))).collect()
+}
+
+/// The oldest and the newest version of the preset `name`, if it has versions.
+fn versions(name: &str) -> Option<[String; 2]> {
+    let preset = read(text(name)?);
+    let Data::List(ends) = &preset.get("versions")?.data else { return None };
+    match &ends[..] {
+        [Node { data: Data::Text(oldest), .. }, Node { data: Data::Text(newest), .. }] => Some([oldest.clone(), newest.clone()]),
+        _ => None,
+    }
+}
+
+/// Checks that the preset `name` is known.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if NAMES.contains(&name) { Ok(()) } else { Err(unknown("host", name, NAMES)) }
+}
+
+/// Checks that the known preset `name` has the version `version`.
+pub(crate) fn check_version(name: &str, version: &str) -> Result<(), String> {
+    let Some([oldest, newest]) = versions(name) else {
+        let others: Vec<&str> = NAMES.iter().copied().filter(|name| versions(name).is_some()).collect();
+        return Err(format!("the host {} has no versions; hosts that have: {}", quoted(name), others.join(", ")));
+    };
+    let Some(wanted) = numbers(version) else {
+        let digits = version.trim_start_matches(|byte: char| !byte.is_ascii_digit());
+        let end = digits.find(|byte: char| !byte.is_ascii_digit() && byte != '.').unwrap_or(digits.len());
+        let right = Some(digits[..end].trim_end_matches('.')).filter(|right| !right.is_empty()).unwrap_or(&newest);
+        return Err(format!("must be the numbers of a version, but is {}; did you mean {right:?}?", quoted(version)));
+    };
+    for (end, is_beyond, word) in
+        [(&oldest, numbers(&oldest) > Some(wanted.clone()), "oldest"), (&newest, is_newer(&wanted, &newest), "newest")]
+    {
+        if is_beyond {
+            return Err(format!("there is no host {} {}; the {word} version is {end:?}", quoted(name), quoted(version)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the version `wanted` is newer than `newest`, whose patch releases it may be.
+fn is_newer(wanted: &[u32], newest: &str) -> bool {
+    numbers(newest).is_some_and(|newest| wanted.iter().take(newest.len()).gt(newest.iter()))
+}
+
+/// Replaces entries of `table`, and of its table `modern`, by those of `changes`.
+fn replace(table: &mut Node, changes: Node) {
+    let (Data::Table(entries), Data::Table(changes)) = (&mut table.data, changes.data) else { return };
+    for (key, value) in changes {
+        match entries.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, old)) if key == "modern" => replace(old, value),
+            Some((_, old)) => *old = value,
+            None => entries.push((key, value)),
+        }
+    }
 }
 
 /// The same values, with the place where the flow names the preset.
@@ -74,20 +180,27 @@ fn describe(name: &str, text: &str) -> Json {
     let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
     let (summary, notes) = header.split_first().map_or(("", String::new()), |(first, rest)| (*first, rest.join("\n").trim().to_owned()));
     let mut table = "";
-    let mut settings = Vec::new();
-    for line in text.lines() {
-        if line.starts_with('[') {
+    let mut lists = vec![("", Vec::new())];
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if line == "[[before]]" {
+            table = "";
+        } else if line.starts_with('[') {
             table = line.trim_matches(['[', ']']);
         } else if let Some((key, rest)) = line.split_once(" = ") {
-            if key.starts_with('#') {
-                continue;
-            }
             let (value, source) = rest.split_once(" # ").unwrap_or((rest, ""));
-            let key = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-            settings.push(json!({ "name": key, "value": value.trim(), "source": source.trim() }));
+            match (key, lists.last_mut()) {
+                ("versions", _) | (_, None) => {}
+                ("version", _) => lists.push((value.trim_matches('"'), Vec::new())),
+                (_, Some((_, settings))) => {
+                    let key = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
+                    settings.push(json!({ "name": key, "value": value.trim(), "source": source.trim() }));
+                }
+            }
         }
     }
-    json!({ "name": name, "summary": summary, "notes": notes, "settings": settings })
+    let (_, settings) = lists.remove(0);
+    let changes: Vec<Json> = lists.into_iter().map(|(version, settings)| json!({ "before": version, "settings": settings })).collect();
+    json!({ "name": name, "summary": summary, "notes": notes, "settings": settings, "versions": versions(name), "changes": changes })
 }
 
 #[cfg(test)]

@@ -20,11 +20,26 @@ fn settings(name: &str) -> Vec<[String; 3]> {
     settings.iter().map(|entry| ["name", "value", "source"].map(|key| text(entry, key))).collect()
 }
 
+/// The changes of the preset `name`, from the newest version to the oldest.
+fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
+    let Json::Array(hosts) = hosts_json() else { panic!("a list") };
+    let host = hosts.iter().find(|host| host["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    let text = |entry: &Json, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    let of = |change: &Json| {
+        let settings = change["settings"].as_array().unwrap_or_else(|| panic!("{name} has settings"));
+        settings.iter().map(|entry| ["name", "value", "source"].map(|key| text(entry, key))).collect()
+    };
+    host["changes"].as_array().into_iter().flatten().map(of).collect()
+}
+
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 14] = [
+const LINUX_ONLY: [&str; 17] = [
     "whole_segments",
     "growth",
     "timer_tick",
+    "nagle",
+    "tso_segments",
+    "tso_window_divisor",
     "gradual_marks",
     "recover_again",
     "probe_margin",
@@ -48,8 +63,9 @@ fn every_value_has_a_source_and_no_setting_is_left_to_the_profile() {
     for (name, text) in NAMES.iter().zip(TEXTS) {
         let settings = settings(name);
         let left = if name.starts_with("linux") { 0 } else { LINUX_ONLY.len() + DEPENDENT };
-        assert_eq!(settings.len(), all - left, "{name} sets everything");
-        for [key, value, source] in &settings {
+        let is_version = settings.iter().any(|[key, ..]| key == "host");
+        assert_eq!(settings.len(), if is_version { 1 } else { all - left }, "{name} sets everything");
+        for [key, value, source] in settings.iter().chain(&changes(name).concat()) {
             assert!(source.len() > 10 && !value.contains('#'), "{name}: {key} has no source");
             let year = source.as_bytes().windows(4).any(|word| word.starts_with(b"19") || word.starts_with(b"20"));
             let assumed = source.split_once("assumed: ").is_some_and(|(_, reason)| reason.len() > 10);
@@ -82,7 +98,7 @@ fn values_land_in_the_host() {
     assert_eq!((xp.timestamps, xp.window_scaling, xp.delayed_ack.as_nanos()), (false, false, 200_000_000));
     let linux = flow("host = \"linux\"");
     let ControlSpec::Composed(control) = &linux.control else { panic!("composed") };
-    assert_eq!((control.initial_window.name, control.avoidance.name), ("rfc6928", "cubic"));
+    assert_eq!((control.initial_window.name, control.avoidance.name), ("rfc6928", "cubic_linux"));
     assert_eq!(linux.host.as_modern().unwrap().rto.max.as_nanos(), 120_000_000_000);
 }
 
@@ -108,6 +124,86 @@ fn every_preset_downloads_in_both_directions() {
     }
 }
 
+/// A flow of the version `version` of Linux.
+fn linux(version: &str) -> FlowSpec {
+    flow(&format!("host = {{ kind = \"linux\", version = {version:?} }}"))
+}
+
+#[test]
+fn a_version_has_the_values_before_every_later_change() {
+    let hystart = |version| {
+        let ControlSpec::Composed(control) = linux(version).control else { panic!("composed") };
+        assert_eq!((control.slow_start.name(), control.avoidance.name), ("hystart", "cubic_linux"));
+        let params = control.slow_start.part().unwrap().params.clone();
+        (params.word("round_reset").to_owned(), params.word("train_halved").to_owned(), params.number("delay_divisor"))
+    };
+    let row = |reset: &str, halved: &str, divisor| (reset.to_owned(), halved.to_owned(), divisor);
+    assert_eq!(["6.18", "6.18.44", "6.14"].map(hystart), [(); 3].map(|()| row("always", "unless_paced", 8.0)));
+    assert_eq!(["6.13.9", "6.13", "5.16"].map(hystart), [(); 3].map(|()| row("above_low_window", "unless_paced", 8.0)));
+    assert_eq!(["5.15", "5.6", "5.5"].map(hystart), ["unless_paced", "unless_paced", "always"].map(|halved| row("always", halved, 8.0)));
+    assert_eq!(["3.19", "3.18", "2.6.39"].map(hystart), [8.0, 16.0, 16.0].map(|divisor| row("always", "always", divisor)));
+    let host = |version| linux(version).host.as_modern().cloned().unwrap();
+    assert_eq!(["3.1", "3.0"].map(|version| host(version).rto.initial.as_nanos()), [1_000_000_000, 3_000_000_000]);
+    assert_eq!(
+        ["3.10", "3.9", "3.2", "3.1"].map(|version| (host(version).tlp, host(version).prr)),
+        [(true, true), (false, true), (false, true), (false, false)]
+    );
+    let initial = |version| {
+        let ControlSpec::Composed(control) = linux(version).control else { panic!("composed") };
+        control.initial_window.name
+    };
+    assert_eq!(["2.6.39", "2.6.38", "2.6.32"].map(initial), ["rfc6928", "rfc3390", "rfc3390"]);
+}
+
+#[test]
+fn the_newest_version_is_the_default_and_the_changes_are_in_order() {
+    let frozen = |host: &str| Document::from_toml(&format!("{NETWORK}[[flow]]\nhost = {host}\n"), "t.toml").unwrap().frozen().unwrap();
+    assert_eq!(frozen("\"linux\""), frozen("{ kind = \"linux\", version = \"6.18\" }"));
+    assert_eq!(frozen("\"linux\""), frozen("{ kind = \"linux\" }"));
+    assert_eq!(frozen("\"macos\""), frozen("{ kind = \"macos\" }"));
+    assert_eq!(frozen("\"linux_mint_18_3\""), frozen("{ kind = \"linux\", version = \"4.10\" }"));
+    assert_ne!(frozen("\"linux\""), frozen("\"linux_mint_18_3\""));
+    let Json::Array(hosts) = hosts_json() else { panic!("a list") };
+    for host in &hosts {
+        let ends: Vec<Vec<u32>> =
+            host["versions"].as_array().into_iter().flatten().map(|end| numbers(end.as_str().unwrap()).unwrap()).collect();
+        let before: Vec<Vec<u32>> =
+            host["changes"].as_array().unwrap().iter().map(|change| numbers(change["before"].as_str().unwrap()).unwrap()).collect();
+        let all: Vec<_> = ends.iter().rev().take(1).chain(&before).chain(ends.iter().take(1)).collect();
+        assert!(all.windows(2).all(|pair| pair[0] > pair[1]), "{}: {all:?}", host["name"]);
+        // Each change leads to a valid scenario that differs from the one before.
+        for version in host["changes"].as_array().unwrap().iter().map(|change| change["before"].as_str().unwrap()) {
+            linux(version);
+        }
+    }
+}
+
+#[test]
+fn wrong_versions() {
+    let message = |host: &str| read(&format!("{NETWORK}[[flow]]\nhost = {host}\n")).unwrap_err();
+    for (host, expected) in [
+        ("{ kind = \"linux\", version = \"6.19\" }", "version: there is no host \"linux\" \"6.19\"; the newest version is \"6.18\""),
+        ("{ kind = \"linux\", version = \"2.4\" }", "version: there is no host \"linux\" \"2.4\"; the oldest version is \"2.6.32\""),
+        (
+            "{ kind = \"linux\", version = \"v5.4-rc1\" }",
+            "version: must be the numbers of a version, but is \"v5.4-rc1\"; did you mean \"5.4\"?",
+        ),
+        (
+            "{ kind = \"linux\", version = \"latest\" }",
+            "version: must be the numbers of a version, but is \"latest\"; did you mean \"6.18\"?",
+        ),
+        ("{ kind = \"linux\", version = 6.18 }", "version: must be a text such as \"6.18\", but is the number 6.18"),
+        ("{ kind = \"macos\", version = \"11\" }", "version: the host \"macos\" has no versions; hosts that have: linux"),
+        ("{ kind = \"linus\", version = \"6.18\" }", "kind: there is no host \"linus\"; did you mean \"linux\"? (known: "),
+        ("{ kind = \"linux\", vesion = \"6.18\" }", "vesion: there is no key \"vesion\"; did you mean \"version\"? (known: kind, version)"),
+        ("{ version = \"6.18\" }", "kind: is missing; example: \"linux\""),
+        ("{ kind = 7 }", "kind: must be a text, but is the number 7"),
+    ] {
+        let message = message(host);
+        assert!(message.starts_with(&format!("t.toml:6: flow.0.host.{expected}")), "{host}: {message}");
+    }
+}
+
 #[test]
 fn wrong_names_and_profiles() {
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"windows_9\"\n")).unwrap_err();
@@ -115,5 +211,5 @@ fn wrong_names_and_profiles() {
     let message = read(&format!("{NETWORK}[[flow]]\nhost = \"linux\"\nprofile = \"ns2\"\n")).unwrap_err();
     assert!(message.contains("t.toml:6: flow.0.host: requires profile = \"modern\""), "{message}");
     let message = read(&format!("{NETWORK}[[flow]]\nhost = 7\n")).unwrap_err();
-    assert!(message.contains("flow.0.host: must be a text, but is the number 7"), "{message}");
+    assert!(message.contains("flow.0.host: must be a text, or a table with kind and version, but is the number 7"), "{message}");
 }

@@ -4,6 +4,7 @@ use ackclock_core::entry::Description;
 use ackclock_core::params::{self, Param};
 use serde_json::{Map, Value as Json, json};
 
+use crate::scenario::hosts::NAMES;
 use crate::scenario::keys::{Bounds, Fallback, Key, Kind, Variant};
 use crate::scenario::part::{self, Axis};
 use crate::scenario::spec::ROOT;
@@ -68,6 +69,7 @@ fn value(kind: &Kind) -> Json {
         Kind::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
         Kind::Quantity(dimension, _) => json!({ "type": "string", "pattern": dimension.pattern() }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Host => hosts(),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Table(keys) => table(keys, None),
         Kind::Tables(keys) => json!({ "oneOf": [{ "type": "array", "items": table(keys, None), "minItems": 1 }, table(keys, None)] }),
@@ -80,6 +82,12 @@ fn value(kind: &Kind) -> Json {
         Kind::Part(axis, extra) => Axis::find(axis).map_or(Json::Null, |axis| part(axis, extra)),
         Kind::Sweep => sweep(),
     }
+}
+
+/// The name of a preset, or a table; only some presets have versions.
+fn hosts() -> Json {
+    let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "pattern": r"^\d+(\.\d+)*$" } });
+    json!({ "oneOf": [{ "enum": NAMES }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
 }
 
 fn variant_tables(variants: &[Variant]) -> Vec<Json> {

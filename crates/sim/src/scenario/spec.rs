@@ -1,6 +1,5 @@
 //! The keys of a scenario file. Reader, defaults, suggestions, schema and documentation all derive from these tables.
 
-use crate::scenario::hosts;
 use crate::scenario::keys::{Bounds, DELAY, Fallback, Key, Kind, MAX_FLOWS, POINT, RATE, TIMER, Variant, above, from, key};
 use crate::scenario::model::TraceKind;
 use crate::scenario::traffic::{APPLICATIONS, ARRIVALS};
@@ -238,12 +237,7 @@ static MODERN: &[Key] = &[
         "Rules of ACKs. every_second: every second full segment, or after delayed_ack. adaptive: with quick ACKs, and a delay \
          between delayed_ack and delayed_ack_max.",
     ),
-    key(
-        "delayed_ack",
-        TIMER,
-        Fallback::Text("40 ms"),
-        "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest.",
-    ),
+    key("delayed_ack", TIMER, Fallback::Text("40 ms"), "Longest delay of an ACK (RFC 5681); with adaptive acks the shortest."),
     key("delayed_ack_max", TIMER, Fallback::Text("200 ms"), "Longest delay of an ACK with adaptive acks."),
     key(
         "ack_on_growth",
@@ -355,6 +349,26 @@ static MODERN: &[Key] = &[
         "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
     ),
     key(
+        "nagle",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).",
+    ),
+    key(
+        "tso_segments",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(0),
+        "Smallest number of segments in a packet that the network device splits (segmentation offload; Linux tcp_min_tso_segs). The last \
+         segment of such a packet carries PSH. 0: no offload.",
+    ),
+    key(
+        "tso_window_divisor",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(3),
+        "A packet that fills this part of the window is not deferred until the next ACK: a third for 3; 0: no packet is \
+         deferred (segmentation offload; Linux tcp_tso_win_divisor).",
+    ),
+    key(
         "pacing",
         Kind::Word(&["control", "window"]),
         Fallback::Text("control"),
@@ -453,9 +467,9 @@ static FLOW: &[Key] = &[
     ),
     key(
         "host",
-        Kind::Word(hosts::NAMES),
+        Kind::Host,
         Fallback::Absent("the profile's own settings"),
-        "Preset of profile modern: the TCP settings with which an operating system ships. The flow's other keys override the preset.",
+        "Preset of profile modern: the TCP settings with which an operating system ships; of linux also a version, as in { kind = \"linux\", version = \"4.10\" }. The flow's other keys override the preset.",
     ),
     key(
         "recovery",

@@ -84,6 +84,11 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
+    /// Sets whether a small segment waits while another small one is outstanding (Nagle's algorithm; `TCP_NODELAY` turns it off).
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.sender.set_nagle(nagle);
+    }
+
     /// The application closes the stream.
     pub fn close(&mut self) {
         self.sender.close();
@@ -221,6 +226,11 @@ impl Endpoint {
         self.sender.unsent()
     }
 
+    /// Whether both SYNs are acknowledged.
+    pub(super) fn is_established(&self) -> bool {
+        self.handshake.stage == Stage::Established
+    }
+
     /// Bytes sent and not yet acknowledged, including a FIN.
     pub fn unacknowledged(&self) -> u64 {
         let window = self.sender.window();
@@ -239,11 +249,6 @@ impl Endpoint {
         let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
         self.reset();
         reset
-    }
-
-    /// Whether both SYNs are acknowledged.
-    pub(super) fn is_established(&self) -> bool {
-        self.handshake.stage == Stage::Established
     }
 
     /// Whether the peer's FIN and all data before it have arrived.
@@ -508,7 +513,7 @@ impl Endpoint {
     }
 
     fn data(&mut self, now: Instant, output: &Output) -> Segment {
-        let Output { range: (start, end), fin, push, retransmission, cwr } = *output;
+        let Output { range: (start, end), fin, push, retransmission, cwr, .. } = *output;
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.

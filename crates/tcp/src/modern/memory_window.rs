@@ -192,9 +192,9 @@ impl MemoryWindow {
         if window < current {
             window = current.next_multiple_of(1 << self.scale);
         }
-        window = window.min(u64::from(u16::MAX) << self.scale);
+        // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
-        ((window >> self.scale) as u16, scarce)
+        ((window >> self.scale).min(u64::from(u16::MAX)) as u16, scarce)
     }
 
     /// The window field of a SYN.
@@ -222,14 +222,16 @@ impl MemoryWindow {
         let ratio = (data * WHOLE / memory(size)).max(1);
         if ratio != self.ratio {
             self.ratio = ratio;
-            self.clamp = self.data_in(self.buffer);
-            self.limit = self.limit.max(self.offered.min(self.clamp));
+            let clamp = self.data_in(self.buffer);
+            self.limit = if clamp < self.clamp { self.limit.min(clamp) } else { self.limit.max(self.offered.min(clamp)) };
+            self.clamp = clamp;
         }
     }
 
     /// `data` bytes arrived in order in an IP packet of `size` bytes. Returns whether the window grows.
     pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
         let memory = memory(size);
+        self.make_room();
         self.unread.push_back(Packet { data, memory });
         self.unread_memory += memory;
         data >= SMALL && self.grow(data, memory, segment)
@@ -239,11 +241,20 @@ impl MemoryWindow {
     /// next expected position. Returns whether the window grows.
     pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
         let memory = memory(size);
+        self.make_room();
         let grows = self.grow(data, memory, segment);
         self.above.data += data;
         self.above.memory += memory;
         self.enlarge(2 * self.per_round + span);
         grows
+    }
+
+    /// An overfull buffer grows to what it holds; the clamp stays.
+    fn make_room(&mut self) {
+        let held = self.unread_memory + self.above.memory;
+        if held > self.buffer {
+            self.buffer = held.min(self.max);
+        }
     }
 
     fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
@@ -319,8 +330,8 @@ impl MemoryWindow {
         self.filling = Some((now, rcv_nxt + self.offered));
     }
 
-    /// The application has read `range`.
-    pub(super) fn read(&mut self, now: Instant, (start, end): Range) {
+    /// The application has read `range`. The next expected position is `rcv_nxt`, and data above a hole ends at `highest`.
+    pub(super) fn read(&mut self, now: Instant, (start, end): Range, (rcv_nxt, highest): (u64, u64)) {
         let mut position = start;
         while position < end {
             let Some(packet) = self.unread.front_mut() else { break };
@@ -331,20 +342,20 @@ impl MemoryWindow {
                 self.unread_memory -= packet.memory;
                 self.unread.pop_front();
             }
-            self.tune(now, position);
+            self.tune(now, position, (rcv_nxt, highest));
         }
     }
 
-    /// Once per round trip, enlarges the buffer with the data read in it.
-    fn tune(&mut self, now: Instant, read: u64) {
+    /// Once per round trip, enlarges the buffer with the data read in it, less the data that still waits to be read.
+    fn tune(&mut self, now: Instant, read: u64, (rcv_nxt, highest): (u64, u64)) {
         let (began, before) = self.began;
         if self.rtt == 0 || micros(now.since(began)) < self.rtt / 8 {
             return;
         }
-        let copied = read - before;
+        let copied = (read - before).saturating_sub(rcv_nxt.saturating_sub(read));
         if copied > self.per_round {
             let growth = 2 * copied * (copied - self.per_round) / self.per_round.max(1);
-            self.enlarge(2 * copied + 2 * growth);
+            self.enlarge(2 * copied + 2 * growth + highest.saturating_sub(rcv_nxt));
             self.per_round = copied;
         }
         self.began = (now, read);

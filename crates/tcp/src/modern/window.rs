@@ -175,11 +175,11 @@ impl ReceiveWindow {
         }
     }
 
-    /// The application has read `range`.
-    pub(super) fn read(&mut self, now: Instant, range: Range) {
+    /// The application has read `range`. The next expected position is `rcv_nxt`, and data above a hole ends at `highest`.
+    pub(super) fn read(&mut self, now: Instant, range: Range, (rcv_nxt, highest): (u64, u64)) {
         match self {
             Self::Data(window) => window.read(now, range.1),
-            Self::Memory(window) => window.read(now, range),
+            Self::Memory(window) => window.read(now, range, (rcv_nxt, highest)),
         }
     }
 }

@@ -4,7 +4,7 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::Duration;
 use proptest::prelude::*;
 
-use super::super::config::{Config, Pacing, ReceiveBuffer, Recovery};
+use super::super::config::{Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
 use super::channel::{Channel, Pair, Reader};
 
 /// A number below `limit`.
@@ -45,10 +45,28 @@ fn random_config(random: &mut Generator) -> Config {
     };
     config.quick_acks = below(random, 20) as u32;
     config.delayed_ack = Duration::from_millis(1 + below(random, 300));
+    config.probe_margins.single = config.delayed_ack;
+    if random.uniform() < 0.5 {
+        follow_linux(&mut config, random);
+    }
     // Close to the wrap of sequence numbers, so that many connections cross it.
     config.initial_sequence = u32::MAX - below(random, 100_000) as u32;
     config.initial_timestamp = u32::MAX - below(random, 20_000) as u32;
     config
+}
+
+/// Some of the sender's rules as in Linux.
+fn follow_linux(config: &mut Config, random: &mut Generator) {
+    let mut coin = || random.uniform() < 0.8;
+    let millis = Duration::from_millis;
+    (config.whole_segments, config.gradual_marks, config.recover_again) = (coin(), coin(), coin());
+    (config.rtt_of_sacked, config.rto.per_round) = (coin(), coin());
+    config.growth = if coin() { Growth::Flight } else { Growth::Full };
+    config.timer_tick = if coin() { millis(4) } else { Duration::ZERO };
+    if coin() {
+        config.reordering_margin = millis(2);
+        config.probe_margins = ProbeMargins { several: millis(2), single: millis(200) };
+    }
 }
 
 fn random_channel(random: &mut Generator) -> Channel {
@@ -75,7 +93,7 @@ fn run(seed: u64) -> Pair {
     let bytes = [1, 0].map(|receiver: usize| match configs[receiver].buffer {
         _ if receiver == 0 && !both => 0,
         ReceiveBuffer::Fixed(size) => below(&mut random, most.min(100 * size)),
-        ReceiveBuffer::Autotuned { .. } => below(&mut random, most),
+        ReceiveBuffer::Autotuned { .. } | ReceiveBuffer::Memory { .. } => below(&mut random, most),
     });
     let mut pair = Pair::new(configs, channel, reader, seed);
     pair.run(bytes);
