@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::{Config, Endpoint};
+use ackclock_tcp::modern::{Config, Endpoint, Offload};
 
 use self::connection::Connection;
 use self::options::SocketOptions;
@@ -49,7 +49,9 @@ impl Modern {
     /// A host without connections in `network`.
     pub fn new(host: &Host, network: &Network) -> Self {
         let mss = host.config.mss.min(network.mtu - network.headers());
-        let host = Host { config: Config { mss, ..host.config.clone() }, ..host.clone() };
+        // The world of the scripts has segmentation offload, with Linux's settings.
+        let offload = host.config.offload.or(host.config.whole_segments.then_some(Offload { min_segments: 2, window_divisor: 3 }));
+        let host = Host { config: Config { mss, offload, ..host.config.clone() }, ..host.clone() };
         Self { host, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }
 
@@ -233,13 +235,18 @@ impl Stack for Modern {
             let parameters = ControlParameters::from([("tcp_congestion_control".to_owned(), control.clone())]);
             (self.host.controls)(&parameters).map_err(Refusal::Unsupported)?;
         }
+        let nagle = self.host.config.nagle;
         match self.slot(socket)? {
             Slot::Fresh(options) | Slot::Listening(_, options) => options.set(name, value),
             Slot::Connected(connection) => match name {
                 "TCP_CONGESTION" | "TCP_MAXSEG" | "SO_RCVBUF" => {
                     Err(Refusal::Unsupported(format!("`modern` does not change {name} of an open connection")))
                 }
-                _ => connection.options.set(name, value),
+                _ => {
+                    connection.options.set(name, value)?;
+                    connection.endpoint.set_nagle(nagle && !connection.options.nodelay);
+                    Ok(())
+                }
             },
             Slot::Free => Err(Errno::EBADF.into()),
         }

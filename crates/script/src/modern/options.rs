@@ -42,6 +42,7 @@ impl SocketOptions {
                 _ => ReceiveBuffer::Fixed(bytes),
             };
         }
+        config.nagle &= !self.nodelay;
         config.mss = self.max_segment.map_or(config.mss, |mss| mss.min(config.mss));
         config
     }

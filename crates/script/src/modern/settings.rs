@@ -75,6 +75,20 @@ const PARAMETERS: &[(&str, Apply)] = &[
         config.pacing = if value == "fq" { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control };
         Some(Effect::Applied)
     }),
+    ("tcp_min_tso_segs", |config, value| {
+        let segments = number(value)? as u32;
+        if let Some(offload) = &mut config.offload {
+            offload.min_segments = segments;
+        }
+        Some(Effect::Applied)
+    }),
+    ("tcp_tso_win_divisor", |config, value| {
+        let divisor = number(value)? as u32;
+        if let Some(offload) = &mut config.offload {
+            offload.window_divisor = divisor;
+        }
+        Some(Effect::Applied)
+    }),
     ("tcp_rto_min_us", |config, value| {
         config.rto.min = Duration::from_nanos(number(value)? * 1000);
         Some(Effect::Applied)
@@ -105,7 +119,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_linear_timeouts", &["0"]),
     ("tcp_max_reordering", &["300"]),
     ("tcp_min_rtt_wlen", &["300"]),
-    ("tcp_min_tso_segs", &[]),
     ("tcp_moderate_rcvbuf", &["1"]),
     ("tcp_mtu_probing", &["0"]),
     ("tcp_notsent_lowat", &["4294967295", "-1", "0xffffffff"]),
@@ -117,7 +130,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_syn_linear_timeouts", &["4"]),
     ("tcp_syn_retries", &[]),
     ("tcp_synack_retries", &[]),
-    ("tcp_tso_win_divisor", &[]),
     ("tcp_wmem", &[]),
 ];
 
