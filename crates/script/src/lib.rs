@@ -12,14 +12,9 @@
 //! | `simulated`, `modern` | the world of virtual time; the host of `modern` endpoints |
 //! | `kernel` | the world of the Linux kernel, in real time (feature `kernel`) |
 //! | [`packet`], `network` | packets as bytes; addresses and ports |
-<<<<<<< HEAD
-//! | `outcome` | verdicts, and how a failure is shown |
+//! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
 #![cfg_attr(not(feature = "kernel"), forbid(unsafe_code))]
 #![cfg_attr(feature = "kernel", deny(unsafe_code))]
-=======
-//! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
-#![forbid(unsafe_code)]
->>>>>>> 2fd7ae4665586cf38108f845ed5f69fa63cbdbec
 
 pub mod code;
 mod errno;
