@@ -168,6 +168,9 @@ impl Sender {
     /// Undoes a recovery that the ACK shows as spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
         if self.repair.is_open() {
+            if self.settings.late_undo && self.settings.undo && change.dsack.is_some() && self.undo.is_dsack_spurious() {
+                self.restore(now);
+            }
             return;
         }
         let can_send_new = self.next_new().is_some();
