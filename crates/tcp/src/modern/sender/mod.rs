@@ -119,6 +119,7 @@ struct Settings {
     recover_again: bool,
     reduce_once: bool,
     late_undo: bool,
+    frto_at_once: bool,
     gradual_marks: bool,
     max_rto: Duration,
 }
@@ -198,6 +199,7 @@ impl Sender {
                 recover_again: config.recover_again,
                 reduce_once: config.reduce_once,
                 late_undo: config.late_undo,
+                frto_at_once: config.frto_at_once,
                 gradual_marks: config.gradual_marks,
                 max_rto: config.rto.max,
             },
