@@ -153,7 +153,7 @@ impl Sender {
             // SACKed segments that were sent once give a sample of their own.
             let mut sacked = delivered.iter().filter(|it| it.end > ack.number && !it.retransmitted).map(|it| now.since(it.sent_at()));
             first = sacked.next();
-            change.rtt = sacked.last().or(first);
+            change.rtt = sacked.next_back().or(first);
         }
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
