@@ -192,7 +192,7 @@ def compare(reference: Reference) -> Iterator[Comparison]:
         measures = [SHARE] if len(settings) > 1 else [COMPLETION] if row["segments"] else [DELIVERED]
         if len(settings) == 1:
             measures += [RATIO]
-            # Random losses determine the end of slow start, and with it the drops of the queue. After a listed loss, the
+            # Random losses determine the end of slow start, and thus the drops of the queue. After a listed loss, the
             # kernel's window was sampled when its reduction had begun.
             measures += [] if reference.random else [DROPS] if row["lost"] else [DROPS, EXIT]
         for measure in measures:

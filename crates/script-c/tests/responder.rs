@@ -25,7 +25,7 @@ fn folder() -> PathBuf {
 fn library() -> PathBuf {
     let is_library = |path: &PathBuf| {
         let name = path.file_name().map_or("", |name| name.to_str().unwrap_or(""));
-        name.starts_with("libackclock_script_c") && name.ends_with(".a")
+        name.starts_with("libackclock_script_c") && path.extension().is_some_and(|extension| extension == "a")
     };
     let mut found: Vec<PathBuf> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).filter(is_library).collect();
     // Older builds with other settings may lie beside it.

@@ -24,6 +24,9 @@ impl Stack for Canned {
     }
 }
 
+/// Changes a packet.
+type Change = fn(&mut Packet);
+
 /// Number of the stack's SYN on the wire.
 const INITIAL: u32 = u32::MAX - 1500;
 
@@ -124,7 +127,7 @@ fn every_field_is_compared() {
     };
     let line = "0.1 > [noecn, ttl 64] P. 1:101(100) ack 1 win 1000 <nop,nop,TS val 99 ecr 7>";
     passes(line, &sent(|_| ()));
-    let cases: [(fn(&mut Packet), &str); 11] = [
+    let cases: [(Change, &str); 11] = [
         (|packet| packet.tos = 2, "ECN field: expected noecn, came ect0"),
         (|packet| packet.ttl = 63, "time to live: expected 64, came 63"),
         (|packet| packet.flags = DATA, "flags: expected P., came ."),

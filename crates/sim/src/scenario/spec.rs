@@ -227,8 +227,9 @@ static MODERN: &[Key] = &[
     key(
         "receive_window_first",
         Kind::Quantity(&unit::SIZE, BUFFER),
-        Fallback::Text("65535 B"),
-        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+        Fallback::Text("1 GB"),
+        "Upper bound of the first window if the buffer counts memory. The first window is a whole number of segments, and at most half of \
+         the buffer.",
     ),
     key(
         "acks",

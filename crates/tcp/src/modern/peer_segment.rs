@@ -70,3 +70,24 @@ impl PeerSegment {
         Size::Partial
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_measured() {
+        let mut segment = PeerSegment::new(1460);
+        segment.agree(12);
+        assert_eq!(segment.full(), 536);
+        assert_eq!((segment.note(1448, false, false), segment.full()), (Size::Full, 1448));
+        assert_eq!(segment.note(1448, true, false), Size::Pushed);
+        // From 524 bytes on, PSH does not matter.
+        assert_eq!([segment.note(535, true, false), segment.note(535, true, false)], [Size::Partial, Size::Resized]);
+        assert_eq!(segment.full(), 535);
+        assert_eq!([segment.note(300, true, false), segment.note(300, true, false)], [Size::Partial, Size::Partial]);
+        assert_eq!([segment.note(300, false, false), segment.note(300, false, false)], [Size::Partial, Size::Resized]);
+        assert_eq!([segment.note(50, false, false), segment.note(50, false, false)], [Size::Partial, Size::Partial]);
+        assert_eq!(segment.full(), 300);
+    }
+}

@@ -175,6 +175,18 @@ impl ReceiveWindow {
         }
     }
 
+    /// Size and clamp of a buffer of memory.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> Option<(u64, u64)> {
+        if let Self::Memory(window) = self { Some(window.size_and_clamp()) } else { None }
+    }
+
+    /// Data read in the largest round trip, with a buffer of memory.
+    #[cfg(test)]
+    pub(super) fn read_per_round(&self) -> u64 {
+        if let Self::Memory(window) = self { window.read_per_round() } else { 0 }
+    }
+
     /// The application has read `range`. The next expected position is `rcv_nxt`, and data above a hole ends at `highest`.
     pub(super) fn read(&mut self, now: Instant, range: Range, (rcv_nxt, highest): (u64, u64)) {
         match self {
