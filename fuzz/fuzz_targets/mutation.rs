@@ -12,7 +12,7 @@ const NUMBERS: [&str; 12] =
 #[expect(clippy::disallowed_methods, reason = "the duration of a campaign is wall-clock time")]
 pub(crate) fn main() {
     let mut arguments = std::env::args().skip(1);
-    let usage = "usage: scenario SECONDS FILE...";
+    let usage = "usage: TARGET SECONDS FILE...";
     let seconds = arguments.next().and_then(|text| text.parse().ok()).expect(usage);
     let examples: Vec<String> =
         arguments.map(|path| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))).collect();
@@ -30,7 +30,7 @@ pub(crate) fn main() {
         assert!(survived, "this text causes a panic:\n{text}");
         count += 1;
     }
-    println!("{count} scenarios in {seconds} s without a panic");
+    println!("{count} texts in {seconds} s without a panic");
 }
 
 fn below(limit: usize, random: &mut Generator) -> usize {

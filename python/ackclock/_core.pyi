@@ -20,6 +20,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "ScriptOutcome",
     "Sent",
     "Snapshot",
     "SweepPoints",
@@ -36,6 +37,7 @@ __all__ = [
     "registry",
     "run",
     "run_batch",
+    "run_script",
     "schema",
     "tables",
     "trace",
@@ -426,6 +428,39 @@ def run_batch(
 
 def completion(rows: Sequence[tuple[int, float | None]], starts: Sequence[int], size: str) -> Table: ...
 def page_loads(rows: Sequence[tuple[str, float | None]]) -> Table: ...
+@final
+class ScriptOutcome:
+    """The outcome of a script."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def printed(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def duration(self) -> float: ...
+    def pcapng(self) -> bytes: ...
+    def qlog(self) -> str: ...
+
+def run_script(
+    text: str,
+    file: str,
+    host: str,
+    *,
+    defines: Sequence[str] = (),
+    tolerance: str | None = None,
+    strict: bool = False,
+    strict_segments: bool = False,
+) -> ScriptOutcome: ...
 def schema() -> str: ...
 def hosts() -> str: ...
 def registry() -> str: ...

@@ -9,6 +9,7 @@ mod object;
 mod rows;
 mod run;
 mod scenario;
+mod script;
 mod slow_start;
 mod summary;
 mod table;
@@ -58,6 +59,8 @@ mod _core {
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]
     use super::scenario::{PyScenario, PySweepPoints};
+    #[pymodule_export]
+    use super::script::{ScriptOutcome, run_script};
     #[pymodule_export]
     use super::summary::{completion, page_loads};
     #[pymodule_export]

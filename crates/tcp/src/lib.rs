@@ -11,6 +11,7 @@ mod limits;
 pub mod modern;
 pub mod ns2;
 mod pacing;
+pub mod pcapng;
 pub mod profile;
 mod rate;
 mod slow_start_exit;

@@ -42,13 +42,7 @@ impl Flow {
         let grows = matches!(spec.traffic, Traffic::Bursts(_));
         let packets = if grows { Some(0) } else { spec.packets };
         let bulk = Bulk { start: spec.start, stop: spec.stop, packets, grows };
-        let control = || -> Result<Box<dyn CongestionControl>, RunError> {
-            Ok(match &spec.control {
-                ControlSpec::Composed(parts) => Box::new(compose(parts, spec.initial_ssthresh)?),
-                ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,
-                ControlSpec::Custom(factory) => factory(),
-            })
-        };
+        let control = || control(&spec.control, spec.initial_ssthresh);
         let hosts = match &spec.host {
             HostSpec::Ns2(host) => Hosts::Ns2(ns2::Connection::new(host, control()?, bulk, seed)),
             HostSpec::Modern(host) => Hosts::Modern(Box::new(match spec.traffic {
@@ -157,6 +151,15 @@ impl Path {
 }
 
 /// Composes a congestion control from the registry.
+/// Builds a congestion control.
+pub(super) fn control(spec: &ControlSpec, initial_ssthresh: f64) -> Result<Box<dyn CongestionControl>, RunError> {
+    Ok(match spec {
+        ControlSpec::Composed(parts) => Box::new(compose(parts, initial_ssthresh)?),
+        ControlSpec::Whole(part) => build(cc::whole::ENTRIES, part)?,
+        ControlSpec::Custom(factory) => factory(),
+    })
+}
+
 fn compose(parts: &ComposedSpec, initial_ssthresh: f64) -> Result<Composed, RunError> {
     let loss_response = parts.loss_response.as_ref().map(|part| build(cc::loss_response::ENTRIES, part)).transpose()?;
     Ok(Composed::new(

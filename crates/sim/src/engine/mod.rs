@@ -3,6 +3,7 @@
 mod applications;
 mod attempt;
 mod driven;
+mod end_host;
 mod error;
 mod events;
 mod flow;
@@ -21,6 +22,7 @@ mod warnings;
 
 pub use crate::app::{Page, Transfer};
 pub use attempt::{Attempt, Measures, RunRow};
+pub use end_host::EndHost;
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};

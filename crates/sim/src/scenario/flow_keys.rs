@@ -9,8 +9,8 @@ use ackclock_tcp::profile::{self, Profile};
 
 use crate::scenario::check::Record;
 use crate::scenario::model::{
-    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, OtherHost,
-    Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
+    AckRules, AdaptiveAcks, ComposedSpec, ControlSpec, Growth, HostSpec, MODERN_RECOVERIES, ModernHost, ModernRecovery, Ns2Host, Offload,
+    OtherHost, Pacing, PartSpec, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, SlowStartSpec,
 };
 use crate::scenario::part::Axis;
 use crate::scenario::topology::part;
@@ -124,6 +124,11 @@ fn modern(table: &Record) -> ModernHost {
             margin: table.time("rto_margin"),
             per_round: table.flag("rto_per_round"),
         },
+        nagle: table.flag("nagle"),
+        offload: table.integer("tso_segments").filter(|segments| *segments > 0).map(|segments| Offload {
+            min_segments: segments as u32,
+            window_divisor: table.integer("tso_window_divisor").unwrap_or(0) as u32,
+        }),
         timer_tick: table.time("timer_tick"),
         growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
         gradual_marks: table.flag("gradual_marks"),

@@ -33,10 +33,13 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 14] = [
+const LINUX_ONLY: [&str; 17] = [
     "whole_segments",
     "growth",
     "timer_tick",
+    "nagle",
+    "tso_segments",
+    "tso_window_divisor",
     "gradual_marks",
     "recover_again",
     "probe_margin",

@@ -12,7 +12,8 @@ use crate::scenario::application::{ApplicationSpec, DATAGRAM_HEADER, Traffic};
 
 pub use crate::columns::traces::TraceKind;
 pub use ackclock_tcp::modern::{
-    AckRules, AdaptiveAcks, Config as ModernHost, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery as ModernRecovery, RtoBounds,
+    AckRules, AdaptiveAcks, Config as ModernHost, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery as ModernRecovery,
+    RtoBounds,
 };
 pub use ackclock_tcp::ns2::{Config as Ns2Host, Recovery};
 

@@ -227,8 +227,9 @@ static MODERN: &[Key] = &[
     key(
         "receive_window_first",
         Kind::Quantity(&unit::SIZE, BUFFER),
-        Fallback::Text("65535 B"),
-        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+        Fallback::Text("1 GB"),
+        "Upper bound of the first window if the buffer counts memory. The first window is a whole number of segments, and at most half of \
+         the buffer.",
     ),
     key(
         "acks",
@@ -347,6 +348,26 @@ static MODERN: &[Key] = &[
         Kind::Bool,
         Fallback::Bool(false),
         "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
+    ),
+    key(
+        "nagle",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).",
+    ),
+    key(
+        "tso_segments",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(0),
+        "Smallest number of segments in a packet that the network device splits (segmentation offload; Linux tcp_min_tso_segs). The last \
+         segment of such a packet carries PSH. 0: no offload.",
+    ),
+    key(
+        "tso_window_divisor",
+        Kind::Integer(0, 1000),
+        Fallback::Integer(3),
+        "A packet that fills this part of the window is not deferred until the next ACK: a third for 3; 0: no packet is \
+         deferred (segmentation offload; Linux tcp_tso_win_divisor).",
     ),
     key(
         "pacing",

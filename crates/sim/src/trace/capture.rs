@@ -7,10 +7,10 @@ use ackclock_core::qdisc::Reason;
 use ackclock_core::units::{Duration, Instant};
 use ackclock_tcp::Side;
 use ackclock_tcp::modern::segment::Segment;
+use ackclock_tcp::pcapng::{self, Direction, Writer};
 use ackclock_tcp::wire::{Endpoint, MOST_HEADERS, datagram, headers};
 
 use super::ns2_wire::Ns2Wire;
-use super::pcapng::{self, Direction, Writer};
 use super::{Entering, Point};
 use crate::net::packet::{Packet, Payloads};
 use crate::scenario::text::unknown;

@@ -2,7 +2,6 @@
 
 mod capture;
 mod ns2_wire;
-mod pcapng;
 mod recording;
 
 pub use capture::Capture;

@@ -220,6 +220,11 @@ impl AdaptiveAcks {
         false
     }
 
+    /// Whether an ACK of out-of-order segments waits.
+    pub(super) fn is_compressing(&self) -> bool {
+        self.compressed > 0
+    }
+
     /// Plans a delayed ACK; returns whether the one planned before is so near that it is sent now.
     fn postpone(&mut self, now: Instant, rtt: &Rtt) -> bool {
         let tick = self.ticks(now);

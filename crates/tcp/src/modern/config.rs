@@ -93,6 +93,15 @@ pub struct RtoBounds {
     pub per_round: bool,
 }
 
+/// How the host hands segments to its network device, which splits packets (segmentation offload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offload {
+    /// Smallest number of segments in a packet that neither data nor window limits (Linux: `tcp_min_tso_segs`).
+    pub min_segments: u32,
+    /// A packet that fills this part of the window is not deferred: a third for 3; 0: no packet is (Linux: `tcp_tso_win_divisor`).
+    pub window_divisor: u32,
+}
+
 /// Which use of the congestion window lets it grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
@@ -167,6 +176,11 @@ pub struct Config {
     pub gradual_marks: bool,
     /// Which use of the window lets it grow.
     pub growth: Growth,
+    /// Segmentation offload, which determines the segments that carry PSH. `None`: segments leave one by one, and the last one that the
+    /// application has written carries PSH.
+    pub offload: Option<Offload>,
+    /// Whether a small segment waits while another small one is outstanding (Nagle's algorithm, RFC 9293 §3.7.4, as modified by Minshall).
+    pub nagle: bool,
     /// Time between two ticks of the clock at which timers expire; zero: timers are exact.
     pub timer_tick: Duration,
     /// Addition to the delay of the timer that waits for reordered segments (RFC 8985 §6.2).
@@ -220,6 +234,8 @@ impl Default for Config {
             recover_again: false,
             gradual_marks: false,
             growth: Growth::Full,
+            offload: None,
+            nagle: false,
             timer_tick: Duration::ZERO,
             reordering_margin: Duration::ZERO,
             probe_margins: ProbeMargins { several: Duration::ZERO, single: millis(40) },

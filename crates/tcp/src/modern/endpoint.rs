@@ -24,7 +24,6 @@ use crate::limits::LimitedTimes;
 use crate::slow_start_exit::SlowStartExit;
 
 /// The states of RFC 9293 §3.3.2.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of RFC 9293")]
 pub enum State {
@@ -85,6 +84,11 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
+    /// Sets whether a small segment waits while another small one is outstanding (Nagle's algorithm; `TCP_NODELAY` turns it off).
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.sender.set_nagle(nagle);
+    }
+
     /// The application closes the stream.
     pub fn close(&mut self) {
         self.sender.close();
@@ -126,7 +130,6 @@ impl Endpoint {
     }
 
     /// Bytes available to the application.
-    #[cfg(test)]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
@@ -138,7 +141,6 @@ impl Endpoint {
     }
 
     /// The state of the connection.
-    #[cfg(test)]
     pub fn state(&self) -> State {
         match self.handshake.stage {
             Stage::Listen => return State::Listen,
@@ -227,6 +229,26 @@ impl Endpoint {
     /// Whether both SYNs are acknowledged.
     pub(super) fn is_established(&self) -> bool {
         self.handshake.stage == Stage::Established
+    }
+
+    /// Bytes sent and not yet acknowledged, including a FIN.
+    pub fn unacknowledged(&self) -> u64 {
+        let window = self.sender.window();
+        window.nxt() - window.una()
+    }
+
+    /// Largest payload that the end sends.
+    pub fn smss(&self) -> u16 {
+        self.handshake.agreed.smss
+    }
+
+    /// Aborts the connection (RFC 9293 §3.10.5). Returns the reset to send, unless the connection has no peer or is over.
+    pub fn abort(&mut self, now: Instant) -> Option<Segment> {
+        let silent = matches!(self.state(), State::Listen | State::SynSent | State::Closed | State::TimeWait);
+        let position = self.sender.window().nxt().max(1);
+        let reset = (!silent).then(|| self.segment(now, (position, position), Segment { flags: Flags::RST | Flags::ACK, ..EMPTY }));
+        self.reset();
+        reset
     }
 
     /// Whether the peer's FIN and all data before it have arrived.
@@ -491,7 +513,7 @@ impl Endpoint {
     }
 
     fn data(&mut self, now: Instant, output: &Output) -> Segment {
-        let Output { range: (start, end), fin, push, retransmission, cwr } = *output;
+        let Output { range: (start, end), fin, push, retransmission, cwr, .. } = *output;
         let payload = (end - start) as u32 - u32::from(fin);
         let flags = Flags::ACK.with(Flags::FIN, fin).with(Flags::PSH, push && payload > 0).with(Flags::CWR, cwr);
         // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.

@@ -9,6 +9,7 @@
 //! | `segment`, `paws` | the wire: numbers, flags, options; timestamps |
 //! | `sender` | the sending half: distributes each event among the owners below |
 //! | `stream`, `send_window` | owners: data written by the application; data sent and acknowledged, the peer's window |
+//! | `blocks` | owner: packets that the network device splits, PSH |
 //! | `scoreboard`, `ranges` | owner: outstanding segments and their state |
 //! | `repair`, `prr` | owner: phase of loss recovery, and its next segment (RFC 6675, RFC 6582, RFC 9937) |
 //! | `rack`, `tlp`, `undo` | owners: losses by time and probes (RFC 8985); spurious recoveries |
@@ -21,6 +22,7 @@
 
 mod ack;
 mod adaptive_acks;
+mod blocks;
 mod config;
 mod connection;
 pub mod endpoint;
@@ -50,7 +52,7 @@ mod tlp;
 mod undo;
 mod window;
 
-pub use config::{AckRules, AdaptiveAcks, Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
+pub use config::{AckRules, AdaptiveAcks, Config, Growth, Offload, Pacing, ProbeMargins, ReceiveBuffer, Recovery, RtoBounds, TIMESTAMPS};
 pub use connection::Connection;
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, State};
 pub use info::{CaState, Info};

@@ -1,13 +1,14 @@
 //! The size of the peer's full segments, as the receiver estimates it from those that arrive.
 //!
-//! A larger segment sets the size. So do two smaller ones in a row of equal size, unless PSH shows that they are ends of writes.
+//! A larger segment sets the size. So do two smaller ones in a row of equal size: from 536 bytes on with options, or from 88 bytes on unless
+//! PSH or FIN shows that they are ends of writes.
 //!
 //! ## References
 //! RFC 5681 §4.2 leaves the estimate to the receiver. Measured on Linux 6.18 (`tcpi_rcv_mss`).
 
 /// Size that is assumed before the first segment (RFC 9293 §3.7.1).
 const DEFAULT: u64 = 536;
-/// Smaller segments never set the size.
+/// Smaller segments, with the options of every segment, never set the size.
 const LEAST: u64 = 88;
 
 /// How a segment compares with those before it.
@@ -31,17 +32,19 @@ pub(super) struct PeerSegment {
     smaller: u64,
     /// Largest segment that this end announces, without the options of every segment.
     mss: u64,
+    /// Bytes of options in every segment.
+    options: u64,
 }
 
 impl PeerSegment {
     /// The estimate before the first segment.
     pub(super) fn new(mss: u64) -> Self {
-        Self { full: DEFAULT.min(mss), smaller: 0, mss }
+        Self { full: DEFAULT.min(mss), smaller: 0, mss, options: 0 }
     }
 
     /// Every segment carries `options` bytes of options.
     pub(super) fn agree(&mut self, options: u64) {
-        *self = Self::new(self.mss.saturating_sub(options).max(1));
+        *self = Self { options, ..Self::new(self.mss.saturating_sub(options).max(1)) };
     }
 
     /// The size of full segments.
@@ -56,7 +59,8 @@ impl PeerSegment {
             self.full = data.min(self.mss);
             return if push { Size::Pushed } else { Size::Full };
         }
-        if data >= DEFAULT || data >= LEAST && !push && !fin {
+        let size = data + self.options;
+        if size >= DEFAULT || size >= LEAST && !push && !fin {
             self.smaller = data;
             if data == before {
                 self.full = data;
@@ -64,5 +68,26 @@ impl PeerSegment {
             }
         }
         Size::Partial
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_measured() {
+        let mut segment = PeerSegment::new(1460);
+        segment.agree(12);
+        assert_eq!(segment.full(), 536);
+        assert_eq!((segment.note(1448, false, false), segment.full()), (Size::Full, 1448));
+        assert_eq!(segment.note(1448, true, false), Size::Pushed);
+        // From 524 bytes on, PSH does not matter.
+        assert_eq!([segment.note(535, true, false), segment.note(535, true, false)], [Size::Partial, Size::Resized]);
+        assert_eq!(segment.full(), 535);
+        assert_eq!([segment.note(300, true, false), segment.note(300, true, false)], [Size::Partial, Size::Partial]);
+        assert_eq!([segment.note(300, false, false), segment.note(300, false, false)], [Size::Partial, Size::Resized]);
+        assert_eq!([segment.note(50, false, false), segment.note(50, false, false)], [Size::Partial, Size::Partial]);
+        assert_eq!(segment.full(), 300);
     }
 }

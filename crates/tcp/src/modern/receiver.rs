@@ -19,6 +19,9 @@ use super::window::ReceiveWindow;
 /// Number of blocks whose order of arrival is stored: those that an ACK can report, and a few more.
 const REMEMBERED: usize = 8;
 
+/// Number of blocks whose changes an ACK can wait for.
+const COMPRESSIBLE: usize = 2;
+
 /// An arriving segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
@@ -180,6 +183,7 @@ impl Receiver {
         if arrival.fin {
             self.fin = Some(end - 1);
         }
+        self.release_compressed(start, end);
         // Data beyond the window is discarded (RFC 9293 §3.10.7.4).
         self.insert((start, end.min(self.window.edge())));
         let data = end - start - u64::from(arrival.fin);
@@ -192,6 +196,18 @@ impl Receiver {
             self.store(now, arrival, before);
         } else {
             self.acknowledge_adaptively(now, arrival, before, hole, rtt);
+        }
+    }
+
+    /// Sends a compressed ACK if the segment belongs to none of the two latest blocks, so that no ACK must report many blocks.
+    fn release_compressed(&mut self, start: u64, end: u64) {
+        let Acks::Adaptive(acks) = &self.acks else { return };
+        if start <= self.rcv_nxt || !acks.is_compressing() {
+            return;
+        }
+        let extends = |&position: &u64| self.above.containing(position).is_some_and(|(left, right)| start <= right && left <= end);
+        if self.recent.iter().position(extends).unwrap_or(self.recent.len()) >= COMPRESSIBLE {
+            self.ack_now = true;
         }
     }
 
@@ -375,7 +391,7 @@ impl Receiver {
     pub(super) fn read(&mut self, now: Instant, most: u64) -> Range {
         let start = self.read;
         self.read += self.readable().min(most);
-        self.window.read(now, (start, self.read));
+        self.window.read(now, (start, self.read), (self.rcv_nxt, self.above.highest().unwrap_or(0)));
         if self.rcv_nxt > 0 {
             self.ack_now |= self.is_ack_due_after_read(start < self.read);
         }

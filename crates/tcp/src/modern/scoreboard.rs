@@ -35,6 +35,8 @@ pub(super) struct SentSegment {
     lost: bool,
     /// Whether a retransmission is outstanding.
     copied: bool,
+    /// Whether the segment carried PSH by itself, and whether it was the last of several in a block.
+    pub(super) push: (bool, bool),
 }
 
 impl SentSegment {
@@ -173,10 +175,10 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.sacked).map(|segment| (segment.start, segment.end))
     }
 
-    /// Records the transmission of new data.
-    pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot) {
+    /// Records the transmission of new data; `push` as in [`SentSegment`].
+    pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, bool)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
-        let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false };
+        let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false, push };
         self.segments.push_back(segment);
         self.flight += end - start;
     }

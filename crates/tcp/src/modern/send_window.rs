@@ -54,6 +54,11 @@ impl SendWindow {
         self.edge.saturating_sub(self.una)
     }
 
+    /// Largest window that the peer has advertised.
+    pub(super) fn largest(&self) -> u64 {
+        self.largest
+    }
+
     /// Whether all sent data is acknowledged.
     pub(super) fn is_idle(&self) -> bool {
         self.una == self.nxt

@@ -175,11 +175,23 @@ impl ReceiveWindow {
         }
     }
 
-    /// The application has read `range`.
-    pub(super) fn read(&mut self, now: Instant, range: Range) {
+    /// Size and clamp of a buffer of memory.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> Option<(u64, u64)> {
+        if let Self::Memory(window) = self { Some(window.size_and_clamp()) } else { None }
+    }
+
+    /// Data read in the largest round trip, with a buffer of memory.
+    #[cfg(test)]
+    pub(super) fn read_per_round(&self) -> u64 {
+        if let Self::Memory(window) = self { window.read_per_round() } else { 0 }
+    }
+
+    /// The application has read `range`. The next expected position is `rcv_nxt`, and data above a hole ends at `highest`.
+    pub(super) fn read(&mut self, now: Instant, range: Range, (rcv_nxt, highest): (u64, u64)) {
         match self {
             Self::Data(window) => window.read(now, range.1),
-            Self::Memory(window) => window.read(now, range),
+            Self::Memory(window) => window.read(now, range, (rcv_nxt, highest)),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! | `acks` | an ACK arrives |
 //! | `recovering` | losses are detected; recovery begins and ends; the timer expires |
 //! | `timeouts` | a timer is set or expires |
+//! | `blocks` | a block of segments begins |
 //! | `info` | an application asks for the state |
 //! | `notices` | a queue notifies the sender of a drop |
 //!
@@ -16,6 +17,7 @@
 //! RFC 5681 §4.1 (restart after idle); RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
 
 mod acks;
+mod blocks;
 mod info;
 mod notices;
 mod recovering;
@@ -25,6 +27,7 @@ use ackclock_core::cc::CongestionControl;
 use ackclock_core::events::{Established, Sent, Totals};
 use ackclock_core::units::{Bytes, Duration, Instant, Rate, Segments};
 
+use super::blocks::Blocks;
 use super::config::{Config, ProbeMargins, Recovery, TIMESTAMPS};
 use super::governor::Governor;
 use super::handshake::Agreed;
@@ -60,6 +63,8 @@ pub(super) struct Output {
     pub(super) retransmission: bool,
     /// Whether the segment carries CWR: the window has been reduced.
     pub(super) cwr: bool,
+    /// Whether a new segment carries PSH by itself, and whether it ends a block of several.
+    pub(super) marks: (bool, bool),
 }
 
 /// The sender's counters.
@@ -148,6 +153,12 @@ pub(super) struct Sender {
     delivered: Vec<SentSegment>,
     /// Whether new data has left since the sender last stopped.
     has_sent: bool,
+    /// Whether the congestion window has caused the deferral of a block.
+    has_deferred: bool,
+    blocks: Option<Box<Blocks>>,
+    nagle: bool,
+    /// End of the last segment sent that was smaller than a full one.
+    small: u64,
 }
 
 impl Sender {
@@ -192,6 +203,10 @@ impl Sender {
             undo: Undo::default(),
             delivered: Vec::new(),
             has_sent: false,
+            has_deferred: false,
+            blocks: config.offload.map(Blocks::new),
+            nagle: config.nagle,
+            small: 0,
         }
     }
 
@@ -247,7 +262,14 @@ impl Sender {
 
     /// The application writes `bytes`.
     pub(super) fn write(&mut self, bytes: u64) {
+        let start = self.stream.written();
         self.stream.write(bytes);
+        if let Some(blocks) = &mut self.blocks
+            && self.stream.is_written()
+        {
+            let (end, smss) = (self.stream.written(), self.governor.smss());
+            blocks.write((start, end), self.window.nxt(), smss, self.window.largest());
+        }
         self.supply_first_flight();
     }
 
@@ -269,7 +291,6 @@ impl Sender {
     }
 
     /// Whether the FIN was acknowledged.
-    #[cfg(test)]
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.stream.end_of_fin() == Some(self.window.una())
     }
@@ -364,17 +385,23 @@ impl Sender {
             return None;
         }
         self.restart_after_idle(now);
-        let Some(output) = self.take_forced().or_else(|| self.choose(now)) else {
+        let Some(mut output) = self.take_forced().or_else(|| self.choose(now)) else {
             self.note_stop();
             return None;
         };
+        if self.blocks.is_some() {
+            self.set_push(now, &mut output);
+        }
         self.note_sent(now, &output);
         Some(output)
     }
 
     /// The sender stops transmitting for now.
     fn note_stop(&mut self) {
-        let full = self.pipe() >= self.cwnd();
+        let full = std::mem::take(&mut self.has_deferred) || self.pipe() >= self.cwnd();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.stop();
+        }
         if self.has_sent || full && self.unsent() > 0 {
             self.governor.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
             self.has_sent = false;
@@ -394,7 +421,14 @@ impl Sender {
             Force::Last => self.board.last().map(|segment| self.fit((segment.start, segment.end)))?,
             Force::WindowProbe => {
                 let position = self.window.una() - 1;
-                return Some(Output { range: (position, position), fin: false, push: false, retransmission: false, cwr: false });
+                return Some(Output {
+                    range: (position, position),
+                    fin: false,
+                    push: false,
+                    retransmission: false,
+                    cwr: false,
+                    marks: (false, false),
+                });
             }
             Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.governor.smss())),
             Force::New(count) => {
@@ -412,7 +446,14 @@ impl Sender {
     fn output(&self, range: Range) -> Output {
         let retransmission = range.0 < self.window.nxt();
         let (end, written) = (range.1, self.stream.written());
-        Output { range, fin: end > written, push: end >= written, retransmission, cwr: self.marks.cwr() && !retransmission }
+        Output {
+            range,
+            fin: end > written,
+            push: end >= written,
+            retransmission,
+            cwr: self.marks.cwr() && !retransmission,
+            marks: (false, false),
+        }
     }
 
     /// The next segment, if pacing and the congestion window allow it.
@@ -432,11 +473,12 @@ impl Sender {
         // RFC 5681 §3.1: any window allows one segment.
         let fits = pipe + length <= cwnd || pipe == 0;
         let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
-        if !fits || next > now {
+        let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
+        if !fits || next > now || deferred {
             // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
             self.governor.note_limited(self.window.nxt());
             self.limits.note(now, Limit::CongestionWindow);
-            if fits {
+            if fits && !deferred {
                 self.timers.set(Timer::Pace, next);
             }
             return None;
@@ -473,7 +515,15 @@ impl Sender {
 
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     fn next_new(&self) -> Option<Range> {
-        self.window.next_new(&self.stream, self.governor.smss())
+        let range = self.window.next_new(&self.stream, self.governor.smss())?;
+        let (start, end) = range;
+        let waits = self.nagle && self.small > self.window.una() && end - start < self.governor.smss() && end <= self.stream.written();
+        (!waits).then_some(range)
+    }
+
+    /// Sets whether small segments wait for each other (Nagle's algorithm).
+    pub(super) fn set_nagle(&mut self, nagle: bool) {
+        self.nagle = nagle;
     }
 
     /// The congestion window in force, in units.
@@ -533,9 +583,12 @@ impl Sender {
             // Linux does not count a probe that repeats the last segment.
             self.board.resend(output.range, snapshot, !self.governor.has_whole_segments());
         } else {
-            self.board.send(output.range, snapshot);
+            self.board.send(output.range, snapshot, output.marks);
             self.has_sent = true;
             self.window.advance(end);
+            if size < self.governor.smss() {
+                self.small = end;
+            }
             if output.cwr {
                 self.marks.send_cwr();
             }

@@ -6,6 +6,7 @@ mod noticing;
 mod opening;
 mod path_mtu;
 mod random;
+mod receiving;
 mod recovering;
 mod script;
 mod sending;

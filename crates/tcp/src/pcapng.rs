@@ -14,7 +14,7 @@ const COMMENT: u16 = 1;
 
 /// Direction of a packet at an interface (`epb_flags`, bits 0 and 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub enum Direction {
     /// Not given: at the entrance of a link.
     Unknown = 0,
     /// To the host.
@@ -25,32 +25,32 @@ pub(super) enum Direction {
 
 /// A captured packet.
 #[derive(Debug)]
-pub(super) struct Packet<'a> {
+pub struct Packet<'a> {
     /// Index of its interface, in the order of their description.
-    pub(super) interface: u32,
+    pub interface: u32,
     /// Time in nanoseconds.
-    pub(super) at: u64,
+    pub at: u64,
     /// Headers; the rest of the `length` bytes is zero.
-    pub(super) headers: &'a [u8],
+    pub headers: &'a [u8],
     /// Bytes on the wire.
-    pub(super) length: u32,
+    pub length: u32,
     /// Largest number of bytes to store.
-    pub(super) snaplen: u32,
+    pub snaplen: u32,
     /// Direction.
-    pub(super) direction: Direction,
+    pub direction: Direction,
     /// Comment.
-    pub(super) comment: Option<&'a str>,
+    pub comment: Option<&'a str>,
 }
 
 /// A file under construction.
 #[derive(Debug, Default)]
-pub(super) struct Writer {
+pub struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
     /// A file of one section, written by `program`.
-    pub(super) fn new(program: &str) -> Self {
+    pub fn new(program: &str) -> Self {
         let mut writer = Self::default();
         writer.block(0x0A0D_0D0A, |writer| {
             writer.bytes.extend(0x1A2B_3C4D_u32.to_le_bytes());
@@ -64,7 +64,7 @@ impl Writer {
     }
 
     /// Describes an interface, with its speed in bits per second if known. Its times are in nanoseconds.
-    pub(super) fn interface(&mut self, name: &str, description: &str, speed: Option<u64>, snaplen: u32) {
+    pub fn interface(&mut self, name: &str, description: &str, speed: Option<u64>, snaplen: u32) {
         self.block(1, |writer| {
             writer.bytes.extend([LINKTYPE_RAW, 0].into_iter().flat_map(u16::to_le_bytes));
             writer.bytes.extend(snaplen.to_le_bytes());
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     /// Adds a packet.
-    pub(super) fn packet(&mut self, packet: &Packet<'_>) {
+    pub fn packet(&mut self, packet: &Packet<'_>) {
         let captured = packet.length.min(packet.snaplen);
         self.block(6, |writer| {
             let time = [(packet.at >> 32) as u32, packet.at as u32];
@@ -102,7 +102,7 @@ impl Writer {
     }
 
     /// The whole file.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 

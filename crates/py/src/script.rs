@@ -1,0 +1,109 @@
+//! Scripts for Python: the GIL is released while a script runs.
+
+use std::sync::Arc;
+
+use ackclock_script::{Define, Host, Modern, Options, Outcome, Simulated, Tolerance, run};
+use ackclock_sim::engine::EndHost;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The outcome of a script.
+#[pyclass(module = "ackclock._core", frozen)]
+pub(crate) struct ScriptOutcome {
+    outcome: Outcome,
+    file: String,
+    text: String,
+}
+
+#[pymethods]
+impl ScriptOutcome {
+    /// `passed`, `failed`, `unsupported` or `error`.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.outcome.verdict.word()
+    }
+
+    /// Line of the script that the verdict is about; 0 for none.
+    #[getter]
+    fn line(&self) -> u32 {
+        self.outcome.verdict.line()
+    }
+
+    /// The reason in one line; empty for a pass.
+    #[getter]
+    fn reason(&self) -> &str {
+        self.outcome.verdict.reason()
+    }
+
+    /// The verdict in full.
+    #[getter]
+    fn message(&self) -> String {
+        self.outcome.describe(&self.file, &self.text)
+    }
+
+    /// Lines that the script printed.
+    #[getter]
+    fn printed(&self) -> Vec<String> {
+        self.outcome.printed.clone()
+    }
+
+    /// Failures that the script declares as non-fatal.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.outcome.warnings.clone()
+    }
+
+    /// Number of packets that crossed the network.
+    #[getter]
+    fn packets(&self) -> usize {
+        self.outcome.crossings.len()
+    }
+
+    /// Seconds from start to end, in the time of the script.
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.outcome.duration.as_secs_f64()
+    }
+
+    /// The packets as a pcapng file.
+    fn pcapng<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let program = concat!("ackclock ", env!("CARGO_PKG_VERSION"));
+        PyBytes::new(py, &self.outcome.pcapng(program, &self.file))
+    }
+
+    /// The packets and the sender's metrics as JSON in the manner of qlog.
+    fn qlog(&self) -> String {
+        self.outcome.qlog(&self.file)
+    }
+}
+
+/// Runs the script `text`, called `file` in messages, against the host `host`.
+#[pyfunction]
+#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keywords in Python, extracted from it")]
+pub(crate) fn run_script(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    host: &str,
+    defines: Vec<String>,
+    tolerance: Option<&str>,
+    strict: bool,
+    strict_segments: bool,
+) -> PyResult<ScriptOutcome> {
+    let end = EndHost::find(host).map_err(PyValueError::new_err)?;
+    let define = |text: &String| Define::read(text).ok_or_else(|| PyValueError::new_err(format!("{text:?} must be NAME=VALUE")));
+    let options = Options {
+        file: file.clone(),
+        defines: defines.iter().map(define).collect::<PyResult<_>>()?,
+        tolerance: tolerance.map(Tolerance::read).transpose().map_err(PyValueError::new_err)?,
+        // Scripts are written for the kernel of packetdrill's common set-up; other systems have no such parameters.
+        common_settings: host.starts_with("linux"),
+        strict,
+        strict_segments,
+    };
+    let host = Host { config: end.config().clone(), controls: Arc::new(move |parameters| end.control(parameters)) };
+    let outcome = py.detach(|| run(&text, &options, |network| Ok(Simulated::new(Modern::new(&host, network), network))));
+    Ok(ScriptOutcome { outcome, file, text })
+}

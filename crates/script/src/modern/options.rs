@@ -1,0 +1,107 @@
+//! The socket options of the host, and what each changes.
+
+use ackclock_tcp::modern::{Config, ReceiveBuffer};
+
+use crate::errno::Errno;
+use crate::stack::{Answer, Refusal, Value};
+
+/// Names of options that change nothing here: the addresses are free, and no packet is too large for the path.
+const WITHOUT_EFFECT: [&str; 4] = ["SO_REUSEADDR", "SO_REUSEPORT", "IP_MTU_DISCOVER", "IPV6_V6ONLY"];
+
+/// The options of a socket; a connection inherits those of its listening socket.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SocketOptions {
+    /// Options without effect that were set.
+    plain: Vec<(String, i64)>,
+    /// `SO_SNDBUF` as it was set.
+    send_buffer: Option<u64>,
+    /// `SO_RCVBUF` as it was set.
+    receive_buffer: Option<u64>,
+    /// `TCP_NODELAY`.
+    pub(super) nodelay: bool,
+    /// `TCP_CORK`.
+    pub(super) cork: bool,
+    /// `TCP_MAXSEG`.
+    max_segment: Option<u16>,
+    /// `TCP_CONGESTION`.
+    pub(super) control: Option<String>,
+    /// `IP_TOS`, `IPV6_TCLASS`.
+    pub(super) tos: u8,
+    /// `SO_LINGER`: seconds, if it is on.
+    pub(super) linger: Option<i64>,
+}
+
+impl SocketOptions {
+    /// The settings of an endpoint with these options.
+    pub(super) fn applied(&self, config: &Config) -> Config {
+        let mut config = config.clone();
+        if let Some(bytes) = self.receive_buffer {
+            // Linux doubles the value for its overhead, and half of the doubled buffer is the window.
+            config.buffer = match config.buffer {
+                ReceiveBuffer::Memory { first_window, .. } => ReceiveBuffer::Memory { initial: 2 * bytes, max: 2 * bytes, first_window },
+                _ => ReceiveBuffer::Fixed(bytes),
+            };
+        }
+        config.nagle &= !self.nodelay;
+        config.mss = self.max_segment.map_or(config.mss, |mss| mss.min(config.mss));
+        config
+    }
+
+    /// Sets an option.
+    pub(super) fn set(&mut self, name: &str, value: &Value) -> Answer<()> {
+        let number = match value {
+            Value::Integer(number) => Ok(*number),
+            _ => Err(Refusal::Error(Errno::EINVAL)),
+        };
+        match name {
+            "SO_SNDBUF" => self.send_buffer = Some(number?.max(0).unsigned_abs()),
+            "SO_RCVBUF" => self.receive_buffer = Some(number?.max(0).unsigned_abs()),
+            "TCP_NODELAY" => self.nodelay = number? != 0,
+            "TCP_CORK" => self.cork = number? != 0,
+            "TCP_MAXSEG" => match u16::try_from(number?) {
+                Ok(mss @ 88..=32_767) => self.max_segment = Some(mss),
+                _ => return Err(Errno::EINVAL.into()),
+            },
+            "IP_TOS" | "IPV6_TCLASS" => self.tos = u8::try_from(number?).map_err(|_| Refusal::Error(Errno::EINVAL))? & !3,
+            "TCP_CONGESTION" => match value {
+                Value::Text(control) => self.control = Some(control.clone()),
+                _ => return Err(Errno::EINVAL.into()),
+            },
+            "SO_LINGER" => match value {
+                Value::Linger(false, _) => self.linger = None,
+                Value::Linger(true, 0) => self.linger = Some(0),
+                Value::Linger(true, seconds) => {
+                    return Err(Refusal::Unsupported(format!("SO_LINGER with {seconds} s: only 0 s is modelled")));
+                }
+                _ => return Err(Errno::EINVAL.into()),
+            },
+            _ if WITHOUT_EFFECT.contains(&name) => {
+                let number = number?;
+                self.plain.retain(|(known, _)| known != name);
+                self.plain.push((name.to_owned(), number));
+            }
+            _ => return Err(Refusal::Unsupported(format!("`modern` does not model the socket option {name}"))),
+        }
+        Ok(())
+    }
+
+    /// The value of an option that does not depend on a connection.
+    pub(super) fn get(&self, name: &str) -> Answer<Value> {
+        let number = match name {
+            // Linux reports the doubled value.
+            "SO_SNDBUF" if self.send_buffer.is_some() => 2 * self.send_buffer.unwrap_or(0) as i64,
+            "SO_RCVBUF" if self.receive_buffer.is_some() => 2 * self.receive_buffer.unwrap_or(0) as i64,
+            "TCP_NODELAY" => i64::from(self.nodelay),
+            "TCP_CORK" => i64::from(self.cork),
+            "IP_TOS" | "IPV6_TCLASS" => i64::from(self.tos),
+            "SO_LINGER" => return Ok(Value::Linger(self.linger.is_some(), self.linger.unwrap_or(0))),
+            "SO_ERROR" => 0,
+            _ => match self.plain.iter().find(|(known, _)| known == name) {
+                Some((_, number)) => *number,
+                None if WITHOUT_EFFECT.contains(&name) => 0,
+                None => return Err(Refusal::Unsupported(format!("`modern` does not report the socket option {name}"))),
+            },
+        };
+        Ok(Value::Integer(number))
+    }
+}

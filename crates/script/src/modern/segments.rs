@@ -1,0 +1,88 @@
+//! Segments of `modern` as packets, with the options in the order of Linux.
+
+use ackclock_core::qdisc::Ecn;
+use ackclock_tcp::modern::segment::{self, Flags, SackBlocks, Segment, Timestamps};
+
+use crate::packet::{Packet, decode_options, encode_options};
+use crate::script::TcpOption;
+use crate::stack::Ends;
+
+/// Initial time to live.
+const TTL: u8 = 64;
+
+/// The packet that carries `segment`; `tos`: the byte of DSCP and ECN field, whose ECN field the segment sets.
+pub(super) fn packet(segment: &Segment, ends: Ends, tos: u8) -> Packet {
+    let ecn = match segment.ecn {
+        Ecn::Incapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    Packet {
+        source: ends.local,
+        target: ends.remote,
+        tos: tos & !3 | ecn,
+        ttl: TTL,
+        flow_label: 0,
+        seq: segment.seq,
+        ack: segment.ack,
+        flags: u16::from(segment.flags.bits()),
+        reserved: 0,
+        window: segment.window,
+        urgent: 0,
+        // The layout pads to a multiple of four, and the segment has no more options than fit.
+        options: encode_options(&layout(&segment.options)).unwrap_or_default(),
+        payload: vec![0; segment.payload as usize],
+    }
+}
+
+/// The options in the order in which Linux sends them, each aligned by no-operations before it.
+fn layout(options: &segment::Options) -> Vec<TcpOption> {
+    let mut list = Vec::new();
+    let nops = |list: &mut Vec<TcpOption>, count| list.extend(std::iter::repeat_n(TcpOption::Nop, count));
+    list.extend(options.mss.map(TcpOption::Mss));
+    if options.sack_permitted {
+        // SACK-permitted takes the place of the two no-operations before timestamps.
+        nops(&mut list, if options.timestamps.is_some() { 0 } else { 2 });
+        list.push(TcpOption::SackPermitted);
+    }
+    if let Some(Timestamps { value, echo }) = options.timestamps {
+        nops(&mut list, if options.sack_permitted { 0 } else { 2 });
+        list.push(TcpOption::Timestamps { value, echo });
+    }
+    if let Some(shift) = options.window_scale {
+        nops(&mut list, 1);
+        list.push(TcpOption::WindowScale(shift));
+    }
+    let blocks = options.sack.as_slice();
+    if !blocks.is_empty() {
+        nops(&mut list, 2);
+        list.push(TcpOption::Sack(blocks.to_vec()));
+    }
+    list
+}
+
+/// The segment in a packet. Options that `modern` does not know are ignored, as RFC 9293 §3.1 requires.
+pub(super) fn segment(packet: &Packet) -> Segment {
+    let mut options = segment::Options::default();
+    for option in decode_options(&packet.options).unwrap_or_default() {
+        match option {
+            TcpOption::Mss(mss) => options.mss = Some(mss),
+            TcpOption::WindowScale(shift) => options.window_scale = Some(shift.min(14)),
+            TcpOption::SackPermitted => options.sack_permitted = true,
+            TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value, echo }),
+            TcpOption::Sack(blocks) => {
+                options.sack = SackBlocks::EMPTY;
+                blocks.into_iter().for_each(|block| options.sack.push(block));
+            }
+            _ => {}
+        }
+    }
+    let known = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::ECE, Flags::CWR];
+    let flags = known.into_iter().fold(Flags::NONE, |flags, flag| flags.with(flag, packet.flags & u16::from(flag.bits()) != 0));
+    let ecn = match packet.tos & 3 {
+        0 => Ecn::Incapable,
+        3 => Ecn::Marked,
+        _ => Ecn::Capable,
+    };
+    Segment { seq: packet.seq, ack: packet.ack, flags, window: packet.window, options, payload: packet.payload.len() as u32, ecn }
+}

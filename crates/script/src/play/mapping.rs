@@ -1,0 +1,241 @@
+//! Between the numbers of a script and those on the wire.
+//!
+//! A script counts the stack's bytes from its SYN, which has number 0, whatever initial sequence number the stack chose. The numbers of
+//! the script's own side are on the wire as they are in the script. An injected echo of a timestamp that the script has expected becomes
+//! the timestamp that the stack has sent instead.
+
+use std::net::SocketAddr;
+
+use crate::network::Network;
+use crate::packet::{Packet, decode_options, encode_options};
+use crate::script::{self, Direction, Flags, Options, Payload, Tcp, TcpOption};
+use crate::stack::Ends;
+
+/// Default time to live of injected packets.
+const TTL: u8 = 255;
+
+/// A connection as the script and the wire name it.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// Its ends on the wire.
+    ends: Ends,
+    /// The ports by which the script names it, the stack's first.
+    ports: Option<(u16, u16)>,
+    /// What to add to the script's numbers of the stack's side.
+    offset: Option<u32>,
+    /// Timestamps of the stack: in the script, on the wire.
+    stamps: Vec<(u32, u32)>,
+    /// Window scales that the stack and the script have offered.
+    scales: (Option<u8>, Option<u8>),
+    /// Latest windows in bytes that the stack and the script have advertised.
+    windows: (u32, u32),
+}
+
+impl Connection {
+    fn new(ends: Ends, ports: Option<(u16, u16)>) -> Self {
+        Self { ends, ports, offset: None, stamps: Vec::new(), scales: (None, None), windows: (0, 0) }
+    }
+
+    /// The window in bytes of the field in a packet of one side.
+    fn note_window(&mut self, packet: &Packet, from_stack: bool) {
+        let (own, other) = if from_stack { (self.scales.0, self.scales.1) } else { (self.scales.1, self.scales.0) };
+        let shift = if packet.has(Flags::SYN) { 0 } else { own.filter(|_| other.is_some()).unwrap_or(0) };
+        let bytes = u32::from(packet.window) << shift.min(14);
+        if packet.has(Flags::RST) {
+            return;
+        }
+        *(if from_stack { &mut self.windows.0 } else { &mut self.windows.1 }) = bytes;
+    }
+
+    fn note_scale(&mut self, options: &[TcpOption], from_stack: bool) {
+        let scale = options.iter().find_map(|option| if let TcpOption::WindowScale(shift) = option { Some(*shift) } else { None });
+        *(if from_stack { &mut self.scales.0 } else { &mut self.scales.1 }) = scale;
+    }
+
+    /// Latest windows in bytes: that of the stack, and that of the script.
+    pub(crate) const fn windows(&self) -> (u32, u32) {
+        self.windows
+    }
+}
+
+/// The connections of a script.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapping {
+    network: Network,
+    connections: Vec<Connection>,
+    /// The connection of the latest packet, which packets without ports belong to.
+    current: Option<usize>,
+}
+
+impl Mapping {
+    /// Without connections.
+    pub(crate) const fn new(network: Network) -> Self {
+        Self { network, connections: Vec::new(), current: None }
+    }
+
+    /// The connection of the latest packet.
+    pub(crate) fn current(&self) -> Option<&Connection> {
+        self.connections.get(self.current?)
+    }
+
+    /// The packet to inject for a line of the script.
+    pub(crate) fn inject(&mut self, line: &script::Packet, tcp: &Tcp) -> Result<Packet, String> {
+        let index = self.find_for(tcp);
+        self.current = Some(index);
+        let connection = &mut self.connections[index];
+        let list = match &tcp.options {
+            Options::Listed(list) => list.as_slice(),
+            Options::Any => return Err("an injected packet needs its options: <...> is for expected packets".to_owned()),
+        };
+        if tcp.flags.bits & Flags::SYN != 0 {
+            connection.note_scale(list, false);
+        }
+        let offset = connection.offset.unwrap_or(0);
+        let options: Vec<TcpOption> = list
+            .iter()
+            .map(|option| match option {
+                TcpOption::Sack(blocks) => {
+                    TcpOption::Sack(blocks.iter().map(|(left, right)| (left.wrapping_add(offset), right.wrapping_add(offset))).collect())
+                }
+                TcpOption::Timestamps { value, echo } => {
+                    let live = connection.stamps.iter().rev().find(|(script, _)| script == echo);
+                    TcpOption::Timestamps { value: *value, echo: live.map_or(*echo, |(_, live)| *live) }
+                }
+                other => other.clone(),
+            })
+            .collect();
+        let ace = tcp.flags.ace.map_or(0, ace_bits);
+        let ends = connection.ends;
+        let packet = Packet {
+            source: ends.remote,
+            target: ends.local,
+            tos: line.ip.tos.unwrap_or(0) & !3 | ecn_bits(line.ip.ecn).unwrap_or(line.ip.tos.unwrap_or(0) & 3),
+            ttl: line.ip.ttl.unwrap_or(TTL),
+            flow_label: line.ip.flow_label.unwrap_or(0),
+            seq: tcp.start,
+            ack: tcp.ack.map_or(0, |ack| ack.wrapping_add(offset)),
+            flags: tcp.flags.bits | ace,
+            reserved: 0,
+            window: tcp.window.unwrap_or(0),
+            urgent: tcp.urgent.unwrap_or(0),
+            options: encode_options(&options)?,
+            payload: vec![0; tcp.length as usize],
+        };
+        connection.note_window(&packet, false);
+        Ok(packet)
+    }
+
+    /// The connection that an injected packet belongs to; a new one, if there is none.
+    fn find_for(&mut self, tcp: &Tcp) -> usize {
+        // The script writes source and destination; the stack is the destination.
+        let ports = tcp.ports.map(|(remote, local)| (local, remote));
+        let fresh = tcp.flags.bits & (Flags::SYN | Flags::ACK) == Flags::SYN;
+        let known = match ports {
+            Some(ports) => {
+                let matches = |it: &Connection| it.ports == Some(ports) || (it.ends.local.port(), it.ends.remote.port()) == ports;
+                self.connections.iter().rposition(matches)
+            }
+            None => self.current,
+        };
+        // A SYN may repeat one, or open the connection from both ends; without ports it belongs to the only connection.
+        if let Some(known) = known {
+            return known;
+        }
+        debug_assert!(fresh || known.is_none());
+        let (local, remote) = ports.unwrap_or((self.network.local_port, self.network.client_port));
+        let ends = Ends { local: SocketAddr::new(self.network.local, local), remote: SocketAddr::new(self.network.remote, remote) };
+        self.add(ends, ports)
+    }
+
+    fn add(&mut self, ends: Ends, ports: Option<(u16, u16)>) -> usize {
+        self.connections.push(Connection::new(ends, ports));
+        self.connections.len() - 1
+    }
+
+    /// A packet of the stack in the numbers of the script.
+    pub(crate) fn observe(&mut self, live: &Packet) -> Packet {
+        let ends = Ends { local: live.source, remote: live.target };
+        let known = self.connections.iter().rposition(|connection| connection.ends == ends);
+        let index = known.unwrap_or_else(|| self.add(ends, None));
+        self.current = Some(index);
+        let connection = &mut self.connections[index];
+        let options = decode_options(&live.options);
+        if live.has(Flags::SYN) {
+            // The first SYN fixes the numbers; a later one of another connection over the same ports fixes them anew.
+            connection.offset = Some(live.seq);
+            if let Ok(options) = &options {
+                connection.note_scale(options, true);
+            }
+        }
+        connection.note_window(live, true);
+        // A reset that answers a packet of no connection takes its number from that packet.
+        let offset = connection.offset.unwrap_or(0);
+        let unmapped = live.has(Flags::RST) && live.has(Flags::ACK) && live.seq == 0;
+        Packet { seq: if unmapped { 0 } else { live.seq.wrapping_sub(offset) }, ..live.clone() }
+    }
+
+    /// The script names the current connection by these ports, the stack's first.
+    pub(crate) fn name(&mut self, ports: (u16, u16)) {
+        if let Some(connection) = self.current.and_then(|index| self.connections.get_mut(index)) {
+            connection.ports.get_or_insert(ports);
+        }
+    }
+
+    /// Whether the current connection may be the one that the script calls by these ports.
+    pub(crate) fn is_named(&self, ports: (u16, u16)) -> bool {
+        self.current().is_none_or(|it| it.ports.is_none_or(|named| named == ports))
+    }
+
+    /// The script expected the timestamp `script`, and the stack sent `live`.
+    pub(crate) fn note_stamp(&mut self, script: u32, live: u32) {
+        if let Some(connection) = self.current.and_then(|index| self.connections.get_mut(index)) {
+            connection.stamps.retain(|(known, _)| *known != script);
+            connection.stamps.push((script, live));
+        }
+    }
+}
+
+/// Bits of the ACE field as flags.
+pub(crate) fn ace_bits(number: u8) -> u16 {
+    let bits = [(4, Flags::AE), (2, Flags::CWR), (1, Flags::ECE)];
+    bits.iter().filter(|(bit, _)| number & bit != 0).fold(0, |flags, (_, flag)| flags | flag)
+}
+
+/// The ECN field of an injected packet.
+pub(crate) const fn ecn_bits(ecn: Option<script::EcnField>) -> Option<u8> {
+    Some(match ecn {
+        None => return None,
+        Some(script::EcnField::NotCapable) => 0,
+        Some(script::EcnField::Ect1) => 1,
+        Some(script::EcnField::Ect0 | script::EcnField::Ect01) => 2,
+        Some(script::EcnField::Ce) => 3,
+    })
+}
+
+/// A packet in the words of a script.
+pub(crate) fn line(packet: &Packet, direction: Direction) -> script::Packet {
+    let length = packet.payload.len() as u32;
+    let options = match decode_options(&packet.options) {
+        Ok(list) => Options::Listed(list),
+        Err(_) => Options::Any,
+    };
+    let tcp = Tcp {
+        ports: None,
+        flags: script::Flags { bits: packet.flags & !crate::packet::URG, ace: None },
+        start: packet.seq,
+        end: packet.seq.wrapping_add(length),
+        length,
+        ack: packet.has(Flags::ACK).then_some(packet.ack),
+        window: Some(packet.window),
+        urgent: (packet.urgent != 0).then_some(packet.urgent),
+        options,
+    };
+    let ecn = match packet.tos & 3 {
+        0 => None,
+        1 => Some(script::EcnField::Ect1),
+        2 => Some(script::EcnField::Ect0),
+        _ => Some(script::EcnField::Ce),
+    };
+    let ip = script::IpInfo { ecn, ..script::IpInfo::default() };
+    script::Packet { at: script::Position::default(), direction, encapsulations: Vec::new(), ip, payload: Payload::Tcp(tcp) }
+}

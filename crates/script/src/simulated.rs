@@ -1,0 +1,355 @@
+//! The world of virtual time: runs a [`Stack`] from timer to timer, and gives its sockets file descriptors and blocking calls.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use ackclock_core::units::{Duration, Instant};
+
+use crate::errno::Errno;
+use crate::network::Network;
+use crate::stack::{Answer, Ends, Info, Refusal, Socket, Stack, Status, Value};
+use crate::world::{Call, Fd, Happening, Output, Return, World};
+
+/// First file descriptor of a script: 0 to 2 are the standard streams.
+const FIRST_FD: Fd = 3;
+/// First port of connections that this end opens.
+const EPHEMERAL_PORT: u16 = 32_768;
+/// Timeouts in a row at one time before the stack counts as broken.
+const MOST_TIMEOUTS: u32 = 10_000;
+/// Packets at one time before the stack counts as broken.
+const MOST_PACKETS: u32 = 100_000;
+/// `O_RDWR` and `O_NONBLOCK`, as `fcntl(F_GETFL)` reports them.
+const READ_WRITE: i64 = 2;
+const NONBLOCK: i64 = 0o4000;
+
+/// Events of poll(2).
+mod events {
+    pub(super) const IN: i16 = 1;
+    pub(super) const OUT: i16 = 4;
+    pub(super) const ERR: i16 = 8;
+    pub(super) const HUP: i16 = 16;
+    pub(super) const INVALID: i16 = 32;
+    pub(super) const READ_NORMAL: i16 = 64;
+    pub(super) const WRITE_NORMAL: i16 = 256;
+    pub(super) const PEER_CLOSED: i16 = 0x2000;
+}
+
+/// An open file descriptor.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    socket: Socket,
+    nonblocking: bool,
+    /// Local address, once bound.
+    bound: Option<SocketAddr>,
+    /// Whether `connect` was called, and whether its success was reported.
+    connecting: bool,
+    connected: bool,
+}
+
+/// A call that waits.
+#[derive(Debug)]
+struct Blocked {
+    call: Call,
+    /// Bytes written so far.
+    written: u64,
+    /// When the wait ends without result.
+    deadline: Option<Instant>,
+}
+
+/// A stack in virtual time.
+#[derive(Debug)]
+pub struct Simulated<S> {
+    stack: S,
+    network: Network,
+    now: Instant,
+    fds: Vec<Option<Open>>,
+    blocked: Option<Blocked>,
+    next_port: u16,
+    sent: VecDeque<Vec<u8>>,
+}
+
+impl<S: Stack> Simulated<S> {
+    /// A world with `stack` at time 0.
+    pub fn new(stack: S, network: &Network) -> Self {
+        Self {
+            stack,
+            network: *network,
+            now: Instant::ZERO,
+            fds: Vec::new(),
+            blocked: None,
+            next_port: EPHEMERAL_PORT,
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// The stack.
+    pub fn stack(&mut self) -> &mut S {
+        &mut self.stack
+    }
+
+    fn open(&mut self, fd: Fd) -> Answer<&mut Open> {
+        let index = usize::try_from(fd - FIRST_FD).ok();
+        Ok(index.and_then(|index| self.fds.get_mut(index)).and_then(Option::as_mut).ok_or(Errno::EBADF)?)
+    }
+
+    fn allot(&mut self, socket: Socket, nonblocking: bool) -> Fd {
+        let open = Open { socket, nonblocking, bound: None, connecting: false, connected: false };
+        let index = self.fds.iter().position(Option::is_none).unwrap_or(self.fds.len());
+        if index == self.fds.len() {
+            self.fds.push(None);
+        }
+        self.fds[index] = Some(open);
+        index as Fd + FIRST_FD
+    }
+
+    /// Collects the packets that the stack sends now.
+    fn collect(&mut self) -> Result<(), String> {
+        let mut count = 0;
+        while let Some(packet) = self.stack.poll_transmit(self.now) {
+            self.sent.push_back(packet);
+            count += 1;
+            if count > MOST_PACKETS {
+                return Err(format!("the stack sends without end at {} s", self.now.as_secs_f64()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Attempts a call once; `None`: it cannot finish yet.
+    fn attempt(&mut self, call: &Call, written: u64) -> Answer<Option<Return>> {
+        let value = match *call {
+            Call::Socket { nonblocking } => {
+                let socket = self.stack.socket()?;
+                i64::from(self.allot(socket, nonblocking))
+            }
+            Call::Bind { fd, port } => {
+                let local = SocketAddr::new(self.network.local, port.unwrap_or(self.network.local_port));
+                self.open(fd)?.bound = Some(local);
+                0
+            }
+            Call::Listen { fd, .. } => {
+                let open = *self.open(fd)?;
+                let local = open.bound.unwrap_or_else(|| self.ephemeral());
+                self.stack.listen(open.socket, local)?;
+                0
+            }
+            Call::Accept { fd, nonblocking } => {
+                let open = *self.open(fd)?;
+                match self.stack.accept(self.now, open.socket)? {
+                    Some(socket) => i64::from(self.allot(socket, nonblocking)),
+                    None if open.nonblocking => return Err(Errno::EAGAIN.into()),
+                    None => return Ok(None),
+                }
+            }
+            Call::Connect { fd, port } => return self.connect(fd, port),
+            Call::Write { fd, bytes, more, dont_wait } => return self.write(fd, bytes, (more, dont_wait), written),
+            Call::Read { fd, most, dont_wait } => {
+                let open = *self.open(fd)?;
+                match self.stack.read(self.now, open.socket, most)? {
+                    Some(bytes) => bytes as i64,
+                    None if open.nonblocking || dont_wait => return Err(Errno::EAGAIN.into()),
+                    None => return Ok(None),
+                }
+            }
+            Call::Shutdown { fd, read, write } => {
+                let socket = self.open(fd)?.socket;
+                self.stack.shutdown(self.now, socket, read, write)?;
+                0
+            }
+            Call::Close { fd } => {
+                let socket = self.open(fd)?.socket;
+                self.fds[(fd - FIRST_FD) as usize] = None;
+                self.stack.close(self.now, socket)?;
+                0
+            }
+            Call::SetOption { fd, ref name, ref value, .. } => {
+                let socket = self.open(fd)?.socket;
+                self.stack.set_option(self.now, socket, name, value)?;
+                0
+            }
+            Call::Option { fd, ref name, .. } => {
+                let socket = self.open(fd)?.socket;
+                let value = self.stack.option(self.now, socket, name)?;
+                return Ok(Some(Return { output: Output::Value(value), ..Return::success(0) }));
+            }
+            Call::SetNonBlocking { fd, on } => {
+                self.open(fd)?.nonblocking = on;
+                0
+            }
+            Call::Flags { fd } => READ_WRITE | if self.open(fd)?.nonblocking { NONBLOCK } else { 0 },
+            Call::Unread { fd } | Call::Unacknowledged { fd } => {
+                let socket = self.open(fd)?.socket;
+                let (unread, unacknowledged) = self.stack.queued(socket)?;
+                let bytes = if let Call::Unread { .. } = call { unread } else { unacknowledged };
+                return Ok(Some(Return { output: Output::Value(Value::Integer(bytes as i64)), ..Return::success(0) }));
+            }
+            Call::Poll { ref fds, timeout } => return Ok(self.poll(fds, timeout == 0)),
+        };
+        Ok(Some(Return::success(value)))
+    }
+
+    /// The next free local address.
+    fn ephemeral(&mut self) -> SocketAddr {
+        self.next_port += 1;
+        SocketAddr::new(self.network.local, self.next_port - 1)
+    }
+
+    fn connect(&mut self, fd: Fd, port: Option<u16>) -> Answer<Option<Return>> {
+        let open = *self.open(fd)?;
+        if !open.connecting {
+            let local = open.bound.unwrap_or_else(|| self.ephemeral());
+            let remote = SocketAddr::new(self.network.remote, port.unwrap_or(self.network.remote_port));
+            self.stack.connect(self.now, open.socket, Ends { local, remote })?;
+            *self.open(fd)? = Open { connecting: true, bound: Some(local), ..open };
+        }
+        let status = self.stack.status(open.socket);
+        if status.connecting {
+            let again = open.connecting && open.nonblocking;
+            return if again {
+                Err(Errno::EALREADY.into())
+            } else if open.nonblocking {
+                Err(Errno::EINPROGRESS.into())
+            } else {
+                Ok(None)
+            };
+        }
+        if let Some(error) = status.error {
+            // Reading the option clears the error.
+            self.stack.option(self.now, open.socket, "SO_ERROR").ok();
+            self.open(fd)?.connecting = false;
+            return Err(error.into());
+        }
+        if open.connected {
+            return Err(Errno::EISCONN.into());
+        }
+        self.open(fd)?.connected = true;
+        Ok(Some(Return::success(0)))
+    }
+
+    fn write(&mut self, fd: Fd, bytes: u64, (more, dont_wait): (bool, bool), written: u64) -> Answer<Option<Return>> {
+        let open = *self.open(fd)?;
+        let taken = match self.stack.write(self.now, open.socket, bytes - written, more) {
+            // An error after a part was written is reported by the next call.
+            Err(_) if written > 0 => return Ok(Some(Return::success(written as i64))),
+            answer => answer?,
+        };
+        let total = written + taken;
+        if total == bytes || total > 0 && (open.nonblocking || dont_wait) {
+            return Ok(Some(Return::success(total as i64)));
+        }
+        if open.nonblocking || dont_wait {
+            return Err(Errno::EAGAIN.into());
+        }
+        if let Some(blocked) = &mut self.blocked {
+            blocked.written = total;
+        }
+        Ok(None)
+    }
+
+    /// The events of sockets; `None`: there are none, and the call waits.
+    fn poll(&mut self, fds: &[(Fd, i16)], at_once: bool) -> Option<Return> {
+        let events: Vec<i16> = fds.iter().map(|&(fd, wanted)| self.events(fd, wanted)).collect();
+        let ready = events.iter().filter(|events| **events != 0).count();
+        (ready > 0 || at_once).then(|| Return { output: Output::Events(events), ..Return::success(ready as i64) })
+    }
+
+    fn events(&mut self, fd: Fd, wanted: i16) -> i16 {
+        let Ok(open) = self.open(fd).copied() else { return events::INVALID };
+        let Status { connecting, readable, writable, peer_closed, hung_up, error } = self.stack.status(open.socket);
+        let mask = |condition: bool, bits: i16| if condition { bits } else { 0 };
+        let asked = mask(readable || peer_closed || error.is_some(), events::IN | events::READ_NORMAL)
+            | mask(!connecting && (writable || error.is_some()), events::OUT | events::WRITE_NORMAL)
+            | mask(peer_closed || hung_up, events::PEER_CLOSED);
+        asked & wanted | mask(error.is_some(), events::ERR) | mask(hung_up, events::HUP)
+    }
+
+    /// Attempts the blocked call again.
+    fn retry(&mut self) -> Result<Option<Return>, String> {
+        let Some(blocked) = self.blocked.as_ref() else { return Ok(None) };
+        let (call, written, expired) =
+            (blocked.call.clone(), blocked.written, blocked.deadline.is_some_and(|deadline| deadline <= self.now));
+        let result = match self.attempt(&call, written) {
+            Ok(Some(result)) => result,
+            Ok(None) if expired => {
+                let Call::Poll { fds, .. } = &call else { return Ok(None) };
+                Return { output: Output::Events(vec![0; fds.len()]), ..Return::success(0) }
+            }
+            Ok(None) => return Ok(None),
+            Err(Refusal::Error(errno)) => Return::error(errno),
+            Err(Refusal::Unsupported(what)) => return Err(what),
+        };
+        self.blocked = None;
+        Ok(Some(result))
+    }
+}
+
+impl<S: Stack> World for Simulated<S> {
+    fn now(&mut self) -> Instant {
+        self.now
+    }
+
+    fn advance(&mut self, until: Instant) -> Result<Happening, String> {
+        let mut timeouts = 0;
+        loop {
+            self.collect()?;
+            if let Some(packet) = self.sent.pop_front() {
+                return Ok(Happening::Sent { at: self.now, packet });
+            }
+            if let Some(result) = self.retry()? {
+                return Ok(Happening::Returned { at: self.now, result });
+            }
+            // The retried call may have let the stack send.
+            self.collect()?;
+            if !self.sent.is_empty() {
+                continue;
+            }
+            let deadline = self.blocked.as_ref().and_then(|blocked| blocked.deadline);
+            let due = [self.stack.poll_timeout(), deadline].into_iter().flatten().reduce(Instant::min);
+            // Scripts give decimal times, so a timer may be due a rounding error later.
+            let Some(due) = due.filter(|due| *due <= until + Duration::NANOSECOND) else {
+                self.now = self.now.max(until);
+                return Ok(Happening::Reached);
+            };
+            timeouts = if due > self.now { 0 } else { timeouts + 1 };
+            if timeouts > MOST_TIMEOUTS {
+                return Err(format!("the stack's timer of {} s never ends", due.as_secs_f64()));
+            }
+            self.now = self.now.max(due);
+            self.stack.handle_timeout(self.now);
+        }
+    }
+
+    fn inject(&mut self, packet: &[u8]) -> Result<(), String> {
+        self.stack.handle(self.now, packet);
+        self.collect()
+    }
+
+    fn call(&mut self, call: &Call, _may_block: bool) -> Result<Option<Return>, Refusal> {
+        let deadline = match call {
+            Call::Poll { timeout, .. } if *timeout > 0 => Some(self.now + Duration::from_millis(timeout.unsigned_abs())),
+            _ => None,
+        };
+        self.blocked = Some(Blocked { call: call.clone(), written: 0, deadline });
+        let result = match self.attempt(call, 0) {
+            Ok(None) => return Ok(None),
+            Ok(Some(result)) => result,
+            Err(Refusal::Error(errno)) => Return::error(errno),
+            Err(refusal) => {
+                self.blocked = None;
+                return Err(refusal);
+            }
+        };
+        self.blocked = None;
+        self.collect().map_err(Refusal::Unsupported)?;
+        Ok(Some(result))
+    }
+
+    fn info(&mut self, fd: Fd) -> Result<Info, Refusal> {
+        let socket = self.open(fd)?.socket;
+        Ok(self.stack.info(self.now, socket))
+    }
+
+    fn configure(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+        self.stack.configure(name, value)
+    }
+}

@@ -1,0 +1,208 @@
+//! The stack under test: a TCP implementation without I/O, with the verbs of sockets.
+//!
+//! To test an endpoint of your own, implement [`Stack`] for it and run scripts with [`crate::Simulated`]. All calls return at once; the
+//! world that drives the stack repeats a blocking call until the stack can finish it. Packets are the bytes of IP packets;
+//! [`crate::packet::Packet`] reads and writes them.
+//!
+//! ```
+//! use ackclock_core::units::Instant;
+//! use ackclock_script::stack::Stack;
+//! use ackclock_script::{Options, Simulated, Verdict, packet::Packet, run, script::Flags};
+//!
+//! /// Refuses every connection.
+//! #[derive(Default)]
+//! struct Refuses(Vec<Vec<u8>>);
+//!
+//! impl Stack for Refuses {
+//!     fn handle(&mut self, _now: Instant, bytes: &[u8]) {
+//!         let Ok(packet) = Packet::decode(bytes) else { return };
+//!         let (flags, ack) = (Flags::RST | Flags::ACK, packet.seq.wrapping_add(packet.length()));
+//!         let reset = Packet { flags, ack, seq: 0, window: 0, options: Vec::new(), source: packet.target, target: packet.source, ..packet };
+//!         self.0.extend(reset.encode());
+//!     }
+//!
+//!     fn poll_transmit(&mut self, _now: Instant) -> Option<Vec<u8>> {
+//!         self.0.pop()
+//!     }
+//! }
+//!
+//! let script = "0 < S 0:0(0) win 1000 <mss 1000>\n+0 > R. 0:0(0) ack 1 win 0\n";
+//! let outcome = run(script, &Options::default(), |network| Ok(Simulated::new(Refuses::default(), network)));
+//! assert_eq!(outcome.verdict, Verdict::Passed);
+//! ```
+
+use std::net::SocketAddr;
+
+use ackclock_core::units::Instant;
+
+use crate::errno::Errno;
+
+/// A socket, by a number that the stack chooses.
+pub type Socket = u32;
+
+/// Why a stack refuses a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The call fails.
+    Error(Errno),
+    /// The stack does not implement the call; the script cannot be judged.
+    Unsupported(String),
+}
+
+impl From<Errno> for Refusal {
+    fn from(errno: Errno) -> Self {
+        Self::Error(errno)
+    }
+}
+
+/// The answer to a call.
+pub type Answer<T> = Result<T, Refusal>;
+
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The end of the stack.
+    pub local: SocketAddr,
+    /// The end that the script plays.
+    pub remote: SocketAddr,
+}
+
+/// What a socket can do now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact, as in poll(2)")]
+pub struct Status {
+    /// A connection is being opened by this end.
+    pub connecting: bool,
+    /// Data or the peer's FIN can be read, or a connection can be accepted.
+    pub readable: bool,
+    /// Data can be written.
+    pub writable: bool,
+    /// The peer has sent its FIN.
+    pub peer_closed: bool,
+    /// Neither direction can carry data any more.
+    pub hung_up: bool,
+    /// The pending error, which the next call returns.
+    pub error: Option<Errno>,
+}
+
+/// The value of a socket option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number, as most options have.
+    Integer(i64),
+    /// A name, as of a congestion control.
+    Text(String),
+    /// `struct linger`: whether it is on, and seconds.
+    Linger(bool, i64),
+}
+
+/// A system call that a stack does not implement.
+fn missing<T>(what: &str) -> Answer<T> {
+    Err(Refusal::Unsupported(format!("the stack under test does not implement {what}")))
+}
+
+/// Fields of `struct tcp_info` with their values. A stack reports those that it knows.
+pub type Info = Vec<(&'static str, i64)>;
+
+/// A TCP implementation. Only packets are mandatory: a call without an implementation makes the script unsupported.
+#[allow(unused_variables, reason = "the names document the parameters")]
+pub trait Stack {
+    /// An IP packet arrives.
+    fn handle(&mut self, now: Instant, packet: &[u8]);
+
+    /// The next IP packet that the stack sends now, if any.
+    fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>>;
+
+    /// When [`Stack::handle_timeout`] is due.
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The time of [`Stack::poll_timeout`] has come.
+    fn handle_timeout(&mut self, now: Instant) {}
+
+    /// Makes a socket.
+    ///
+    /// # Errors
+    /// As [`Refusal`] says; so for all other calls.
+    #[allow(clippy::missing_errors_doc, reason = "said once")]
+    fn socket(&mut self) -> Answer<Socket> {
+        missing("socket")
+    }
+
+    /// Listens at `local`.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn listen(&mut self, socket: Socket, local: SocketAddr) -> Answer<()> {
+        missing("listen")
+    }
+
+    /// Takes the next connection that `listener` has completed; `None`: there is none yet.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn accept(&mut self, now: Instant, listener: Socket) -> Answer<Option<Socket>> {
+        missing("accept")
+    }
+
+    /// Begins to open a connection. [`Status::connecting`] tells when that is over.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn connect(&mut self, now: Instant, socket: Socket, ends: Ends) -> Answer<()> {
+        missing("connect")
+    }
+
+    /// Writes up to `bytes` bytes; returns the number written, 0 if there is no room. `more`: the application announces more data.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn write(&mut self, now: Instant, socket: Socket, bytes: u64, more: bool) -> Answer<u64> {
+        missing("write")
+    }
+
+    /// Reads up to `most` bytes; returns the number read, 0 after the peer's FIN; `None`: nothing can be read yet.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn read(&mut self, now: Instant, socket: Socket, most: u64) -> Answer<Option<u64>> {
+        missing("read")
+    }
+
+    /// Ends one or both directions: whether this end stops to `read` and to `write`.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn shutdown(&mut self, now: Instant, socket: Socket, read: bool, write: bool) -> Answer<()> {
+        missing("shutdown")
+    }
+
+    /// Closes the socket. The stack finishes the connection by itself.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn close(&mut self, now: Instant, socket: Socket) -> Answer<()> {
+        missing("close")
+    }
+
+    /// Sets the option `name`, such as `TCP_NODELAY`.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn set_option(&mut self, now: Instant, socket: Socket, name: &str, value: &Value) -> Answer<()> {
+        missing(&format!("the socket option {name}"))
+    }
+
+    /// The option `name`.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn option(&mut self, now: Instant, socket: Socket, name: &str) -> Answer<Value> {
+        missing(&format!("the socket option {name}"))
+    }
+
+    /// Bytes that wait: received and not read, and written and not acknowledged.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn queued(&mut self, socket: Socket) -> Answer<(u64, u64)> {
+        missing("SIOCINQ and SIOCOUTQ")
+    }
+
+    /// What the socket can do now.
+    fn status(&self, socket: Socket) -> Status {
+        Status::default()
+    }
+
+    /// The fields of `tcp_info`, with names as `tcpi_snd_cwnd`; empty if the stack does not report any.
+    fn info(&self, now: Instant, socket: Socket) -> Info {
+        Info::new()
+    }
+
+    /// Sets a kernel parameter, such as `tcp_sack`; names as in [`crate::settings::Settings::parameters`], and `qdisc` with `fq` or `pfifo`.
+    #[allow(clippy::missing_errors_doc, reason = "said above")]
+    fn configure(&mut self, name: &str, value: &str) -> Answer<()> {
+        missing(&format!("the setting {name}"))
+    }
+}

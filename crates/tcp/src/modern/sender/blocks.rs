@@ -1,0 +1,53 @@
+//! Blocks of segments, and PSH.
+
+use ackclock_core::units::{Duration, Instant};
+
+use super::super::blocks::{Room, suggested};
+use super::super::repair::Phase;
+use super::{Output, Sender};
+
+impl Sender {
+    /// Begins a block with the next new segment if none is under way; returns whether it is deferred. `pipe`, `cwnd`: in units.
+    pub(super) fn defers_block(&mut self, now: Instant, pipe: u64, cwnd: u64) -> bool {
+        let Some(mut blocks) = self.blocks.take() else { return false };
+        let deferred = blocks.is_complete() && !blocks.begin(&self.room(now, pipe, cwnd));
+        self.blocks = Some(blocks);
+        self.has_deferred |= deferred;
+        deferred
+    }
+
+    fn room(&self, now: Instant, pipe: u64, cwnd: u64) -> Room {
+        let (smss, unit) = (self.governor.smss(), self.governor.unit());
+        let window = self.governor.window();
+        let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        let srtt = self.rtt.srtt();
+        let most = window.cwnd.max(self.board.segments() as f64);
+        let offered = self.window.offered().saturating_sub(self.window.nxt() - self.window.una());
+        let unsent = self.stream.written().saturating_sub(self.window.nxt());
+        Room {
+            cwnd: cwnd / unit,
+            pipe: pipe.div_ceil(unit),
+            available: unsent.min(offered).div_ceil(smss),
+            offered: offered / smss,
+            rwnd: self.window.offered() / smss,
+            suggested: srtt.map_or(1, |srtt| suggested(most, gain, srtt, self.rtt.min(), smss)),
+            recovering: matches!(self.repair.phase(), Phase::Fast | Phase::Timeout),
+            idle: now.since(self.last_sent),
+            head: self.board.segment_at(self.window.una()).map(|it| (now.since(it.sent_at()), srtt.unwrap_or(Duration::ZERO))),
+            closed: self.stream.end_of_fin().is_some(),
+        }
+    }
+
+    /// Decides whether a segment carries PSH.
+    pub(super) fn set_push(&mut self, now: Instant, output: &mut Output) {
+        let Some(blocks) = &mut self.blocks else { return };
+        let (start, end) = output.range;
+        if output.retransmission {
+            let (marked, ends) = self.board.segment_at(start).map_or((false, false), |segment| segment.push);
+            output.push = blocks.resend(now, output.range, ends, marked);
+        } else if start < end {
+            output.marks = blocks.send(end - u64::from(output.fin));
+            output.push = output.marks.0 || output.marks.1;
+        }
+    }
+}

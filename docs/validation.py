@@ -1,0 +1,267 @@
+"""Compares the host `linux` with measurements of the Linux kernel, and makes the tables of docs/validation.md.
+
+usage: python docs/validation.py [SCENARIO ...]
+
+It prints the tables. docs/generate.py writes them into the page. docs/validation/linux-6.18.csv holds the measurements:
+a row for each flow of each repetition. The page explains how they were made.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars
+
+import ackclock
+
+FOLDER = Path(__file__).resolve().parent
+PAGE = FOLDER / "validation.md"
+MEASURED = FOLDER / "validation" / "linux-6.18.csv"
+DURATION = 20.0
+SEEDS = range(1, 21)
+"""Seeds of a scenario with random losses; any other scenario has no random numbers."""
+FRAME = re.compile(r"(<!-- tables: made by docs/validation\.py -->\n).*(<!-- end of tables -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that kernel and simulation have in common."""
+
+    name: str
+    column: str
+    tolerance: float
+    """Largest relative difference."""
+    digits: int
+    factor: float = 1.0
+    """From the unit of the file to the unit of the page."""
+    slack: float = 0.0
+    """Absolute difference that is always allowed, in the unit of the file."""
+
+
+COMPLETION = Measure("completion (s)", "completion_s", 0.02, 4)
+DELIVERED = Measure("delivered (MB)", "delivered_end", 0.01, 3, 1e-6)
+SHARE = Measure("share of all data (%)", "share", 0.05, 1, 100)
+DROPS = Measure("drops", "drops", 0.10, 1, slack=1)
+EXIT = Measure("cwnd at the exit (segments)", "exit_cwnd", 0.05, 1)
+RATIO = Measure("segments per ACK", "segments_per_ack", 0.05, 2)
+RANDOM_TOLERANCE = 0.02
+KNOWN: frozenset[tuple[str, int, str]] = frozenset()
+"""Comparisons outside the tolerance, by scenario, flow and measure; docs/validation.md explains each."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A scenario that was run on the kernel, with the rows of all its flows and repetitions."""
+
+    name: str
+    rows: list[dict[str, str]]
+
+    @property
+    def random(self) -> bool:
+        """Whether packets are lost at random."""
+        return self.rows[0]["loss_percent"] not in ("", "0")
+
+    def flows(self) -> list[dict[str, str]]:
+        """Return the settings of each flow: its row in the first repetition."""
+        return [row for row in self.rows if row["repetition"] == self.rows[0]["repetition"]]
+
+    def waiting(self) -> int:
+        """Return the packets that may wait beside the one in transmission."""
+        rate, rtt, bdp = (float(self.rows[0][key]) for key in ("rate_mbit", "rtt_ms", "queue_bdp"))
+        return max(1, round(bdp * rate * 1e6 * rtt / 1e3 / 12_000))
+
+    def scenario(self, seed: int) -> ackclock.Scenario:
+        """Return the scenario of Ackclock."""
+        row = self.rows[0]
+        lost = [1 if word == "syn" else int(word) + 1 for word in row["lost"].split()]
+        loss: Any = {"kind": "listed", "packets": lost} if lost else f"{row['loss_percent'] or 0} %"
+        link = {
+            "from": "a", "to": "b", "rate": f"{row['rate_mbit']} Mbit/s", "delay": f"{float(row['rtt_ms']) / 2} ms",
+            "queue": {"kind": "droptail", "limit": f"{self.waiting() + 1} packets"}, "loss": loss,
+            "reverse": {"queue": "unlimited"},
+        }  # fmt: skip
+        return ackclock.Scenario(
+            self.name,
+            duration=f"{DURATION} s",
+            seed=seed,
+            topology={"kind": "explicit", "node": ["a", "b"], "link": [link]},
+            flow=[self._flow(flow) for flow in self.flows()],
+        )
+
+    def _flow(self, row: dict[str, str]) -> dict[str, Any]:
+        flow: dict[str, Any] = {
+            "from": "a", "to": "b", "host": "linux", "packet_size": "1448 B", "start": f"{row['start_s'] or 0} s",
+        }  # fmt: skip
+        if row["control"] == "reno":
+            flow |= {"slow_start": "standard", "avoidance": "reno"}
+        elif row["hystart"] == "0":
+            flow["slow_start"] = "standard"
+        if row["initial_window"] not in ("", "10"):
+            flow["initial_window"] = f"{row['initial_window']} segments"
+        if row["segments"]:
+            flow["size"] = f"{row['segments']} packets"
+        return flow
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A measure of one flow on the kernel and in the simulation."""
+
+    reference: Reference
+    flow: int
+    measure: Measure
+    kernel: list[float]
+    simulated: list[float]
+
+    @property
+    def difference(self) -> float:
+        """Return the relative difference of the means."""
+        kernel, simulated = statistics.mean(self.kernel), statistics.mean(self.simulated)
+        return simulated / kernel - 1 if kernel else float(simulated > 0)
+
+    @property
+    def within(self) -> bool:
+        """Whether the simulation is as close as required: within the tolerance, or between the kernel's own results."""
+        kernel, simulated = statistics.mean(self.kernel), statistics.mean(self.simulated)
+        tolerance = max(self.measure.tolerance, RANDOM_TOLERANCE if self.reference.random else 0)
+        near = abs(simulated - kernel) <= max(self.measure.slack, tolerance * kernel)
+        return near or min(self.kernel) <= simulated <= max(self.kernel)
+
+
+def references() -> list[Reference]:
+    """Read the measurements."""
+    found: dict[str, list[dict[str, str]]] = {}
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["scenario"], []).append(row)
+    return [Reference(name, rows) for name, rows in found.items()]
+
+
+def simulate(reference: Reference) -> list[list[dict[str, float | None]]]:
+    """Run a scenario; return the measures of each flow with each seed."""
+    runs = [reference.scenario(seed) for seed in (SEEDS if reference.random else SEEDS[:1])]
+    return [_measured(ackclock.run(run)) for run in runs]
+
+
+def _measured(result: ackclock.Result) -> list[dict[str, float | None]]:
+    forward, back = polars.DataFrame(result.links).sort("name").iter_rows(named=True)
+    flows = polars.DataFrame(result.flows).to_dicts()
+    total = sum(flow["delivered_bytes"] for flow in flows)
+    # Data packets: SYNs do not count, as in the measurements.
+    arrived = sum(flow["sent_packets"] - 1 for flow in flows) - forward["drops"] - forward["losses"]
+    return [
+        {
+            "completion_s": flow["completion_time"],
+            "delivered_end": flow["delivered_bytes"],
+            "share": flow["delivered_bytes"] / total,
+            "drops": forward["drops"],
+            "exit_cwnd": flow["slow_start_exit_cwnd"],
+            "segments_per_ack": arrived / back["delivered_packets"],
+        }
+        for flow in flows
+    ]
+
+
+def compare(reference: Reference) -> Iterator[Comparison]:
+    """Compare every measure that a scenario has."""
+    runs = simulate(reference)
+    settings = reference.flows()
+    for flow, row in enumerate(settings):
+        measures = [SHARE] if len(settings) > 1 else [COMPLETION] if row["segments"] else [DELIVERED]
+        if len(settings) == 1:
+            measures += [DROPS, EXIT, RATIO]
+        for measure in measures:
+            kernel = [_number(found, measure) for found in _of(reference, flow)]
+            simulated = [run[flow][measure.column] for run in runs]
+            known = [value for value in kernel if value is not None]
+            if known and len(known) == len(kernel) and None not in simulated:
+                yield Comparison(reference, flow, measure, known, [value for value in simulated if value is not None])
+
+
+def _of(reference: Reference, flow: int) -> list[dict[str, str]]:
+    name = reference.flows()[flow]["flow"]
+    return [row for row in reference.rows if row["flow"] == name]
+
+
+def _number(row: dict[str, str], measure: Measure) -> float | None:
+    return float(row[measure.column]) if row[measure.column] else None
+
+
+def tables() -> str:
+    """Make the tables of the page."""
+    found = [comparison for reference in references() for comparison in compare(reference)]
+    groups: dict[str, list[Comparison]] = {}
+    for comparison in found:
+        groups.setdefault(comparison.measure.name, []).append(comparison)
+    missed = sum(not comparison.within for comparison in found)
+    lines = [f"{len(found) - missed} of {len(found)} comparisons are within the tolerance.", ""]
+    lines += _table(["measure", "comparisons", "within", "median difference", "largest difference"], _summary(groups))
+    for name, group in groups.items():
+        lines += ["", f"### {name[0].upper()}{name[1:]}", "", *_table(HEAD, (_row(comparison) for comparison in group))]
+    return "\n".join(lines)
+
+
+HEAD = ["scenario", "kernel", "its range", "simulated", "difference", "within"]
+
+
+def _summary(groups: dict[str, list[Comparison]]) -> Iterator[list[str]]:
+    for name, group in groups.items():
+        sizes = [abs(comparison.difference) for comparison in group]
+        within = sum(comparison.within for comparison in group)
+        yield [
+            name,
+            str(len(group)),
+            str(within),
+            f"{100 * statistics.median(sizes):.1f} %",
+            f"{100 * max(sizes):.1f} %",
+        ]
+
+
+def _row(comparison: Comparison) -> list[str]:
+    def written(value: float) -> str:
+        return f"{value * measure.factor:,.{measure.digits}f}".replace(",", " ")
+
+    measure, reference = comparison.measure, comparison.reference
+    name = reference.name if len(reference.flows()) == 1 else f"{reference.name}, flow {comparison.flow + 1}"
+    low, high = min(comparison.kernel), max(comparison.kernel)
+    spread = written(low) if low == high else f"{written(low)} … {written(high)}"
+    return [
+        name, written(statistics.mean(comparison.kernel)), spread, written(statistics.mean(comparison.simulated)),
+        f"{100 * comparison.difference:+.1f} %", "yes" if comparison.within else "no",
+    ]  # fmt: skip
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|---|" + "---:|" * (len(head) - 1)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def page() -> str:
+    """Return docs/validation.md with new tables."""
+    return FRAME.sub(lambda frame: f"{frame[1]}\n{tables()}\n\n{frame[2]}", PAGE.read_text(encoding="utf-8"))
+
+
+def main() -> int:
+    """Print the comparisons of the scenarios whose names contain one of the arguments; returns the exit code."""
+    wanted = sys.argv[1:]
+    for reference in references():
+        if not wanted or any(word in reference.name for word in wanted):
+            for comparison in compare(reference):
+                name, kernel, spread, simulated, difference, within = _row(comparison)
+                mark = "" if within == "yes" else "  <--"
+                measure = comparison.measure.name
+                print(f"{name:44} {measure:28} {kernel:>12} [{spread}] {simulated:>12} {difference}{mark}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
