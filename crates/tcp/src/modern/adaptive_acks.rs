@@ -234,6 +234,8 @@ impl AdaptiveAcks {
         {
             delay = delay.min(self.ticks_in(srtt).max(self.least));
         }
+        // Before the first data the delay is zero; a timer does not expire in the past.
+        delay = delay.max(1 - self.late);
         let planned = self.due.unwrap_or(u64::MAX);
         if planned <= tick + delay / 4 {
             return true;
