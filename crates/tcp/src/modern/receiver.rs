@@ -238,7 +238,6 @@ impl Receiver {
             self.window.suit_ratio(data, u64::from(arrival.size));
         }
         let segment = self.peer.full();
-        let half = self.window.half(before, segment);
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
@@ -252,15 +251,14 @@ impl Receiver {
             rtt_micros: self.window.rtt_micros(),
         };
         let Acks::Adaptive(acks) = &mut self.acks else { return };
+        acks.schedule(now);
         if end <= before {
-            acks.note_duplicate(half);
-        } else {
-            acks.schedule();
+            acks.note_duplicate(self.window.half(before, segment));
         }
         if let Some(size) = size {
             acks.note_size(size);
             if start <= before {
-                acks.note_data(now, rtt, half);
+                acks.note_data(rtt, || self.window.half(before, segment));
             }
         }
         if grows {
