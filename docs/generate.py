@@ -196,6 +196,8 @@ class _Keys:
             return self._part(name, value)
         if name == "sweep":
             return "a table, see [sweeps](../guides/sweeps.md#axes)"
+        if name == "host" and "oneOf" in value:
+            return "[a preset](hosts.md) as a name, or as a table with `kind` and `version`"
         if "oneOf" in value:
             return self._choice(path, name, value["oneOf"])
         if "enum" in value:
@@ -301,12 +303,24 @@ def hosts() -> str:
         'A flow with `host = "NAME"` has the end hosts of a system as shipped; its own keys override the preset',
         "([rules](../concepts/host-modern.md#presets)). `ackclock list hosts` prints the names.",
         "",
+        "A system with a table of versions is the newest of them. `host = { kind = \"NAME\", version = \"VERSION\" }` selects another",
+        "one: it has the values of every row whose version is later than its own. If several rows have a setting, the last one counts.",
+        "",
         *(f"- [`{host['name']}`](#{host['name']}): {host['summary']}" for host in found),
     ]
     for host in found:
         lines += ["", f"## {host['name']}", "", host["summary"], "", host["notes"], ""]
         rows = [[f"`{entry['name']}`", f"`{entry['value']}`", entry["source"]] for entry in host["settings"]]
         lines += table(["setting", "value", "source"], rows)
+        if host["versions"] is not None:
+            oldest, newest = host["versions"]
+            lines += ["", f"Versions from {oldest} to {newest}:", ""]
+            rows = [
+                [change["before"], f"`{entry['name']}`", f"`{entry['value']}`", entry["source"]]
+                for change in host["changes"]
+                for entry in change["settings"]
+            ]
+            lines += table(["before", "setting", "value", "source"], rows)
     return "\n".join(lines)
 
 

@@ -426,6 +426,7 @@ def run_batch(
 
 def completion(rows: Sequence[tuple[int, float | None]], starts: Sequence[int], size: str) -> Table: ...
 def page_loads(rows: Sequence[tuple[str, float | None]]) -> Table: ...
+
 @final
 class ScriptOutcome:
     """The outcome of a script."""

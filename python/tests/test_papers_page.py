@@ -89,7 +89,7 @@ def test_the_page_has_idea_claim_finding_and_today(
         "Idea. Start with more.",
         "Claim. More arrives.",
         "Found. ",
-        "On Linux 6.12. ",
+        "On Linux 6.18. ",
         "×0.80 [0.70, 0.90]",
     ):
         assert wanted in text

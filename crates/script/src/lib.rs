@@ -10,14 +10,18 @@
 //! | `play` | the interpreter: times, packets, calls |
 //! | [`world`], [`stack`] | the seams: a world in which time passes, and a stack without I/O |
 //! | `simulated`, `modern` | the world of virtual time; the host of `modern` endpoints |
+//! | `kernel` | the world of the Linux kernel, in real time (feature `kernel`) |
 //! | [`packet`], `network` | packets as bytes; addresses and ports |
 //! | `outcome`, `trace` | verdicts, and how a failure is shown; captures and logs |
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "kernel"), forbid(unsafe_code))]
+#![cfg_attr(feature = "kernel", deny(unsafe_code))]
 
 pub mod code;
 mod errno;
 mod error;
 mod host;
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod kernel;
 mod modern;
 mod network;
 mod options;
@@ -36,6 +40,8 @@ pub mod world;
 pub use errno::Errno;
 pub use error::{SyntaxError, Unsupported, nearest};
 pub use host::{ControlParameters, Controls, Host};
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub use kernel::Kernel;
 pub use modern::Modern;
 pub use network::{IpVersion, Network};
 pub use options::{Options, Tolerance};

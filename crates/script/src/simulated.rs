@@ -99,7 +99,7 @@ impl<S: Stack> Simulated<S> {
             self.fds.push(None);
         }
         self.fds[index] = Some(open);
-        index as Fd + FIRST_FD
+        Fd::try_from(index).unwrap_or(Fd::MAX - FIRST_FD) + FIRST_FD
     }
 
     /// Collects the packets that the stack sends now.
@@ -146,7 +146,7 @@ impl<S: Stack> Simulated<S> {
             Call::Read { fd, most, dont_wait } => {
                 let open = *self.open(fd)?;
                 match self.stack.read(self.now, open.socket, most)? {
-                    Some(bytes) => bytes as i64,
+                    Some(bytes) => bytes.cast_signed(),
                     None if open.nonblocking || dont_wait => return Err(Errno::EAGAIN.into()),
                     None => return Ok(None),
                 }
@@ -181,7 +181,7 @@ impl<S: Stack> Simulated<S> {
                 let socket = self.open(fd)?.socket;
                 let (unread, unacknowledged) = self.stack.queued(socket)?;
                 let bytes = if let Call::Unread { .. } = call { unread } else { unacknowledged };
-                return Ok(Some(Return { output: Output::Value(Value::Integer(bytes as i64)), ..Return::success(0) }));
+                return Ok(Some(Return { output: Output::Value(Value::Integer(bytes.cast_signed())), ..Return::success(0) }));
             }
             Call::Poll { ref fds, timeout } => return Ok(self.poll(fds, timeout == 0)),
         };
@@ -230,12 +230,12 @@ impl<S: Stack> Simulated<S> {
         let open = *self.open(fd)?;
         let taken = match self.stack.write(self.now, open.socket, bytes - written, more) {
             // An error after a part was written is reported by the next call.
-            Err(_) if written > 0 => return Ok(Some(Return::success(written as i64))),
+            Err(_) if written > 0 => return Ok(Some(Return::success(written.cast_signed()))),
             answer => answer?,
         };
         let total = written + taken;
         if total == bytes || total > 0 && (open.nonblocking || dont_wait) {
-            return Ok(Some(Return::success(total as i64)));
+            return Ok(Some(Return::success(total.cast_signed())));
         }
         if open.nonblocking || dont_wait {
             return Err(Errno::EAGAIN.into());
@@ -250,7 +250,8 @@ impl<S: Stack> Simulated<S> {
     fn poll(&mut self, fds: &[(Fd, i16)], at_once: bool) -> Option<Return> {
         let events: Vec<i16> = fds.iter().map(|&(fd, wanted)| self.events(fd, wanted)).collect();
         let ready = events.iter().filter(|events| **events != 0).count();
-        (ready > 0 || at_once).then(|| Return { output: Output::Events(events), ..Return::success(ready as i64) })
+        (ready > 0 || at_once)
+            .then(|| Return { output: Output::Events(events), ..Return::success(i64::try_from(ready).unwrap_or(i64::MAX)) })
     }
 
     fn events(&mut self, fd: Fd, wanted: i16) -> i16 {

@@ -104,6 +104,52 @@ fn missing<T>(what: &str) -> Answer<T> {
 /// Fields of `struct tcp_info` with their values. A stack reports those that it knows.
 pub type Info = Vec<(&'static str, i64)>;
 
+/// The fields of `struct tcp_info` that scripts ask for.
+pub const INFO_FIELDS: [&str; 42] = [
+    "tcpi_state",
+    "tcpi_ca_state",
+    "tcpi_retransmits",
+    "tcpi_probes",
+    "tcpi_backoff",
+    "tcpi_options",
+    "tcpi_snd_wscale",
+    "tcpi_rcv_wscale",
+    "tcpi_delivery_rate_app_limited",
+    "tcpi_rto",
+    "tcpi_ato",
+    "tcpi_snd_mss",
+    "tcpi_rcv_mss",
+    "tcpi_unacked",
+    "tcpi_sacked",
+    "tcpi_lost",
+    "tcpi_retrans",
+    "tcpi_fackets",
+    "tcpi_last_data_sent",
+    "tcpi_pmtu",
+    "tcpi_rcv_ssthresh",
+    "tcpi_rtt",
+    "tcpi_rttvar",
+    "tcpi_snd_ssthresh",
+    "tcpi_snd_cwnd",
+    "tcpi_advmss",
+    "tcpi_reordering",
+    "tcpi_rcv_rtt",
+    "tcpi_rcv_space",
+    "tcpi_total_retrans",
+    "tcpi_pacing_rate",
+    "tcpi_bytes_acked",
+    "tcpi_bytes_received",
+    "tcpi_segs_out",
+    "tcpi_segs_in",
+    "tcpi_notsent_bytes",
+    "tcpi_min_rtt",
+    "tcpi_delivery_rate",
+    "tcpi_delivered",
+    "tcpi_delivered_ce",
+    "tcpi_dsack_dups",
+    "tcpi_reord_seen",
+];
+
 /// A TCP implementation. Only packets are mandatory: a call without an implementation makes the script unsupported.
 #[allow(unused_variables, reason = "the names document the parameters")]
 pub trait Stack {

@@ -62,7 +62,7 @@ impl Outcome {
             "title": title,
             "traces": [{
                 "title": title,
-                "vantage_point": { "name": "the stack under test", "type": "unknown" },
+                "vantage_point": { "name": "the stack under test of ackclock", "type": "unknown" },
                 "common_fields": {
                     "time_format": "relative_to_epoch",
                     "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },

@@ -23,6 +23,7 @@ from ackclock.cli.commands.query import query
 from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
+from ackclock.cli.commands.script import script
 from ackclock.cli.commands.sweep import sweep
 from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
@@ -46,6 +47,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare,
     "tune": tune,
     "gate": gate,
+    "script": script,
     "plot": plot,
     "query": query,
     "report": report,

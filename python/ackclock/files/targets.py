@@ -19,7 +19,7 @@ from ackclock.files import storage
 STDOUT = Path("-")
 MARK = b"ackclock"
 """Every file of ackclock contains the program's name in its first or last bytes, in a field of the format."""
-FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-", b"<!-- ackclock")
+FORMATS = (b"\x0a\x0d\x0d\x0a", b"\x89PNG\r\n\x1a\n", b"<?xml", b"%PDF-", b"<!-- ackclock", b'{\n  "file_schema"')
 EDGE = 8192
 DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
 MOST_LINKS = 40

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from xml.etree import ElementTree
 
 from ackclock.gates.comparing import Change, Gap, Outcome, name_of
 from ackclock.gates.sides import Point
 from ackclock.gates.texts import headline, rule, sameness, sentence
-
-# Everything that XML 1.0 cannot hold.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-GENERATOR = " written by ackclock "
+from ackclock.texts import junit
+from ackclock.texts.junit import text as _text
 
 
 def xml(outcome: Outcome, when: datetime) -> bytes:
@@ -25,8 +22,7 @@ def xml(outcome: Outcome, when: datetime) -> bytes:
     when
         Time of the comparison, for the suites' time stamps.
     """
-    root = ElementTree.Element("testsuites")
-    root.append(ElementTree.Comment(GENERATOR))
+    root = junit.root()
     changes: dict[Point, list[Change]] = {}
     gaps: dict[Point, list[Gap]] = {}
     for change in outcome.changes:
@@ -36,8 +32,7 @@ def xml(outcome: Outcome, when: datetime) -> bytes:
     # Points in the order of their worst change; points without any run first.
     for index, point in enumerate(dict.fromkeys([*gaps, *changes])):
         root.append(_suite(outcome, index, point, changes.get(point, []), gaps.get(point, []), when))
-    ElementTree.indent(root)
-    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+    return junit.serialise(root)
 
 
 def _suite(
@@ -45,28 +40,16 @@ def _suite(
 ) -> ElementTree.Element:
     name = _text(name_of(point))
     failures = sum(map(outcome.fails, changes))
-    suite = ElementTree.Element(
-        "testsuite",
-        {
-            "name": name,
-            "package": "ackclock.gate",
-            "id": str(index),
-            "timestamp": when.strftime("%Y-%m-%dT%H:%M:%S"),
-            "hostname": "localhost",
-            "tests": str(len(changes) + len(gaps)),
-            "failures": str(failures),
-            "errors": str(len(gaps)),
-            "time": "0",
-        },
-    )
+    tests = len(changes) + len(gaps)
+    suite = junit.suite(name, "ackclock.gate", index, when, tests=tests, failures=failures, errors=len(gaps))
     properties = ElementTree.SubElement(suite, "properties")
     for label, value in point:
         ElementTree.SubElement(properties, "property", {"name": _text(label) or "-", "value": _text(value)})
     for gap in gaps:
-        case = _case(suite, name, "runs")
+        case = junit.case(suite, name, "runs")
         ElementTree.SubElement(case, "error", {"type": "missing", "message": _text(gap.text)}).text = _text(gap.text)
     for change in changes:
-        case = _case(suite, name, change.measure.name)
+        case = junit.case(suite, name, change.measure.name)
         if outcome.fails(change):
             said = _text(sentence(change))
             ElementTree.SubElement(case, "failure", {"type": change.verdict, "message": said}).text = said
@@ -74,12 +57,3 @@ def _suite(
     ElementTree.SubElement(suite, "system-out").text = text
     ElementTree.SubElement(suite, "system-err").text = _text("\n".join(outcome.notes)) if index == 0 else ""
     return suite
-
-
-def _case(suite: ElementTree.Element, point: str, name: str) -> ElementTree.Element:
-    return ElementTree.SubElement(suite, "testcase", {"name": _text(name), "classname": point, "time": "0"})
-
-
-def _text(text: str) -> str:
-    """Show characters that XML cannot hold as escapes."""
-    return _FORBIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

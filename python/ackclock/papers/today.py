@@ -24,7 +24,7 @@ from ackclock.statistics import ratios
 from ackclock.statistics.intervals import Interval
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "today"
-HOST = "Linux 6.12"
+HOST = "Linux 6.18"
 SEEDS, QUICK_SEEDS = 20, 8
 TESTED = "tested"
 

@@ -186,7 +186,13 @@ impl CongestionControl for Composed {
     fn on_spurious(&mut self, _now: Instant) {
         if let Some(before) = self.before_reduction.take() {
             self.avoidance.on_spurious(&self.window);
-            self.window = Window { cwnd: self.window.cwnd.max(before.cwnd), ssthresh: before.ssthresh };
+            let mut ssthresh = before.ssthresh;
+            if self.rest.is_some() {
+                // Linux remembers at least three quarters of the window.
+                let quarters = libm::floor(before.cwnd / 2.0) + libm::floor(before.cwnd / 4.0);
+                ssthresh = ssthresh.max(quarters).max(self.window.ssthresh);
+            }
+            self.window = Window { cwnd: self.window.cwnd.max(before.cwnd), ssthresh };
         }
     }
 

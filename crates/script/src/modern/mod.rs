@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use ackclock_core::units::{Duration, Instant};
-use ackclock_tcp::modern::{Config, Endpoint, Offload};
+use ackclock_tcp::modern::{Config, Endpoint};
 
 use self::connection::Connection;
 use self::options::SocketOptions;
@@ -38,6 +38,7 @@ enum Slot {
 #[derive(Debug)]
 pub struct Modern {
     host: Host,
+    ecn: settings::Ecn,
     /// Kernel parameters of the congestion control.
     control: ControlParameters,
     slots: Vec<Slot>,
@@ -50,9 +51,10 @@ impl Modern {
     pub fn new(host: &Host, network: &Network) -> Self {
         let mss = host.config.mss.min(network.mtu - network.headers());
         // The world of the scripts has segmentation offload, with Linux's settings.
-        let offload = host.config.offload.or(host.config.whole_segments.then_some(Offload { min_segments: 2, window_divisor: 3 }));
+        let offload = host.config.offload.or(host.config.whole_segments.then_some(settings::OFFLOAD));
         let host = Host { config: Config { mss, offload, ..host.config.clone() }, ..host.clone() };
-        Self { host, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
+        let ecn = if host.config.ecn { settings::Ecn::Offer } else { settings::Ecn::Off };
+        Self { host, ecn, control: ControlParameters::new(), slots: Vec::new(), resets: VecDeque::new() }
     }
 
     fn add(&mut self, slot: Slot) -> Socket {
@@ -78,7 +80,8 @@ impl Modern {
 
     /// An endpoint with the options of its socket.
     fn endpoint(&self, options: &SocketOptions, active: bool) -> Answer<Endpoint> {
-        let config = options.applied(&self.host.config);
+        let mut config = options.applied(&self.host.config);
+        config.ecn = self.ecn == settings::Ecn::Offer || self.ecn == settings::Ecn::Accept && !active;
         let mut parameters = self.control.clone();
         if let Some(control) = &options.control {
             parameters.insert("tcp_congestion_control".to_owned(), control.clone());
@@ -292,6 +295,10 @@ impl Stack for Modern {
             self.control.insert(name.to_owned(), value.to_owned());
             // The parts say at once what they do not model.
             return (self.host.controls)(&self.control).map(drop).map_err(Refusal::Unsupported);
+        }
+        if name == "tcp_ecn" {
+            self.ecn = settings::ecn(value)?;
+            return Ok(());
         }
         settings::apply(&mut self.host.config, name, value)
     }

@@ -19,8 +19,6 @@ pub(super) struct SocketOptions {
     receive_buffer: Option<u64>,
     /// `TCP_NODELAY`.
     pub(super) nodelay: bool,
-    /// `TCP_CORK`.
-    pub(super) cork: bool,
     /// `TCP_MAXSEG`.
     max_segment: Option<u16>,
     /// `TCP_CONGESTION`.
@@ -57,7 +55,6 @@ impl SocketOptions {
             "SO_SNDBUF" => self.send_buffer = Some(number?.max(0).unsigned_abs()),
             "SO_RCVBUF" => self.receive_buffer = Some(number?.max(0).unsigned_abs()),
             "TCP_NODELAY" => self.nodelay = number? != 0,
-            "TCP_CORK" => self.cork = number? != 0,
             "TCP_MAXSEG" => match u16::try_from(number?) {
                 Ok(mss @ 88..=32_767) => self.max_segment = Some(mss),
                 _ => return Err(Errno::EINVAL.into()),
@@ -89,10 +86,9 @@ impl SocketOptions {
     pub(super) fn get(&self, name: &str) -> Answer<Value> {
         let number = match name {
             // Linux reports the doubled value.
-            "SO_SNDBUF" if self.send_buffer.is_some() => 2 * self.send_buffer.unwrap_or(0) as i64,
-            "SO_RCVBUF" if self.receive_buffer.is_some() => 2 * self.receive_buffer.unwrap_or(0) as i64,
+            "SO_SNDBUF" if self.send_buffer.is_some() => 2 * self.send_buffer.unwrap_or(0).cast_signed(),
+            "SO_RCVBUF" if self.receive_buffer.is_some() => 2 * self.receive_buffer.unwrap_or(0).cast_signed(),
             "TCP_NODELAY" => i64::from(self.nodelay),
-            "TCP_CORK" => i64::from(self.cork),
             "IP_TOS" | "IPV6_TCLASS" => i64::from(self.tos),
             "SO_LINGER" => return Ok(Value::Linger(self.linger.is_some(), self.linger.unwrap_or(0))),
             "SO_ERROR" => 0,

@@ -72,7 +72,9 @@ pub(super) fn segment(packet: &Packet) -> Segment {
             TcpOption::Timestamps { value, echo } => options.timestamps = Some(Timestamps { value, echo }),
             TcpOption::Sack(blocks) => {
                 options.sack = SackBlocks::EMPTY;
-                blocks.into_iter().for_each(|block| options.sack.push(block));
+                for block in blocks {
+                    options.sack.push(block);
+                }
             }
             _ => {}
         }

@@ -1,25 +1,31 @@
 //! Kernel parameters as settings of the host; names as in [`crate::settings`].
 
 use ackclock_core::units::Duration;
-use ackclock_tcp::modern::{Config, Pacing, ReceiveBuffer, Recovery};
+use ackclock_tcp::modern::{Config, Offload, Pacing, ReceiveBuffer, Recovery};
 
 use crate::errno::Errno;
 use crate::error::suggestion;
 use crate::stack::{Answer, Refusal};
 
-/// A parameter's effect on the settings; `None`: the value is not valid.
-type Apply = fn(&mut Config, &str) -> Option<Effect>;
+/// Applies a value to the settings; `None`: the value is not valid.
+type Apply = fn(&mut Config, &str) -> Option<()>;
 
-/// What a parameter changes.
-enum Effect {
-    /// Done.
-    Applied,
-    /// The parameter has this effect only, and this value is not modelled.
-    NotModelled(&'static str),
+/// Whether connections use ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ecn {
+    /// Never.
+    Off,
+    /// If the peer wishes; connections that this end opens offer it, too.
+    Offer,
+    /// If the peer wishes.
+    Accept,
 }
 
 /// The prefixes of parameters that the congestion control reads when a connection begins.
 pub(super) const OF_CONTROL: [&str; 3] = ["tcp_congestion_control", "tcp_cubic.", "route.initcwnd"];
+
+/// Segmentation offload as Linux has it by default (Documentation/networking/ip-sysctl).
+pub(super) const OFFLOAD: Offload = Offload { min_segments: 2, window_divisor: 3 };
 
 /// The parameters that settings of `modern` express.
 const PARAMETERS: &[(&str, Apply)] = &[
@@ -37,29 +43,19 @@ const PARAMETERS: &[(&str, Apply)] = &[
         }
         effect
     }),
-    ("tcp_recovery", |config, value| {
-        let rack = number(value)? & 1 != 0;
-        if config.recovery != Recovery::NewReno {
-            config.recovery = if rack { Recovery::Rack } else { Recovery::Sack };
-        }
-        Some(Effect::Applied)
-    }),
     // 3 and 4 enable tail loss probes; 1 and 2 are early retransmit, which RACK replaced.
     ("tcp_early_retrans", |config, value| {
         config.tlp = number(value)? >= 3;
-        Some(Effect::Applied)
+        Some(())
     }),
-    // 1 offers ECN, 2 accepts it, 0 does neither.
-    ("tcp_ecn", |config, value| match number(value)? {
-        0 | 2 => {
-            config.ecn = false;
-            Some(Effect::Applied)
-        }
-        1 => {
-            config.ecn = true;
-            Some(Effect::Applied)
-        }
-        _ => Some(Effect::NotModelled("AccECN is not modelled")),
+    // Segments leave in blocks, as the device of packetdrill takes them.
+    ("tcp_min_tso_segs", |config, value| {
+        config.offload.get_or_insert(OFFLOAD).min_segments = u32::try_from(number(value)?).ok()?;
+        Some(())
+    }),
+    ("tcp_tso_win_divisor", |config, value| {
+        config.offload.get_or_insert(OFFLOAD).window_divisor = u32::try_from(number(value)?).ok()?;
+        Some(())
     }),
     ("tcp_rmem", |config, value| {
         let [_, initial, max] = numbers(value)?;
@@ -68,34 +64,20 @@ const PARAMETERS: &[(&str, Apply)] = &[
             // Half of the buffer is window; the other half is the kernel's overhead.
             _ => ReceiveBuffer::Autotuned { initial: initial / 2, max: max / 2 },
         };
-        Some(Effect::Applied)
+        Some(())
     }),
     // `fq` paces every flow at the rate that Linux derives from the window.
     ("qdisc", |config, value| {
         config.pacing = if value == "fq" { Pacing::Window { slow_start: 2.0, avoidance: 1.2 } } else { Pacing::Control };
-        Some(Effect::Applied)
-    }),
-    ("tcp_min_tso_segs", |config, value| {
-        let segments = number(value)? as u32;
-        if let Some(offload) = &mut config.offload {
-            offload.min_segments = segments;
-        }
-        Some(Effect::Applied)
-    }),
-    ("tcp_tso_win_divisor", |config, value| {
-        let divisor = number(value)? as u32;
-        if let Some(offload) = &mut config.offload {
-            offload.window_divisor = divisor;
-        }
-        Some(Effect::Applied)
+        Some(())
     }),
     ("tcp_rto_min_us", |config, value| {
         config.rto.min = Duration::from_nanos(number(value)? * 1000);
-        Some(Effect::Applied)
+        Some(())
     }),
     ("tcp_rto_max_ms", |config, value| {
         config.rto.max = Duration::from_millis(number(value)?);
-        Some(Effect::Applied)
+        Some(())
     }),
 ];
 
@@ -125,6 +107,8 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_pacing_ca_ratio", &[]),
     ("tcp_pacing_ss_ratio", &[]),
     ("tcp_reordering", &["3"]),
+    // Linux 6.18 uses RACK with any value.
+    ("tcp_recovery", &[]),
     ("tcp_retries1", &[]),
     ("tcp_retries2", &[]),
     ("tcp_syn_linear_timeouts", &["4"]),
@@ -133,14 +117,21 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_wmem", &[]),
 ];
 
+/// The use of ECN that `tcp_ecn` sets.
+pub(super) fn ecn(value: &str) -> Answer<Ecn> {
+    match number(value) {
+        Some(0) => Ok(Ecn::Off),
+        Some(1) => Ok(Ecn::Offer),
+        Some(2) => Ok(Ecn::Accept),
+        Some(3..=5) => Err(Refusal::Unsupported(format!("tcp_ecn = {value}: AccECN is not modelled"))),
+        _ => Err(Errno::EINVAL.into()),
+    }
+}
+
 /// Applies the parameter `name` to the settings.
 pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Answer<()> {
     if let Some((_, apply)) = PARAMETERS.iter().find(|(known, _)| *known == name) {
-        return match apply(config, value) {
-            Some(Effect::Applied) => Ok(()),
-            Some(Effect::NotModelled(why)) => Err(Refusal::Unsupported(format!("{name} = {value}: {why}"))),
-            None => Err(Errno::EINVAL.into()),
-        };
+        return apply(config, value).ok_or(Refusal::Error(Errno::EINVAL));
     }
     match WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
         Some((_, values)) if values.is_empty() || values.contains(&value.trim()) => Ok(()),
@@ -161,7 +152,7 @@ fn numbers<const N: usize>(value: &str) -> Option<[u64; N]> {
     numbers?.try_into().ok()
 }
 
-fn flag(value: &str, setting: &mut bool) -> Option<Effect> {
+fn flag(value: &str, setting: &mut bool) -> Option<()> {
     *setting = number(value)? != 0;
-    Some(Effect::Applied)
+    Some(())
 }

@@ -118,7 +118,7 @@ pub(crate) fn join(packet: &mut Packet, next: &Packet, first: usize) -> Result<(
     if (next.flags | free, next.ack, next.window, &next.options) != (packet.flags | free, packet.ack, packet.window, &packet.options) {
         return differs("other flags, acknowledgment, window or options".to_owned());
     }
-    if packet.payload.len() % first != 0 {
+    if !packet.payload.len().is_multiple_of(first) {
         return differs("a segment after one that was not full".to_owned());
     }
     if next.payload.is_empty() || next.payload.len() > first {

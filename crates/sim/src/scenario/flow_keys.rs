@@ -133,6 +133,8 @@ fn modern(table: &Record) -> ModernHost {
         growth: if table.text("growth") == Some("flight") { Growth::Flight } else { Growth::Full },
         gradual_marks: table.flag("gradual_marks"),
         recover_again: table.flag("recover_again"),
+        reduce_once: table.flag("reduce_once"),
+        late_undo: table.flag("late_undo"),
         probe_margins: ProbeMargins {
             several: table.time("probe_margin"),
             single: table.time(if table.field("probe_margin_single").given { "probe_margin_single" } else { "delayed_ack" }),

@@ -191,6 +191,8 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "growth": if host.growth == Growth::Flight { "flight" } else { "full" },
         "gradual_marks": host.gradual_marks,
         "recover_again": host.recover_again,
+        "reduce_once": host.reduce_once,
+        "late_undo": host.late_undo,
         "probe_margin": write_time(host.probe_margins.several),
         "probe_margin_single": write_time(host.probe_margins.single),
         "reordering_margin": write_time(host.reordering_margin),

@@ -33,7 +33,7 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 17] = [
+const LINUX_ONLY: [&str; 19] = [
     "whole_segments",
     "growth",
     "timer_tick",
@@ -42,6 +42,8 @@ const LINUX_ONLY: [&str; 17] = [
     "tso_window_divisor",
     "gradual_marks",
     "recover_again",
+    "reduce_once",
+    "late_undo",
     "probe_margin",
     "probe_margin_single",
     "reordering_margin",

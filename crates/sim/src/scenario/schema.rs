@@ -86,7 +86,7 @@ fn value(kind: &Kind) -> Json {
 
 /// The name of a preset, or a table; only some presets have versions.
 fn hosts() -> Json {
-    let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "pattern": r"^\d+(\.\d+)*$" } });
+    let properties = json!({ "kind": { "enum": NAMES }, "version": { "type": "string", "minLength": 1 } });
     json!({ "oneOf": [{ "enum": NAMES }, { "type": "object", "properties": properties, "required": ["kind"], "additionalProperties": false }] })
 }
 

@@ -350,6 +350,18 @@ static MODERN: &[Key] = &[
         "Whether a loss among the data sent during recovery begins another recovery, with another reduction, although it is repaired already.",
     ),
     key(
+        "reduce_once",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a timer that expires in recovery leaves the threshold as the recovery has set it.",
+    ),
+    key(
+        "late_undo",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether D-SACKs that arrive after recovery still undo its reduction (requires undo).",
+    ),
+    key(
         "nagle",
         Kind::Bool,
         Fallback::Bool(false),

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock_core::units::{Duration, Instant};
+use ackclock_core::units::Duration;
 
 use super::config::Offload;
 
@@ -20,8 +20,8 @@ const LARGEST: u64 = 65_536 - 320;
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
 const HALVING: Duration = Duration::from_nanos(512_000);
-/// Only a sender that sent within this time defers.
-const RECENT: Duration = Duration::from_millis(1);
+/// Only a sender that sent within 1 ms, or a little more, defers.
+const RECENT: Duration = Duration::from_nanos(1_001_000);
 
 /// The blocks of a sender.
 #[derive(Debug)]
@@ -40,8 +40,10 @@ pub(super) struct Blocks {
     packet: u64,
     /// Position of the last mark.
     pushed: u64,
-    /// Time and end of the last retransmission.
-    repaired: (Instant, u64),
+    /// Retransmissions that the present block of them still lacks, and where the next one begins.
+    repaired: (u64, u64),
+    /// Number of the present block.
+    number: u32,
 }
 
 /// The segments of a block that a rate of `cwnd` segments per `srtt`, times `gain`, and a minimum round-trip time suggest.
@@ -88,7 +90,8 @@ impl Blocks {
             marks: VecDeque::new(),
             packet: 1,
             pushed: 1,
-            repaired: (Instant::ZERO, 0),
+            repaired: (0, 0),
+            number: 0,
         })
     }
 
@@ -127,6 +130,7 @@ impl Blocks {
         let quota = (room.cwnd / 2).max(1).min(room.cwnd.saturating_sub(room.pipe)).max(1);
         self.left = most.min(quota).min(room.available).max(1);
         self.several = self.left > 1;
+        self.number += 1;
         true
     }
 
@@ -141,8 +145,12 @@ impl Blocks {
         limit * self.divisor < room.rwnd.min(room.cwnd) && age >= srtt * 0.5 && !waits
     }
 
-    /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself and whether it ends a block of several.
-    pub(super) fn send(&mut self, end: u64) -> (bool, bool) {
+    /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself, whether it ends a block of several, and the
+    /// number of its block.
+    pub(super) fn send(&mut self, end: u64) -> (bool, bool, u32) {
+        if self.left == 0 {
+            self.number += 1;
+        }
         self.left = self.left.saturating_sub(1);
         let ends = self.several && self.left == 0;
         let mut marked = false;
@@ -150,19 +158,28 @@ impl Blocks {
             marked |= mark == end;
             self.marks.pop_front();
         }
-        (marked, ends)
+        (marked, ends, self.number)
     }
 
     /// The sender stops: the present block ends.
     pub(super) fn stop(&mut self) {
-        self.left = 0;
+        (self.left, self.several, self.repaired) = (0, false, (0, 0));
     }
 
-    /// A segment is sent again; returns whether it carries PSH. `ends`: it ended a block; `marked`: it carried PSH by itself.
-    pub(super) fn resend(&mut self, now: Instant, (start, end): (u64, u64), ends: bool, marked: bool) -> bool {
-        let follows = self.repaired == (now, start);
-        self.repaired = (now, end);
-        marked || ends && follows
+    /// Whether the segment that begins at `start` continues a block of retransmissions.
+    pub(super) fn continues(&self, start: u64) -> bool {
+        self.repaired.0 > 0 && self.repaired.1 == start
+    }
+
+    /// A segment that ends at `end` is sent again as the first of `count` of its block, unless it continues a block; returns whether it ends
+    /// a block of several.
+    pub(super) fn resend(&mut self, (start, end): (u64, u64), count: u64) -> bool {
+        if self.continues(start) {
+            self.repaired = (self.repaired.0 - 1, end);
+            return self.repaired.0 == 0;
+        }
+        self.repaired = (count.saturating_sub(1), end);
+        false
     }
 }
 
@@ -206,13 +223,14 @@ mod tests {
     fn the_last_segment_of_a_block_of_several_carries_psh() {
         let mut blocks = blocks();
         assert!(blocks.begin(&ROOM));
-        assert_eq!([blocks.send(1001), blocks.send(2001)], [(false, false), (false, true)]);
+        assert_eq!([blocks.send(1001), blocks.send(2001)], [(false, false, 1), (false, true, 1)]);
         // Room for one segment only.
         assert!(blocks.is_complete() && blocks.begin(&Room { pipe: 9, idle: Duration::from_millis(2), ..ROOM }));
-        assert_eq!(blocks.send(3001), (false, false));
-        let now = Instant::ZERO;
-        assert!(!blocks.resend(now, (1, 1001), false, false) && blocks.resend(now, (1001, 2001), true, false), "a block again");
-        assert!(!blocks.resend(now, (5001, 6001), true, false), "the end of a block alone");
+        assert_eq!(blocks.send(3001), (false, false, 2));
+        blocks.stop();
+        assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
+        assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
+        assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
     }
 
     #[test]

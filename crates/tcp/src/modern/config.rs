@@ -172,6 +172,10 @@ pub struct Config {
     /// Whether a loss among the data sent during recovery begins another recovery and reduces the window again although it is already
     /// repaired. Evidence against the second reduction then counts the retransmissions in flight at its start.
     pub recover_again: bool,
+    /// Whether a timer that expires in recovery leaves the threshold as the recovery has set it.
+    pub reduce_once: bool,
+    /// Whether D-SACKs that arrive after recovery still undo its reduction.
+    pub late_undo: bool,
     /// Whether an ECN echo reduces the window gradually, by PRR, over the round trip (Linux, state CWR). Otherwise the window shrinks at once.
     pub gradual_marks: bool,
     /// Which use of the window lets it grow.
@@ -232,6 +236,8 @@ impl Default for Config {
             rto: RtoBounds { initial: millis(1000), min: millis(200), max: millis(60_000), margin: millis(200), per_round: false },
             rtt_of_sacked: false,
             recover_again: false,
+            reduce_once: false,
+            late_undo: false,
             gradual_marks: false,
             growth: Growth::Full,
             offload: None,

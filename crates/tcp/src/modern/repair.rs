@@ -172,6 +172,11 @@ impl Repair {
         !self.is_open() && una >= self.point
     }
 
+    /// Whether a fast recovery or a gradual reduction covers the data from `una` on.
+    pub(super) fn covers(&self, una: u64) -> bool {
+        matches!(self.phase, Phase::Fast | Phase::Reduction) && una < self.point
+    }
+
     /// Whether the timer has already expired for the same first unacknowledged segment.
     pub(super) fn has_timed_out_at(&self, una: u64) -> bool {
         self.phase == Phase::Timeout && self.timeout_una == una

@@ -35,8 +35,8 @@ pub(super) struct SentSegment {
     lost: bool,
     /// Whether a retransmission is outstanding.
     copied: bool,
-    /// Whether the segment carried PSH by itself, and whether it was the last of several in a block.
-    pub(super) push: (bool, bool),
+    /// Whether the segment carried PSH by itself, and the number of its block.
+    pub(super) push: (bool, u32),
 }
 
 impl SentSegment {
@@ -175,8 +175,15 @@ impl Scoreboard {
         self.segments.iter().rev().find(|segment| !segment.sacked).map(|segment| (segment.start, segment.end))
     }
 
+    /// The number of segments from `start` on, at most `most`, that belong to one block and wait for their retransmission.
+    pub(super) fn waiting_block(&self, start: u64, most: u64) -> u64 {
+        let mut segments = self.segments.range(self.index_of(start)..).peekable();
+        let Some(block) = segments.peek().map(|segment| segment.push.1) else { return 0 };
+        segments.take(most as usize).take_while(|it| it.waits() && it.push.1 == block).count() as u64
+    }
+
     /// Records the transmission of new data; `push` as in [`SentSegment`].
-    pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, bool)) {
+    pub(super) fn send(&mut self, (start, end): Range, snapshot: Snapshot, push: (bool, u32)) {
         let number = self.transmit(snapshot.sent_at, (start, end));
         let segment = SentSegment { start, end, snapshot, retransmitted: false, number, sacked: false, lost: false, copied: false, push };
         self.segments.push_back(segment);

@@ -14,7 +14,7 @@ fn sent(millis: u64) -> Snapshot {
 fn board() -> Scoreboard {
     let mut board = Scoreboard::default();
     for index in 0..10 {
-        board.send((100 * index, 100 * index + 100), sent(index), (false, false));
+        board.send((100 * index, 100 * index + 100), sent(index), (false, 0));
     }
     board
 }

@@ -39,15 +39,18 @@ impl Sender {
     }
 
     /// Decides whether a segment carries PSH.
-    pub(super) fn set_push(&mut self, now: Instant, output: &mut Output) {
-        let Some(blocks) = &mut self.blocks else { return };
+    pub(super) fn set_push(&mut self, output: &mut Output) {
+        let Some(mut blocks) = self.blocks.take() else { return };
         let (start, end) = output.range;
         if output.retransmission {
-            let (marked, ends) = self.board.segment_at(start).map_or((false, false), |segment| segment.push);
-            output.push = blocks.resend(now, output.range, ends, marked);
+            let room = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit();
+            let count = if blocks.continues(start) { 0 } else { self.board.waiting_block(start, room.max(1)) };
+            let marked = self.board.segment_at(start).is_some_and(|segment| segment.push.0);
+            output.push = blocks.resend(output.range, count) || marked;
         } else if start < end {
-            output.marks = blocks.send(end - u64::from(output.fin));
-            output.push = output.marks.0 || output.marks.1;
+            let (marked, ends, block) = blocks.send(end - u64::from(output.fin));
+            (output.push, output.marks) = (marked || ends, (marked, block));
         }
+        self.blocks = Some(blocks);
     }
 }

@@ -63,8 +63,8 @@ pub(super) struct Output {
     pub(super) retransmission: bool,
     /// Whether the segment carries CWR: the window has been reduced.
     pub(super) cwr: bool,
-    /// Whether a new segment carries PSH by itself, and whether it ends a block of several.
-    pub(super) marks: (bool, bool),
+    /// Whether a new segment carries PSH by itself, and the number of its block.
+    pub(super) marks: (bool, u32),
 }
 
 /// The sender's counters.
@@ -117,6 +117,8 @@ struct Settings {
     lost_syns_tolerated: u32,
     rtt_of_sacked: bool,
     recover_again: bool,
+    reduce_once: bool,
+    late_undo: bool,
     gradual_marks: bool,
     max_rto: Duration,
 }
@@ -194,6 +196,8 @@ impl Sender {
                 lost_syns_tolerated: config.lost_syns_tolerated,
                 rtt_of_sacked: config.rtt_of_sacked,
                 recover_again: config.recover_again,
+                reduce_once: config.reduce_once,
+                late_undo: config.late_undo,
                 gradual_marks: config.gradual_marks,
                 max_rto: config.rto.max,
             },
@@ -390,7 +394,7 @@ impl Sender {
             return None;
         };
         if self.blocks.is_some() {
-            self.set_push(now, &mut output);
+            self.set_push(&mut output);
         }
         self.note_sent(now, &output);
         Some(output)
@@ -427,7 +431,7 @@ impl Sender {
                     push: false,
                     retransmission: false,
                     cwr: false,
-                    marks: (false, false),
+                    marks: (false, 0),
                 });
             }
             Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.governor.smss())),
@@ -452,7 +456,7 @@ impl Sender {
             push: end >= written,
             retransmission,
             cwr: self.marks.cwr() && !retransmission,
-            marks: (false, false),
+            marks: (false, 0),
         }
     }
 

@@ -116,8 +116,8 @@ impl Sender {
             flight_size: self.flight_segments(),
             inflight: self.board.pipe(),
             restart: cause == Cause::Timeout,
-            // RFC 5681 §3.1.
-            loss_window: 1.0,
+            // RFC 5681 §3.1. Linux adds the segments that do not count as lost.
+            loss_window: if self.governor.has_whole_segments() { f64::from(self.board.pipe_segments() + 1) } else { 1.0 },
             least: match cause {
                 // RFC 5681 §3.1, equation 4: the threshold, to which recovery leads, is at least 2.
                 _ if self.governor.has_whole_segments() => 2.0,
@@ -158,7 +158,7 @@ impl Sender {
     fn end_recovery(&mut self) {
         self.repair.end();
         let keep = self.settings.recover_again && self.board.copied_segments() > 0;
-        if !keep {
+        if !keep && !self.settings.late_undo {
             self.undo.begin();
         }
     }
@@ -168,6 +168,7 @@ impl Sender {
         self.counters.undone += 1;
         self.board.unmark_lost();
         self.end_recovery();
+        self.undo.begin();
         self.marks.restore(self.window.una());
         self.governor.restore(now);
     }
@@ -246,9 +247,12 @@ impl Sender {
             self.board.mark_all_lost();
         }
         self.notify_losses(now);
-        if !again {
+        let reduced = self.settings.reduce_once && self.repair.covers(self.window.una());
+        if reduced {
+            self.governor.deflate_to(f64::from(self.board.pipe_segments() + 1));
+        } else if !again {
             self.reduce(now, Cause::Timeout);
-            self.undo.begin();
+            self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
         }
         self.undo.end_frto();
         self.start_over(now);

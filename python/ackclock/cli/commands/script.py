@@ -1,0 +1,64 @@
+"""The command `script`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ackclock.cli.errors import plain_errors
+from ackclock.cli.options import Force, Jobs, Json
+
+
+def script(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scripts, or directories with files *.pkt at any depth.")
+    ],
+    host: Annotated[str, typer.Option(metavar="NAME", help="Host preset whose endpoint is under test.")] = "linux",
+    define: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="NAME=VALUE", help="Replace a word of the scripts by a value; repeatable."),
+    ] = None,
+    tolerance: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="TIME",
+            help="Allowed error of times: '4 ms', '12.5 %' of the time since the previous event, both separated by a "
+            "comma, or packetdrill for its defaults. By default that of the script, or none.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail on packets that no line expects, also after the last line.")
+    ] = False,
+    strict_segments: Annotated[
+        bool, typer.Option("--strict-segments", help="Match a line with one packet, and not with a burst.")
+    ] = False,
+    allow_unsupported: Annotated[
+        bool, typer.Option("--allow-unsupported", help="Exit with 0 although scripts are unsupported.")
+    ] = False,
+    trace: Annotated[
+        Optional[Path],
+        typer.Option(metavar="DIRECTORY", help="Write NAME.pcapng and NAME.qlog for each script into this directory."),
+    ] = None,
+    junit: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write a JUnit XML file.")] = None,
+    jobs: Jobs = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Run packetdrill scripts against a TCP endpoint in virtual time.
+
+    The exit code is 0 if every script passes, 1 if a script fails or is unsupported, and 2 for a text that is not a
+    script and for bad input.
+    """
+    with plain_errors():
+        from ackclock.cli.scripts import script_command
+        from ackclock.scripts.running import Settings
+
+        settings = Settings(host, tuple(define or ()), tolerance, strict, strict_segments)
+        code = script_command(
+            files, settings, allow_unsupported=allow_unsupported, trace=trace, junit=junit, jobs=jobs,
+            json_output=json, force=force,
+        )  # fmt: skip
+    if code:
+        raise typer.Exit(code)

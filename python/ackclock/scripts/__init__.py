@@ -1,0 +1,1 @@
+"""Scripts of packets and system calls, run against a TCP endpoint."""
