@@ -81,8 +81,8 @@ pub(super) struct Room {
 
 impl Blocks {
     /// The blocks of a host with these settings.
-    pub(super) fn new(offload: Offload) -> Box<Self> {
-        Box::new(Self {
+    pub(super) fn new(offload: Offload) -> Self {
+        Self {
             least: u64::from(offload.min_segments),
             divisor: u64::from(offload.window_divisor),
             left: 0,
@@ -92,7 +92,7 @@ impl Blocks {
             pushed: 1,
             repaired: (0, 0),
             number: 0,
-        })
+        }
     }
 
     /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window.
@@ -187,7 +187,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn blocks() -> Box<Blocks> {
+    fn blocks() -> Blocks {
         Blocks::new(Offload { min_segments: 2, window_divisor: 3 })
     }
 

@@ -153,11 +153,14 @@ impl Sender {
             // SACKed segments that were sent once give a sample of their own.
             let mut sacked = delivered.iter().filter(|it| it.end > ack.number && !it.retransmitted).map(|it| now.since(it.sent_at()));
             first = sacked.next();
-            change.rtt = sacked.last().or(first);
+            change.rtt = sacked.next_back().or(first);
         }
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
+        if let Some(last) = change.rtt.filter(|_| self.settings.rtt_of_sacked) {
+            self.rtt.note_min(last);
+        }
         if let Some(sample) = sample {
             self.rtt.measure_at(sample, (self.window.una(), self.window.nxt()));
             self.tlp.measure();
@@ -197,7 +200,14 @@ impl Sender {
         }
         let can_send_new = self.next_new().is_some();
         let advances = change.acked > 0;
-        let evidence = Evidence { ack: ack.number, advances, duplicate: change.duplicate, delivered, can_send_new };
+        let evidence = Evidence {
+            ack: ack.number,
+            advances,
+            duplicate: change.duplicate,
+            delivered,
+            can_send_new,
+            at_once: self.settings.frto_at_once,
+        };
         let verdict = self.undo.judge(&evidence);
         let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
@@ -226,7 +236,7 @@ impl Sender {
             now,
             acked: change.segments,
             counted,
-            may_grow: change.acked > 0 && !recovering && !ecn_echo,
+            may_grow: (change.acked > 0 || whole && self.rack.reorders()) && !recovering && !ecn_echo,
             cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,
