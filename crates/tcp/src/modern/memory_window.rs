@@ -167,20 +167,25 @@ impl MemoryWindow {
         self.data_in(self.buffer.saturating_sub(self.unread_memory + self.above.memory))
     }
 
+    /// `window`, rounded up to what the field can express.
+    fn round_up(&self, window: u64) -> u64 {
+        let mask = (1 << self.scale) - 1;
+        (window + mask) & !mask
+    }
+
     /// The window to offer before its edge is considered, and whether less than half of the buffer is free.
     fn target(&self, segment: u64) -> (u64, bool) {
         let free = self.free();
         let whole = self.clamp.min(self.data_in(self.buffer));
         let segment = segment.min(whole).max(1);
         let scarce = free < whole / 2;
-        let unit = 1 << self.scale;
-        let free = if scarce { free / unit * unit } else { free };
+        let free = if scarce { free >> self.scale << self.scale } else { free };
         if scarce && (free < whole / 16 || free < segment) {
             return (0, scarce);
         }
         let free = free.min(self.limit);
         let window = if self.scale > 0 {
-            free.next_multiple_of(unit)
+            self.round_up(free)
         } else if self.offered + segment <= free || self.offered > free {
             free / segment * segment
         } else if segment == whole && free > self.offered + whole / 2 {
@@ -202,7 +207,7 @@ impl MemoryWindow {
         let (mut window, scarce) = self.target(segment);
         let current = self.edge().saturating_sub(rcv_nxt);
         if window < current {
-            window = current.next_multiple_of(1 << self.scale);
+            window = self.round_up(current);
         }
         // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
