@@ -130,11 +130,11 @@ mod tests {
                 ackclock_core::units::Instant::ZERO,
                 ackclock_core::units::Bytes(1460),
             ));
-            control.window().cwnd
+            control.window().cwnd as u32
         };
-        assert_eq!(window(&[]), 10.0);
-        assert_eq!(window(&[("tcp_congestion_control", "reno")]), 10.0);
-        assert_eq!(window(&[("tcp_congestion_control", "cubic"), ("route.initcwnd", "3")]), 3.0);
+        assert_eq!(window(&[]), 10);
+        assert_eq!(window(&[("tcp_congestion_control", "reno")]), 10);
+        assert_eq!(window(&[("tcp_congestion_control", "cubic"), ("route.initcwnd", "3")]), 3);
     }
 
     #[test]
