@@ -29,13 +29,16 @@ pub struct EndHost {
 }
 
 impl EndHost {
-    /// The preset `name`, such as `linux`.
+    /// The preset `name`, such as `linux`, or a version of it, such as `linux 5.4`.
     ///
     /// # Errors
     /// If there is no such preset; the message names the nearest one.
     pub fn find(name: &str) -> Result<Self, String> {
-        let host = format!("{name:?}");
-        let flow = flow(&format!("host = {host}\n"))?;
+        let host = match name.split_once(' ') {
+            Some((kind, version)) => format!("{{ kind = {kind:?}, version = {version:?} }}"),
+            None => format!("{name:?}"),
+        };
+        let flow = flow(&format!("host = {host}"))?;
         let config = flow.host.as_modern().cloned().ok_or_else(|| format!("the host {name} has no modern endpoint"))?;
         Ok(Self { host, config: modern::Config { mss: modern::Config::default().mss, ..config } })
     }
@@ -51,10 +54,10 @@ impl EndHost {
     /// # Errors
     /// If a value is not modelled; the message says why.
     pub fn control(&self, parameters: &BTreeMap<String, String>) -> Result<Box<dyn CongestionControl>, String> {
-        let mut keys = format!("host = {}\n", self.host);
+        let mut keys = vec![format!("host = {}", self.host)];
         let mut slow_start = None;
         let named = parameters.get("tcp_congestion_control").map(String::as_str);
-        let own = flow(&keys)?;
+        let own = flow(&keys[0])?;
         // The kernel's names of its controls: the preset's CUBIC is that of Linux.
         let preset = match &own.control {
             ControlSpec::Composed(parts) if parts.avoidance.name == "cubic_linux" => "cubic",
@@ -65,10 +68,10 @@ impl EndHost {
             None => {}
             Some(name) if name == preset => {}
             Some(name) if cc::whole::ENTRIES.iter().any(|entry| entry.name == name) => {
-                keys += &format!("congestion_control = {name:?}\n");
+                keys.push(format!("congestion_control = {name:?}"));
             }
             Some(name) => {
-                keys += &format!("avoidance = {name:?}\n");
+                keys.push(format!("avoidance = {name:?}"));
                 // HyStart belongs to CUBIC.
                 slow_start = Some("\"standard\"".to_owned());
             }
@@ -79,7 +82,7 @@ impl EndHost {
                 ("tcp_congestion_control", _) => {}
                 ("route.initcwnd", segments) => {
                     let segments: u32 = segments.parse().map_err(|_| format!("initcwnd {segments}: must be a number"))?;
-                    keys += &format!("initial_window = \"{segments} segments\"\n");
+                    keys.push(format!("initial_window = \"{segments} segments\""));
                 }
                 // The other controls do without HyStart anyway.
                 _ if named.unwrap_or(preset) != "cubic" => {}
@@ -94,9 +97,9 @@ impl EndHost {
             }
         }
         if let Some(slow_start) = slow_start {
-            keys += &format!("slow_start = {slow_start}\n");
+            keys.push(format!("slow_start = {slow_start}"));
         }
-        let flow = flow(&keys)?;
+        let flow = flow(&keys.join("\n"))?;
         control(&flow.control, flow.initial_ssthresh).map_err(|error| error.to_string())
     }
 }
@@ -127,15 +130,17 @@ mod tests {
                 ackclock_core::units::Instant::ZERO,
                 ackclock_core::units::Bytes(1460),
             ));
-            control.window().cwnd
+            control.window().cwnd as u32
         };
-        assert_eq!(window(&[]), 10.0);
-        assert_eq!(window(&[("tcp_congestion_control", "reno")]), 10.0);
-        assert_eq!(window(&[("tcp_congestion_control", "cubic"), ("route.initcwnd", "3")]), 3.0);
+        assert_eq!(window(&[]), 10);
+        assert_eq!(window(&[("tcp_congestion_control", "reno")]), 10);
+        assert_eq!(window(&[("tcp_congestion_control", "cubic"), ("route.initcwnd", "3")]), 3);
     }
 
     #[test]
     fn what_is_not_modelled_has_a_message() {
+        assert!(EndHost::find("linux 4.10").is_ok());
+        assert!(EndHost::find("linux 99").unwrap_err().contains("99"));
         let unknown = EndHost::find("linus").unwrap_err();
         assert!(unknown.contains("did you mean \"linux\"?"), "{unknown}");
         let linux = EndHost::find("linux").unwrap();

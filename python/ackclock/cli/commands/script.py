@@ -15,7 +15,10 @@ def script(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Scripts, or directories with files *.pkt at any depth.")
     ],
-    host: Annotated[str, typer.Option(metavar="NAME", help="Host preset whose endpoint is under test.")] = "linux",
+    host: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Host preset whose endpoint is under test: linux, 'linux 5.4', freebsd, …"),
+    ] = "linux",
     define: Annotated[
         Optional[list[str]],
         typer.Option(metavar="NAME=VALUE", help="Replace a word of the scripts by a value; repeatable."),
