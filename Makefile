@@ -63,7 +63,7 @@ docs: core  ## generate the reference pages from the program, and the Rust docum
 	$(BIN)/python docs/generate.py
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 
-fuzz:  ## fuzz the scenario reader and the engine for 20 seconds
+fuzz:  ## fuzz the readers of scenarios and scripts, and the engine, each for 20 seconds
 	bash fuzz/run.sh 20
 
 fuzz-ns2: core  ## compare with ns-2 on 600 random networks; needs ns-2

@@ -303,8 +303,9 @@ def hosts() -> str:
         'A flow with `host = "NAME"` has the end hosts of a system as shipped; its own keys override the preset',
         "([rules](../concepts/host-modern.md#presets)). `ackclock list hosts` prints the names.",
         "",
-        "A system with a table of versions is the newest of them. `host = { kind = \"NAME\", version = \"VERSION\" }` selects another",
-        "one: it has the values of every row whose version is later than its own. If several rows have a setting, the last one counts.",
+        "A system with a table of versions is the newest of them. The host",
+        '`{ kind = "NAME", version = "VERSION" }` is another one: it has the values of every row whose version is',
+        "later than its own. If several rows have a setting, the last one counts.",
         "",
         *(f"- [`{host['name']}`](#{host['name']}): {host['summary']}" for host in found),
     ]

@@ -72,6 +72,15 @@ class Reference:
         """Return the settings of each flow: its row in the first repetition."""
         return [row for row in self.rows if row["repetition"] == self.rows[0]["repetition"]]
 
+    def measured(self, flow: int) -> list[dict[str, Any]]:
+        """Return the row of a flow in each repetition, with the flow's share of all data."""
+        total: dict[str, float] = {}
+        for row in self.rows:
+            total[row["repetition"]] = total.get(row["repetition"], 0) + float(row["delivered_end"])
+        name = self.flows()[flow]["flow"]
+        rows = [row for row in self.rows if row["flow"] == name]
+        return [{**row, "share": float(row["delivered_end"]) / total[row["repetition"]]} for row in rows]
+
     def waiting(self) -> int:
         """Return the packets that may wait beside the one in transmission."""
         rate, rtt, bdp = (float(self.rows[0][key]) for key in ("rate_mbit", "rtt_ms", "queue_bdp"))
@@ -80,12 +89,16 @@ class Reference:
     def scenario(self, seed: int) -> ackclock.Scenario:
         """Return the scenario of Ackclock."""
         row = self.rows[0]
-        lost = [1 if word == "syn" else int(word) + 1 for word in row["lost"].split()]
-        loss: Any = {"kind": "listed", "packets": lost} if lost else f"{row['loss_percent'] or 0} %"
+        lost = row["lost"].split()
+        # SYNs come first; the ACK of the SYN/ACK travels with data.
+        syns = [number + 1 for number, word in enumerate(lost) if word == "syn"]
+        packets = syns + [int(word) + len(syns) + 1 for word in lost if word.isdigit()]
+        loss: Any = {"kind": "listed", "packets": packets} if packets else f"{row['loss_percent'] or 0} %"
+        back: Any = {"kind": "listed", "packets": [1]} if "synack" in lost else "none"
         link = {
             "from": "a", "to": "b", "rate": f"{row['rate_mbit']} Mbit/s", "delay": f"{float(row['rtt_ms']) / 2} ms",
             "queue": {"kind": "droptail", "limit": f"{self.waiting() + 1} packets"}, "loss": loss,
-            "reverse": {"queue": "unlimited"},
+            "reverse": {"queue": "unlimited", "loss": back},
         }  # fmt: skip
         return ackclock.Scenario(
             self.name,
@@ -105,6 +118,8 @@ class Reference:
             flow["slow_start"] = "standard"
         if row["initial_window"] not in ("", "10"):
             flow["initial_window"] = f"{row['initial_window']} segments"
+        if row["close"] == "later":
+            flow["modern"] = {"fin": "alone"}
         if row["segments"]:
             flow["size"] = f"{row['segments']} packets"
         return flow
@@ -176,22 +191,20 @@ def compare(reference: Reference) -> Iterator[Comparison]:
     for flow, row in enumerate(settings):
         measures = [SHARE] if len(settings) > 1 else [COMPLETION] if row["segments"] else [DELIVERED]
         if len(settings) == 1:
-            measures += [DROPS, EXIT, RATIO]
+            measures += [RATIO]
+            # Random losses determine the end of slow start, and thus the drops of the queue. After a listed loss, the
+            # kernel's window was sampled when its reduction had begun.
+            measures += [] if reference.random else [DROPS] if row["lost"] else [DROPS, EXIT]
         for measure in measures:
-            kernel = [_number(found, measure) for found in _of(reference, flow)]
+            kernel = [_number(found, measure) for found in reference.measured(flow)]
             simulated = [run[flow][measure.column] for run in runs]
             known = [value for value in kernel if value is not None]
             if known and len(known) == len(kernel) and None not in simulated:
                 yield Comparison(reference, flow, measure, known, [value for value in simulated if value is not None])
 
 
-def _of(reference: Reference, flow: int) -> list[dict[str, str]]:
-    name = reference.flows()[flow]["flow"]
-    return [row for row in reference.rows if row["flow"] == name]
-
-
-def _number(row: dict[str, str], measure: Measure) -> float | None:
-    return float(row[measure.column]) if row[measure.column] else None
+def _number(row: dict[str, Any], measure: Measure) -> float | None:
+    return None if row[measure.column] == "" else float(row[measure.column])
 
 
 def tables() -> str:

@@ -392,6 +392,11 @@ class Established(Protocol):
         ...
 
     @property
+    def paced(self) -> bool:
+        """Whether the host spreads the segments of a window over the round trip."""
+        ...
+
+    @property
     def seed(self) -> int:
         """Seed for random decisions: different for each connection of a run, and for each run."""
         ...

@@ -3,7 +3,7 @@
 //! [`crate::Simulated`] is the world of virtual time. The interpreter knows nothing but [`World`], so that a script can also run against
 //! the kernel in real time.
 
-use ackclock_core::units::Instant;
+use ackclock_core::units::{Duration, Instant};
 
 use crate::errno::Errno;
 use crate::stack::{Info, Refusal, Value};
@@ -197,6 +197,11 @@ pub trait World {
     /// # Errors
     /// If the world or the stack fails.
     fn advance(&mut self, until: Instant) -> Result<Happening, String>;
+
+    /// How long a call may block of which the script gives no end, and how long to wait for a packet at any time.
+    fn patience(&self) -> Duration {
+        Duration::from_millis(3_600_000)
+    }
 
     /// A packet arrives at the stack.
     ///

@@ -55,6 +55,19 @@ fn a_short_flow_takes_the_round_trips_it_must() {
 }
 
 #[test]
+fn a_fin_can_follow_alone_the_data_of_the_first_flight() {
+    let sent = |packets: u32, fin: &str| {
+        let result = chain("\"1000 packets\"", 10, &format!("size = \"{packets} packets\"\nmodern.fin = \"{fin}\""));
+        let flow = &result.flows[0];
+        assert_eq!(flow.delivered_packets, u64::from(packets));
+        flow.sent_packets
+    };
+    // The SYN and the segments; a fourth packet for the FIN if three segments leave at once.
+    assert_eq!([sent(3, "with_data"), sent(3, "alone")], [4, 5]);
+    assert_eq!([sent(40, "with_data"), sent(40, "alone")], [41, 41]);
+}
+
+#[test]
 fn the_receive_window_bounds_the_rate() {
     let window = "modern.receive_buffer = \"20000 B\"\nmodern.receive_buffer_max = \"20000 B\"";
     let flow = &chain("\"1000 packets\"", 20, window).flows[0];

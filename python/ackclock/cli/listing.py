@@ -55,10 +55,17 @@ def _parameters(parts: list[dict[str, Any]]) -> None:
 
 
 def _settings(hosts: list[dict[str, Any]]) -> None:
-    lines = [
-        [host["name"], setting["name"], setting["value"].strip('"'), setting["source"]]
+    # An older version's values are rows of their own.
+    named = [(host["name"], host.get("settings", [])) for host in hosts]
+    named += [
+        (f"{host['name']} before {change['before']}", change["settings"])
         for host in hosts
-        for setting in host.get("settings", [])
+        for change in host.get("changes", [])
+    ]
+    lines = [
+        [name, setting["name"], setting["value"].strip('"'), setting["source"]]
+        for name, settings in named
+        for setting in settings
     ]
     if lines:
         output.table(["name", "setting", "value", "source"], lines, title="settings", left=4)

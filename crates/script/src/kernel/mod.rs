@@ -311,6 +311,10 @@ fn refused(error: &io::Error, waits: bool) -> Attempt {
 }
 
 impl World for Kernel {
+    fn patience(&self) -> Duration {
+        Duration::from_millis(10_000)
+    }
+
     fn now(&mut self) -> Instant {
         self.time()
     }

@@ -72,9 +72,9 @@ impl Connection {
         !matches!(self.endpoint.state(), State::Listen | State::SynSent | State::SynReceived)
     }
 
-    /// The connection can be forgotten: closed by the application, and over.
+    /// The connection can be forgotten: closed by the application, and over. In TIME-WAIT it still answers the peer's FIN.
     pub(super) fn is_over(&self) -> bool {
-        self.closed && self.reset.is_none() && matches!(self.endpoint.state(), State::Closed | State::TimeWait)
+        self.closed && self.reset.is_none() && self.endpoint.state() == State::Closed
     }
 
     /// The application writes.

@@ -43,13 +43,6 @@ const PARAMETERS: &[(&str, Apply)] = &[
         }
         effect
     }),
-    ("tcp_recovery", |config, value| {
-        let rack = number(value)? & 1 != 0;
-        if config.recovery != Recovery::NewReno {
-            config.recovery = if rack { Recovery::Rack } else { Recovery::Sack };
-        }
-        Some(())
-    }),
     // 3 and 4 enable tail loss probes; 1 and 2 are early retransmit, which RACK replaced.
     ("tcp_early_retrans", |config, value| {
         config.tlp = number(value)? >= 3;
@@ -114,6 +107,8 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_pacing_ca_ratio", &[]),
     ("tcp_pacing_ss_ratio", &[]),
     ("tcp_reordering", &["3"]),
+    // Linux 6.18 uses RACK with any value.
+    ("tcp_recovery", &[]),
     ("tcp_retries1", &[]),
     ("tcp_retries2", &[]),
     ("tcp_syn_linear_timeouts", &["4"]),

@@ -28,8 +28,6 @@ use mapping::Mapping;
 
 /// Times closer than this are equal: scripts give microseconds.
 const SAME: Nanos = 999;
-/// How long a call without an end time may block.
-const PATIENCE: Nanos = 3_600_000_000_000;
 
 /// Why the script ends early.
 enum End {
@@ -163,10 +161,8 @@ impl<'a, W: World> Player<'a, W> {
             let message = format!("after the last event, the stack had sent a packet that no line expects, at {} s", seconds(left.at));
             return Err(End::Failed(Failure { line, message, expected: None, came: Some(came) }));
         }
-        match &script.after {
-            Some(command) => self.command(command),
-            None => Ok(()),
-        }
+        // The last command cleans up, and the world ends with the script.
+        Ok(())
     }
 
     /// Time of the event, and the time that the next one may count from.
@@ -354,10 +350,11 @@ impl<'a, W: World> Player<'a, W> {
     fn finish_pending(&mut self) -> Step {
         let Some(pending) = &self.pending else { return Ok(()) };
         let (line, name) = (pending.line, pending.call.name.clone());
-        let latest = pending.end.map_or_else(|| self.ended + PATIENCE, |end| end + pending.allowed + SAME);
+        let patience = self.ended + self.world.patience().as_nanos();
+        let latest = pending.end.map_or(patience, |end| end + pending.allowed + SAME);
         while self.pending.is_some() {
             if self.pass_once(latest, line)? && self.pending.is_some() {
-                let since = if latest < self.ended + PATIENCE { format!("at {} s", seconds(latest)) } else { "for ever".to_owned() };
+                let since = if latest < patience { format!("at {} s", seconds(latest)) } else { "for ever".to_owned() };
                 return Err(failed(line, format!("{name} still blocks {since}")));
             }
         }

@@ -7,9 +7,6 @@ use crate::packet::{Packet, decode_options};
 use crate::script::{self, Direction, Nanos, Options, Payload, Tcp, TcpOption};
 use crate::world::World;
 
-/// How long a packet at any time is waited for.
-const PATIENCE: Nanos = 3_600_000_000_000;
-
 impl<W: World> Player<'_, W> {
     /// Delivers a packet to the stack.
     pub(super) fn inject(&mut self, line: &script::Packet, at: u32) -> Step {
@@ -25,7 +22,8 @@ impl<W: World> Player<'_, W> {
     /// Takes the next packet of the stack, and compares it with a line.
     pub(super) fn expect(&mut self, line: &script::Packet, window: Option<Window>, at: u32) -> Step {
         let tcp = segment(line, at)?;
-        let latest = window.map_or_else(|| self.ended.saturating_add(PATIENCE), |window| window.last + window.allowed + SAME);
+        let latest = window
+            .map_or_else(|| self.ended.saturating_add(self.world.patience().as_nanos()), |window| window.last + window.allowed + SAME);
         let Some(first) = self.next(latest, at)? else {
             let by = window.map_or_else(String::new, |_| format!(" by {} s", seconds(latest - SAME)));
             let message = format!("the stack sent no packet{by}");

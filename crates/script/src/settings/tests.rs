@@ -50,9 +50,16 @@ fn commands_set_the_queue() {
 
 #[test]
 fn cleaning_up_sets_nothing() {
-    for text in
-        ["cat /proc/net/snmp", "rm -f a b", "ip tcp_metrics flush_all > /dev/null 2>&1", "nstat -n", "modprobe tcp_dctcp", "", "# nothing"]
-    {
+    for text in [
+        "/tmp/sysctl_restore_${PPID}.sh",
+        "cat /proc/net/snmp",
+        "rm -f a b",
+        "ip tcp_metrics flush_all > /dev/null 2>&1",
+        "nstat -n",
+        "modprobe tcp_dctcp",
+        "",
+        "# nothing",
+    ] {
         assert_eq!(apply(text), Ok(Settings::default()), "{text}");
     }
 }

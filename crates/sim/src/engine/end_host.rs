@@ -55,7 +55,12 @@ impl EndHost {
         let mut slow_start = None;
         let named = parameters.get("tcp_congestion_control").map(String::as_str);
         let own = flow(&keys)?;
-        let preset = if let ControlSpec::Composed(parts) = &own.control { parts.avoidance.name } else { "" };
+        // The kernel's names of its controls: the preset's CUBIC is that of Linux.
+        let preset = match &own.control {
+            ControlSpec::Composed(parts) if parts.avoidance.name == "cubic_linux" => "cubic",
+            ControlSpec::Composed(parts) => parts.avoidance.name,
+            _ => "",
+        };
         match named {
             None => {}
             Some(name) if name == preset => {}

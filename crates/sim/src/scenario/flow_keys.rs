@@ -135,6 +135,7 @@ fn modern(table: &Record) -> ModernHost {
         recover_again: table.flag("recover_again"),
         reduce_once: table.flag("reduce_once"),
         late_undo: table.flag("late_undo"),
+        frto_at_once: table.flag("frto_at_once"),
         probe_margins: ProbeMargins {
             several: table.time("probe_margin"),
             single: table.time(if table.field("probe_margin_single").given { "probe_margin_single" } else { "delayed_ack" }),

@@ -193,6 +193,7 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "recover_again": host.recover_again,
         "reduce_once": host.reduce_once,
         "late_undo": host.late_undo,
+        "frto_at_once": host.frto_at_once,
         "probe_margin": write_time(host.probe_margins.several),
         "probe_margin_single": write_time(host.probe_margins.single),
         "reordering_margin": write_time(host.reordering_margin),

@@ -55,15 +55,16 @@ fn apply_to(flow: &mut Node) {
 
 /// The name and the version in a flow's `host`.
 fn named(host: &Node) -> Option<(&str, Option<&str>)> {
-    match &host.data {
-        Data::Text(name) => Some((name, None)),
-        _ => {
-            let kind = host.get("kind")?;
-            let Data::Text(name) = &kind.data else { return None };
-            let Some(version) = host.get("version") else { return Some((name, None)) };
-            let Data::Text(version) = &version.data else { return None };
-            Some((name, Some(version)))
-        }
+    fn text(node: &Node) -> Option<&str> {
+        if let Data::Text(text) = &node.data { Some(text) } else { None }
+    }
+    if let Some(name) = text(host) {
+        return Some((name, None));
+    }
+    let name = text(host.get("kind")?)?;
+    match host.get("version") {
+        None => Some((name, None)),
+        Some(version) => Some((name, Some(text(version)?))),
     }
 }
 

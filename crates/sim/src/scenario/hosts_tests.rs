@@ -33,7 +33,7 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 19] = [
+const LINUX_ONLY: [&str; 20] = [
     "whole_segments",
     "growth",
     "timer_tick",
@@ -44,6 +44,7 @@ const LINUX_ONLY: [&str; 19] = [
     "recover_again",
     "reduce_once",
     "late_undo",
+    "frto_at_once",
     "probe_margin",
     "probe_margin_single",
     "reordering_margin",

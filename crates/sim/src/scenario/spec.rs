@@ -227,8 +227,9 @@ static MODERN: &[Key] = &[
     key(
         "receive_window_first",
         Kind::Quantity(&unit::SIZE, BUFFER),
-        Fallback::Text("65535 B"),
-        "Upper bound of the first window if the buffer counts memory. The window is a whole number of segments, unless the bound is 65535 B.",
+        Fallback::Text("1 GB"),
+        "Upper bound of the first window if the buffer counts memory. The first window is a whole number of segments, and at most half of \
+         the buffer.",
     ),
     key(
         "acks",
@@ -361,6 +362,13 @@ static MODERN: &[Key] = &[
         "Whether D-SACKs that arrive after recovery still undo its reduction (requires undo).",
     ),
     key(
+        "frto_at_once",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a timeout is spurious as soon as a segment that was sent once before it is acknowledged (requires frto). Otherwise only the \
+         second ACK decides (RFC 5682 §3.1).",
+    ),
+    key(
         "nagle",
         Kind::Bool,
         Fallback::Bool(false),
@@ -409,7 +417,8 @@ static MODERN: &[Key] = &[
         "rtt_of_sacked",
         Kind::Bool,
         Fallback::Bool(false),
-        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions.",
+        "Whether SACKed segments that were sent once give a round-trip time although the same ACK covers retransmissions, and the minimum \
+         round-trip time considers the last segment that an ACK covers.",
     ),
     key(
         "lost_syns_tolerated",

@@ -55,8 +55,11 @@ pub(super) struct Pending {
 #[derive(Debug)]
 pub(super) struct AdaptiveAcks {
     settings: Settings,
-    /// Nanoseconds in a tick.
+    /// Nanoseconds in a tick, and ticks in a second.
     tick: u64,
+    frequency: f64,
+    /// Tick of the event that is being processed.
+    now: u64,
     /// Ticks by which a timer may be late: one, unless timers are exact.
     late: u64,
     /// Shortest and longest delay, in ticks.
@@ -93,6 +96,8 @@ impl AdaptiveAcks {
         Self {
             settings,
             tick,
+            frequency: 1e9 / tick as f64,
+            now: 0,
             late: u64::from(!exact),
             least: config.delayed_ack.as_nanos() / tick,
             most: settings.delay_max.as_nanos() / tick,
@@ -111,8 +116,8 @@ impl AdaptiveAcks {
     }
 
     fn ticks(&self, now: Instant) -> u64 {
-        // Rounds to the nanosecond, as the timestamp clock does.
-        ((now.as_secs_f64() * 1e9 + 0.5) as i64).cast_unsigned() / self.tick
+        // A decimal time does not fall into the previous tick. A time is never negative; the signed conversion takes one instruction.
+        (((now + Duration::NANOSECOND).as_secs_f64() * self.frequency) as i64).cast_unsigned()
     }
 
     fn ticks_in(&self, span: Duration) -> u64 {
@@ -126,7 +131,8 @@ impl AdaptiveAcks {
     }
 
     /// A segment arrived: an ACK is due now or later.
-    pub(super) fn schedule(&mut self) {
+    pub(super) fn schedule(&mut self, now: Instant) {
+        self.now = self.ticks(now);
         self.scheduled = true;
     }
 
@@ -140,20 +146,19 @@ impl AdaptiveAcks {
     }
 
     /// Data arrived in order. `half`: half of the segments that fit the window.
-    pub(super) fn note_data(&mut self, now: Instant, rtt: &Rtt, half: u64) {
-        let tick = self.ticks(now);
-        let gap = tick.saturating_sub(self.latest);
+    pub(super) fn note_data(&mut self, rtt: &Rtt, half: impl FnOnce() -> u64) {
+        let gap = self.now.saturating_sub(self.latest);
         if self.delay == 0 {
-            self.quicken(half);
+            self.quicken(half());
             self.delay = self.least;
         } else if gap <= self.least / 2 {
             self.delay = self.delay / 2 + self.least / 2;
         } else if gap < self.delay {
             self.delay = (self.delay / 2 + gap).min(self.ticks_in(rtt.timeout()));
         } else if gap > self.ticks_in(rtt.timeout()) {
-            self.quicken(half);
+            self.quicken(half());
         }
-        self.latest = tick;
+        self.latest = self.now;
     }
 
     /// The window has grown.
@@ -184,7 +189,7 @@ impl AdaptiveAcks {
 
     /// This end sends data.
     pub(super) fn note_data_sent(&mut self, now: Instant) {
-        if self.settings.interactive && self.ticks(now).saturating_sub(self.latest) < self.delay {
+        if self.settings.interactive && self.delay > 0 && self.ticks(now).saturating_sub(self.latest) < self.delay {
             self.interactive = true;
         }
     }
@@ -198,7 +203,7 @@ impl AdaptiveAcks {
             return true;
         }
         if !pending.hole {
-            return self.postpone(now, rtt);
+            return self.postpone(rtt);
         }
         if !pending.sack || self.compressed >= self.settings.compressed_max || self.settings.compression == Duration::ZERO {
             return true;
@@ -226,14 +231,16 @@ impl AdaptiveAcks {
     }
 
     /// Plans a delayed ACK; returns whether the one planned before is so near that it is sent now.
-    fn postpone(&mut self, now: Instant, rtt: &Rtt) -> bool {
-        let tick = self.ticks(now);
+    fn postpone(&mut self, rtt: &Rtt) -> bool {
+        let tick = self.now;
         let mut delay = self.delay.min(self.most);
         if delay > self.least
             && let Some(srtt) = rtt.srtt()
         {
             delay = delay.min(self.ticks_in(srtt).max(self.least));
         }
+        // Before the first data the delay is zero; a timer does not expire in the past.
+        delay = delay.max(1 - self.late);
         let planned = self.due.unwrap_or(u64::MAX);
         if planned <= tick + delay / 4 {
             return true;

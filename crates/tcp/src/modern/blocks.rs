@@ -20,8 +20,8 @@ const LARGEST: u64 = 65_536 - 320;
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
 const HALVING: Duration = Duration::from_nanos(512_000);
-/// Only a sender that sent within this time defers.
-const RECENT: Duration = Duration::from_millis(1);
+/// Only a sender that sent within 1 ms, or a little more, defers.
+const RECENT: Duration = Duration::from_nanos(1_001_000);
 
 /// The blocks of a sender.
 #[derive(Debug)]
@@ -81,8 +81,8 @@ pub(super) struct Room {
 
 impl Blocks {
     /// The blocks of a host with these settings.
-    pub(super) fn new(offload: Offload) -> Box<Self> {
-        Box::new(Self {
+    pub(super) fn new(offload: Offload) -> Self {
+        Self {
             least: u64::from(offload.min_segments),
             divisor: u64::from(offload.window_divisor),
             left: 0,
@@ -92,7 +92,7 @@ impl Blocks {
             pushed: 1,
             repaired: (0, 0),
             number: 0,
-        })
+        }
     }
 
     /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window.
@@ -187,7 +187,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn blocks() -> Box<Blocks> {
+    fn blocks() -> Blocks {
         Blocks::new(Offload { min_segments: 2, window_divisor: 3 })
     }
 

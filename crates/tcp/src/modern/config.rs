@@ -167,13 +167,17 @@ pub struct Config {
     pub initial_pacing: bool,
     /// Retransmission timeout.
     pub rto: RtoBounds,
-    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions.
+    /// Whether SACKed segments that were sent once give a round-trip time although the ACK also covers retransmissions, and the minimum
+    /// considers the last segment that an ACK covers.
     pub rtt_of_sacked: bool,
     /// Whether a loss among the data sent during recovery begins another recovery and reduces the window again although it is already
     /// repaired. Evidence against the second reduction then counts the retransmissions in flight at its start.
     pub recover_again: bool,
     /// Whether a timer that expires in recovery leaves the threshold as the recovery has set it.
     pub reduce_once: bool,
+    /// Whether a timeout is spurious as soon as a segment that was sent once before it is acknowledged. Otherwise only the second ACK decides
+    /// (RFC 5682 §3.1).
+    pub frto_at_once: bool,
     /// Whether D-SACKs that arrive after recovery still undo its reduction.
     pub late_undo: bool,
     /// Whether an ECN echo reduces the window gradually, by PRR, over the round trip (Linux, state CWR). Otherwise the window shrinks at once.
@@ -238,6 +242,7 @@ impl Default for Config {
             recover_again: false,
             reduce_once: false,
             late_undo: false,
+            frto_at_once: false,
             gradual_marks: false,
             growth: Growth::Full,
             offload: None,

@@ -164,8 +164,8 @@ impl connection::Connection for Connection {
         }
         match self.bulk {
             Some(bulk) if side == Side::Sender => self.hand_over(bulk, now),
-            // When the peer has closed, this end closes too.
-            _ if self.ends[side.index()].has_heard_fin() => self.end(side).close(),
+            // When the peer has closed, this end closes too; an ACK that is due leaves before the application runs.
+            _ if self.ends[side.index()].has_heard_fin() && !self.ends[side.index()].answers_before_application() => self.end(side).close(),
             _ => {}
         }
         let mut segment = self.end(side).poll_transmit(now);

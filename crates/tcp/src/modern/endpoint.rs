@@ -251,6 +251,11 @@ impl Endpoint {
         reset
     }
 
+    /// Whether an ACK is due that leaves before the application can react to what has arrived.
+    pub(super) fn answers_before_application(&self) -> bool {
+        self.receiver.owes_ack() && self.receiver.is_adaptive()
+    }
+
     /// Whether the peer's FIN and all data before it have arrived.
     pub fn has_heard_fin(&self) -> bool {
         self.receiver.is_finished()
@@ -305,7 +310,7 @@ impl Endpoint {
     fn take_syn(&mut self, now: Instant, segment: &Segment) {
         self.handshake.agree(segment);
         let agreed = &self.handshake.agreed;
-        self.receiver.begin(agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
+        self.receiver.begin(*agreed, if agreed.timestamps { u64::from(TIMESTAMPS) } else { 0 });
         if let Some(timestamps) = segment.options.timestamps.filter(|_| agreed.timestamps) {
             self.clock.note(now, timestamps.value, true);
         }

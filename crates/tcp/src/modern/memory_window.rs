@@ -95,7 +95,7 @@ impl MemoryWindow {
         Self {
             buffer: initial.min(max),
             max,
-            first: first.min(u64::from(u16::MAX)),
+            first,
             ratio: FIRST_RATIO,
             clamp: u64::MAX,
             limit: 0,
@@ -167,20 +167,25 @@ impl MemoryWindow {
         self.data_in(self.buffer.saturating_sub(self.unread_memory + self.above.memory))
     }
 
+    /// `window`, rounded up to what the field can express.
+    fn round_up(&self, window: u64) -> u64 {
+        let mask = (1 << self.scale) - 1;
+        (window + mask) & !mask
+    }
+
     /// The window to offer before its edge is considered, and whether less than half of the buffer is free.
     fn target(&self, segment: u64) -> (u64, bool) {
         let free = self.free();
         let whole = self.clamp.min(self.data_in(self.buffer));
         let segment = segment.min(whole).max(1);
         let scarce = free < whole / 2;
-        let unit = 1 << self.scale;
-        let free = if scarce { free / unit * unit } else { free };
+        let free = if scarce { free >> self.scale << self.scale } else { free };
         if scarce && (free < whole / 16 || free < segment) {
             return (0, scarce);
         }
         let free = free.min(self.limit);
         let window = if self.scale > 0 {
-            free.next_multiple_of(unit)
+            self.round_up(free)
         } else if self.offered + segment <= free || self.offered > free {
             free / segment * segment
         } else if segment == whole && free > self.offered + whole / 2 {
@@ -202,7 +207,7 @@ impl MemoryWindow {
         let (mut window, scarce) = self.target(segment);
         let current = self.edge().saturating_sub(rcv_nxt);
         if window < current {
-            window = current.next_multiple_of(1 << self.scale);
+            window = self.round_up(current);
         }
         // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
@@ -211,12 +216,11 @@ impl MemoryWindow {
 
     /// The window field of a SYN.
     pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
-        let whole = self.data_in(self.buffer);
-        let segments = |bytes: u64| if bytes > self.mss { bytes / self.mss * self.mss } else { bytes };
-        // A field of 65535 B need not be a whole number of segments.
-        let window = if self.first < u64::from(u16::MAX) { segments(whole.min(self.first)) } else { segments(whole).min(self.first) };
+        let whole = self.data_in(self.buffer).min(self.first);
+        let window = if whole > self.mss { whole / self.mss * self.mss } else { whole };
+        // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
-        window as u16
+        window.min(u64::from(u16::MAX)) as u16
     }
 
     /// Whether the application has read so much that a window update is due.

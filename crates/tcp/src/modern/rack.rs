@@ -143,6 +143,11 @@ impl Rack {
         self.reordering_seen
     }
 
+    /// Whether segments arrive so much out of order that SACKed data counts for growth (Linux).
+    pub(super) fn reorders(&self) -> bool {
+        self.extent > DUP_THRESH
+    }
+
     /// The extent of reordering in segments, at least the threshold of duplicate ACKs.
     pub(super) fn extent(&self) -> u32 {
         self.extent

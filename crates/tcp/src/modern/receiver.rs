@@ -138,7 +138,7 @@ impl Receiver {
     }
 
     /// The SYN has arrived and the options are negotiated; every segment carries `options` bytes of them.
-    pub(super) fn begin(&mut self, agreed: &Agreed, options: u64) {
+    pub(super) fn begin(&mut self, agreed: Agreed, options: u64) {
         self.rcv_nxt = 1;
         self.sack = agreed.sack;
         self.peer.agree(options);
@@ -195,7 +195,7 @@ impl Receiver {
             self.ack_now |= !in_order || acks.is_due(now, end - start);
             self.store(now, arrival, before);
         } else {
-            self.acknowledge_adaptively(now, arrival, before, hole, rtt);
+            self.acknowledge_adaptively(now, arrival, (before, hole), rtt);
         }
     }
 
@@ -216,7 +216,7 @@ impl Receiver {
         let ((start, end), size, segment) = (arrival.range, u64::from(arrival.size), self.peer.full());
         if end > before && start <= before {
             let data = end - before - u64::from(arrival.fin);
-            let grows = self.window.append(now, (end, self.rcv_nxt), data, size, segment);
+            let grows = self.window.append(now, (end, self.rcv_nxt), (data, size), segment);
             if self.rcv_nxt > end {
                 self.window.release(self.rcv_nxt - end, segment);
             }
@@ -229,7 +229,7 @@ impl Receiver {
     }
 
     /// Decides on the ACK of a segment that arrived when `before` was expected; `hole`: there was a hole already.
-    fn acknowledge_adaptively(&mut self, now: Instant, arrival: &Arrival, before: u64, hole: bool, rtt: &Rtt) {
+    fn acknowledge_adaptively(&mut self, now: Instant, arrival: &Arrival, (before, hole): (u64, bool), rtt: &Rtt) {
         let (start, end) = arrival.range;
         let data = end - start - u64::from(arrival.fin);
         let known = self.peer.full();
@@ -238,7 +238,6 @@ impl Receiver {
             self.window.suit_ratio(data, u64::from(arrival.size));
         }
         let segment = self.peer.full();
-        let half = self.window.half(before, segment);
         let grows = self.store(now, arrival, before);
         let waiting = self.rcv_nxt - self.last_ack > segment;
         let (holds, scarce) = if waiting { self.window.outlook(segment) } else { (false, false) };
@@ -252,15 +251,14 @@ impl Receiver {
             rtt_micros: self.window.rtt_micros(),
         };
         let Acks::Adaptive(acks) = &mut self.acks else { return };
+        acks.schedule(now);
         if end <= before {
-            acks.note_duplicate(half);
-        } else {
-            acks.schedule();
+            acks.note_duplicate(self.window.half(before, segment));
         }
         if let Some(size) = size {
             acks.note_size(size);
             if start <= before {
-                acks.note_data(now, rtt, half);
+                acks.note_data(rtt, || self.window.half(before, segment));
             }
         }
         if grows {
@@ -333,6 +331,11 @@ impl Receiver {
     /// Requests an ACK at once.
     pub(super) fn demand_ack(&mut self) {
         self.ack_now = true;
+    }
+
+    /// Whether ACKs follow the adaptive rules.
+    pub(super) fn is_adaptive(&self) -> bool {
+        matches!(self.acks, Acks::Adaptive(_))
     }
 
     /// Whether an ACK must be sent now.

@@ -101,7 +101,7 @@ impl Rtt {
     /// Adds a round-trip time sample. `una`, `nxt`: first unacknowledged and next new position.
     pub(super) fn measure_at(&mut self, rtt: Duration, (una, nxt): (u64, u64)) {
         self.latest = Some(rtt);
-        self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
+        self.note_min(rtt);
         let sample = rtt.as_secs_f64();
         if let Some(held) = &mut self.held {
             let (smoothed, timeout) = held.measure(self.smoothed, sample, (una, nxt));
@@ -120,6 +120,11 @@ impl Rtt {
         let timeout = Duration::from_secs_f64(srtt + (K * rttvar).max(self.bounds.margin.as_secs_f64()));
         self.base = self.ticks.round_up(timeout).max(self.bounds.min);
         self.double();
+    }
+
+    /// A time that counts for the minimum only.
+    pub(super) fn note_min(&mut self, rtt: Duration) {
+        self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
     }
 
     /// The current retransmission timeout.

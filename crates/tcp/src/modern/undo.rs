@@ -30,6 +30,7 @@ pub(super) enum Verdict {
 
 /// The facts of an ACK that F-RTO needs.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Evidence<'a> {
     /// The cumulative ACK.
     pub(super) ack: u64,
@@ -41,6 +42,8 @@ pub(super) struct Evidence<'a> {
     pub(super) delivered: &'a [SentSegment],
     /// Whether new data can be sent.
     pub(super) can_send_new: bool,
+    /// Whether the first ACK of data that was sent once decides.
+    pub(super) at_once: bool,
 }
 
 /// The evidence of one recovery.
@@ -120,10 +123,19 @@ impl Undo {
         self.count == 0 && !self.certain
     }
 
+    /// Whether a segment was delivered that was sent before the timeout and never again.
+    fn is_original(&self, delivered: &[SentSegment]) -> bool {
+        delivered.iter().any(|segment| segment.end <= self.recovery_point && !segment.retransmitted)
+    }
+
     /// RFC 5682 §3.1 steps 2 and 3.
     pub(super) fn judge(&mut self, evidence: &Evidence<'_>) -> Verdict {
         match self.frto {
             Frto::Off => Verdict::None,
+            Frto::Retransmitted if evidence.at_once && self.is_original(evidence.delivered) => {
+                self.frto = Frto::Off;
+                Verdict::Spurious
+            }
             Frto::Retransmitted if !evidence.advances => Verdict::None,
             Frto::Retransmitted => {
                 // Step 2a: the ACK covers all data sent before the timeout. Step 2b: it covers a part.
@@ -135,9 +147,8 @@ impl Undo {
             Frto::Probing => {
                 self.frto = Frto::Off;
                 // Step 3b: a segment sent before the timeout and never retransmitted has arrived. Step 3a otherwise.
-                let mut old = evidence.delivered.iter().filter(|segment| segment.end <= self.recovery_point);
-                let beyond = evidence.delivered.iter().any(|segment| segment.end > self.recovery_point);
-                if !beyond && old.any(|segment| !segment.retransmitted) { Verdict::Spurious } else { Verdict::None }
+                let beyond = !evidence.at_once && evidence.delivered.iter().any(|segment| segment.end > self.recovery_point);
+                if !beyond && self.is_original(evidence.delivered) { Verdict::Spurious } else { Verdict::None }
             }
         }
     }

@@ -146,7 +146,7 @@ impl ReceiveWindow {
 
     /// `data` bytes arrived in order in an IP packet of `size` bytes. The next expected position is `end` with this segment alone, and
     /// `rcv_nxt` with the data above the hole that it fills. Returns whether the window grows.
-    pub(super) fn append(&mut self, now: Instant, (end, rcv_nxt): (u64, u64), data: u64, size: u64, segment: u64) -> bool {
+    pub(super) fn append(&mut self, now: Instant, (end, rcv_nxt): (u64, u64), (data, size): (u64, u64), segment: u64) -> bool {
         match self {
             Self::Data(window) => {
                 window.advance(now, rcv_nxt);

@@ -28,6 +28,8 @@ struct Change {
     duplicate: bool,
     /// The D-SACK block.
     dsack: Option<Range>,
+    /// Segments in the D-SACK block, if that many were retransmitted.
+    repeated: u64,
     /// Outstanding bytes not SACKed before the ACK.
     outstanding: u64,
     /// First unacknowledged position before the ACK.
@@ -56,7 +58,7 @@ impl Sender {
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
-        self.count(ack, &change, delivered.len() as u64);
+        self.count(ack, &change, delivered.len() as u64 + change.repeated);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
         let repaired = self.tlp.handle_ack(ProbeAck {
@@ -75,7 +77,7 @@ impl Sender {
             self.handle_mark(now);
         }
         self.notify_control(now, ack, &change, (before, delivered.len()));
-        let arrived = if self.governor.has_whole_segments() { delivered.len() as u64 } else { change.delivered };
+        let arrived = if self.governor.has_whole_segments() { delivered.len() as u64 + change.repeated } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
@@ -116,7 +118,27 @@ impl Sender {
         let reports = if without_sack { ack.bare && !window_moved } else { arrived > 0 };
         let duplicate = acked == 0 && flight > 0 && reports;
         self.repair.count_duplicates(acked > 0, duplicate);
-        Change { acked, segments, delivered: arrived, duplicate, dsack, outstanding, una, rtt: None, sample: None, inflight, lost }
+        let repeated = self.repeated(dsack);
+        Change {
+            acked,
+            segments,
+            delivered: arrived,
+            duplicate,
+            dsack,
+            repeated,
+            outstanding,
+            una,
+            rtt: None,
+            sample: None,
+            inflight,
+            lost,
+        }
+    }
+
+    /// The segments in a D-SACK block; none if more were reported than retransmitted.
+    fn repeated(&self, dsack: Option<Range>) -> u64 {
+        let Some((start, end)) = dsack.filter(|_| self.counters.dsacks < self.counters.retransmitted) else { return 0 };
+        (end - start).div_ceil(self.governor.smss()).max(1)
     }
 
     /// Takes the measurements that an ACK allows: round-trip time, delivery rate, and the state of RACK.
@@ -131,11 +153,14 @@ impl Sender {
             // SACKed segments that were sent once give a sample of their own.
             let mut sacked = delivered.iter().filter(|it| it.end > ack.number && !it.retransmitted).map(|it| now.since(it.sent_at()));
             first = sacked.next();
-            change.rtt = sacked.last().or(first);
+            change.rtt = sacked.next_back().or(first);
         }
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
+        if let Some(last) = change.rtt.filter(|_| self.settings.rtt_of_sacked) {
+            self.rtt.note_min(last);
+        }
         if let Some(sample) = sample {
             self.rtt.measure_at(sample, (self.window.una(), self.window.nxt()));
             self.tlp.measure();
@@ -175,7 +200,14 @@ impl Sender {
         }
         let can_send_new = self.next_new().is_some();
         let advances = change.acked > 0;
-        let evidence = Evidence { ack: ack.number, advances, duplicate: change.duplicate, delivered, can_send_new };
+        let evidence = Evidence {
+            ack: ack.number,
+            advances,
+            duplicate: change.duplicate,
+            delivered,
+            can_send_new,
+            at_once: self.settings.frto_at_once,
+        };
         let verdict = self.undo.judge(&evidence);
         let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
@@ -196,13 +228,15 @@ impl Sender {
         let whole = self.governor.has_whole_segments();
         // With whole segments, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
         let recovering = before == Phase::Fast && !whole || matches!(phase, Phase::Fast | Phase::Reduction);
-        let counted = if whole { delivered as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        // A D-SACK shows that a retransmission was delivered too.
+        let counted =
+            if whole { (delivered as u64 + change.repeated) as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
         self.governor.on_ack(&AckEvent {
             now,
             acked: change.segments,
             counted,
-            may_grow: change.acked > 0 && !recovering && !ecn_echo,
+            may_grow: (change.acked > 0 || whole && self.rack.reorders()) && !recovering && !ecn_echo,
             cwnd_limited: self.governor.was_limited(change.una),
             flight_size: self.flight_segments(),
             delivered: change.delivered,

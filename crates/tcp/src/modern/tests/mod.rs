@@ -2,6 +2,7 @@
 
 mod channel;
 mod info;
+mod linux;
 mod noticing;
 mod opening;
 mod path_mtu;

@@ -4,7 +4,7 @@ use ackclock_core::rng::Generator;
 use ackclock_core::units::Duration;
 use proptest::prelude::*;
 
-use super::super::config::{Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
+use super::super::config::{AckRules, AdaptiveAcks, Config, Growth, Pacing, ProbeMargins, ReceiveBuffer, Recovery};
 use super::channel::{Channel, Pair, Reader};
 
 /// A number below `limit`.
@@ -48,11 +48,31 @@ fn random_config(random: &mut Generator) -> Config {
     config.probe_margins.single = config.delayed_ack;
     if random.uniform() < 0.5 {
         follow_linux(&mut config, random);
+        receive_like_linux(&mut config, random);
     }
     // Close to the wrap of sequence numbers, so that many connections cross it.
     config.initial_sequence = u32::MAX - below(random, 100_000) as u32;
     config.initial_timestamp = u32::MAX - below(random, 20_000) as u32;
     config
+}
+
+/// Some of the receiver's rules as in Linux.
+fn receive_like_linux(config: &mut Config, random: &mut Generator) {
+    if below(random, 3) > 0 {
+        let initial = [10_000, 87_380, 131_072][below(random, 3) as usize];
+        config.buffer = ReceiveBuffer::Memory { initial, max: 1 << 20, first_window: [3_000, u64::MAX][below(random, 2) as usize] };
+    }
+    let mut coin = || random.uniform() < 0.8;
+    if coin() {
+        config.acks = AckRules::Adaptive(AdaptiveAcks {
+            delay_max: config.delayed_ack.max(Duration::from_millis(196)),
+            on_growth: coin(),
+            on_read: coin(),
+            interactive: coin(),
+            compression: Duration::from_millis(u64::from(coin())),
+            compressed_max: 44,
+        });
+    }
 }
 
 /// Some of the sender's rules as in Linux.

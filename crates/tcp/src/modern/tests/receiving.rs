@@ -20,6 +20,7 @@ struct Bench {
     end: Endpoint,
     now: f64,
     scale: u8,
+    timestamps: bool,
     answers: Vec<Answer>,
 }
 
@@ -29,7 +30,7 @@ fn millis(millis: f64) -> Instant {
 
 fn config() -> Config {
     Config {
-        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: 65_535 },
+        buffer: ReceiveBuffer::Memory { initial: 131_072, max: 32 << 20, first_window: u64::MAX },
         acks: AckRules::Adaptive(AdaptiveAcks {
             delay_max: Duration::from_millis(196),
             on_growth: true,
@@ -46,10 +47,11 @@ fn config() -> Config {
 impl Bench {
     /// A connection that the peer has opened at time 0; its third segment arrives after `rtt` milliseconds.
     fn new(config: &Config, rtt: f64) -> Self {
-        let mut bench = Self { end: Endpoint::listen(config, reno()), now: 0.0, scale: 0, answers: Vec::new() };
+        let mut bench =
+            Self { end: Endpoint::listen(config, reno()), now: 0.0, scale: 0, timestamps: config.timestamps, answers: Vec::new() };
         let options = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, ..Options::default() };
-        bench.arrive(0.0, 0, 0, Flags::SYN, options, 0);
-        bench.arrive(rtt, 1, 0, Flags::ACK, Options::default(), 0);
+        bench.arrive(0.0, (0, 0), Flags::SYN, options);
+        bench.arrive(rtt, (1, 0), Flags::ACK, Options::default());
         bench
     }
 
@@ -74,9 +76,9 @@ impl Bench {
         }
     }
 
-    fn arrive(&mut self, at: f64, start: u64, data: u64, flags: Flags, options: Options, echo: u32) {
+    fn arrive(&mut self, at: f64, (start, data): (u64, u64), flags: Flags, options: Options) {
         self.wait(at);
-        let timestamps = Some(Timestamps { value: at as u32, echo });
+        let timestamps = self.timestamps.then_some(Timestamps { value: at as u32, echo: 0 });
         let segment = Segment {
             seq: to_wire(start, 0),
             ack: 1,
@@ -90,10 +92,10 @@ impl Bench {
         self.collect();
     }
 
-    /// Data arrives that echoes `echo`; returns the answers.
-    fn data(&mut self, at: f64, start: u64, data: u64, push: bool, echo: u32) -> Vec<Answer> {
+    /// Data arrives; returns the answers.
+    fn data(&mut self, at: f64, start: u64, data: u64, push: bool) -> Vec<Answer> {
         let before = self.answers.len();
-        self.arrive(at, start, data, Flags::ACK.with(Flags::PSH, push), Options::default(), echo);
+        self.arrive(at, (start, data), Flags::ACK.with(Flags::PSH, push), Options::default());
         self.answers[before..].to_vec()
     }
 
@@ -111,7 +113,7 @@ impl Bench {
         (0..count)
             .map(|index| {
                 let at = at + spacing * index as f64;
-                let mut answers = self.data(at, 1 + (first + index) * FULL, FULL, false, 0);
+                let mut answers = self.data(at, 1 + (first + index) * FULL, FULL, false);
                 answers.extend(self.read());
                 assert!(answers.len() <= 1 && answers.iter().all(|answer| (answer.0 - at).abs() < TOLERANCE), "{answers:?}");
                 answers.first().map(|answer| answer.2)
@@ -133,9 +135,22 @@ fn first_windows() {
     };
     let memory = |initial, first_window| ReceiveBuffer::Memory { initial, max: 32 << 20, first_window };
     // 45 segments of 1448 B, and 44 of 1460 B.
-    assert_eq!([first(true, memory(131_072, 65_535)), first(false, memory(131_072, 65_535))], [65_160, 64_240]);
-    assert_eq!(first(true, memory(540_000, 65_535)), 65_535, "a field of 16 bits");
+    assert_eq!([first(true, memory(131_072, u64::MAX)), first(false, memory(131_072, u64::MAX))], [65_160, 64_240]);
+    assert_eq!(first(true, memory(540_000, u64::MAX)), 65_535, "a field of 16 bits");
     assert_eq!(first(true, memory(87_380, 29_200)), 28_960, "before Linux 4.20: twice the initial window of ten segments");
+}
+
+#[test]
+fn the_second_window_is_larger_than_the_field_of_the_first() {
+    // With tcp_rmem 4096 540000 15728640, the first data segment of the kernel offers 1053 · 256 B with timestamps and 1050 · 256 B without.
+    let second = |timestamps| {
+        let buffer = ReceiveBuffer::Memory { initial: 540_000, max: 15 << 20, first_window: u64::MAX };
+        let mut bench = Bench::new(&Config { timestamps, buffer, ..config() }, 40.0);
+        bench.end.write(100);
+        bench.collect();
+        bench.answers.last().unwrap().2
+    };
+    assert_eq!([second(true), second(false)], [1053 * 256, 1050 * 256]);
 }
 
 #[test]
@@ -158,13 +173,13 @@ fn the_window_and_the_buffer_grow_and_every_step_makes_an_ack_immediate() {
 fn without_scaling_the_window_is_a_number_of_segments() {
     let mut bench = Bench::new(&Config { window_scaling: false, ..config() }, 40.0);
     assert_eq!(bench.answers[0].2, 65_160);
-    assert_eq!(bench.data(41.0, 1, FULL, false, 0), [(41.0, 1449, 65_535, 0)]);
+    assert_eq!(bench.data(41.0, 1, FULL, false), [(41.0, 1449, 65_535, 0)]);
 }
 
 #[test]
 fn unread_data_takes_memory() {
     let mut bench = Bench::new(&config(), 40.0);
-    let windows: Vec<u64> = (0..6).flat_map(|index| bench.data(41.0, 1 + index * FULL, FULL, false, 0)).map(|answer| answer.2).collect();
+    let windows: Vec<u64> = (0..6).flat_map(|index| bench.data(41.0, 1 + index * FULL, FULL, false)).map(|answer| answer.2).collect();
     assert_eq!(windows, [68_608, 71_680, 74_752, 76_800, 75_776, 74_752]);
 }
 
@@ -172,7 +187,7 @@ fn unread_data_takes_memory() {
 fn a_segment_size_with_more_overhead_lowers_ratio_and_window() {
     let mut bench = Bench::new(&config(), 10.0);
     // 1000 B in 2304 B of memory: the ratio falls to 111/256.
-    bench.data(10.0, 1, 1000, false, 0);
+    bench.data(10.0, 1, 1000, false);
     assert_eq!(buffer(&bench), (131_072, 56_832));
 }
 
@@ -188,7 +203,7 @@ fn delayed_acks_fire_at_ticks_and_grow_with_the_spacing_up_to_the_round_trip() {
     // A segment every 103 ms, in different phases of the tick: the ACK leaves at the eleventh tick, because the round trip is short.
     for index in 0..8 {
         let at = 200.0 + 103.0 * f64::from(index);
-        assert_eq!(bench.data(at, 1 + (40 + index as u64) * FULL, FULL, false, 0), [], "{at}");
+        assert_eq!(bench.data(at, 1 + (40 + index as u64) * FULL, FULL, false), [], "{at}");
         bench.read();
         bench.wait(at + 60.0);
         let delayed = bench.answers.last().unwrap().0;
@@ -201,9 +216,9 @@ fn the_end_of_a_write_is_acknowledged_once_read() {
     let mut bench = Bench::new(&config(), 40.0);
     bench.stream(41.0, 1.0, 0, 25);
     bench.wait(130.0);
-    assert_eq!(bench.data(150.0, 1 + 25 * FULL, FULL, true, 0), []);
+    assert_eq!(bench.data(150.0, 1 + 25 * FULL, FULL, true), []);
     assert_eq!(bench.read(), [(150.0, 1 + 26 * FULL, 80_896, 0)], "a full segment with PSH");
-    assert_eq!(bench.data(160.0, 1 + 26 * FULL, 100, false, 0), []);
+    assert_eq!(bench.data(160.0, 1 + 26 * FULL, 100, false), []);
     assert_eq!(bench.read().len(), 1, "a small segment");
 }
 
@@ -211,13 +226,13 @@ fn the_end_of_a_write_is_acknowledged_once_read() {
 fn answers_carry_acks_until_a_delay_expires() {
     let mut bench = Bench::new(&config(), 40.0);
     bench.stream(41.0, 1.0, 0, 25);
-    bench.data(150.0, 1 + 25 * FULL, 100, true, 0);
+    bench.data(150.0, 1 + 25 * FULL, 100, true);
     bench.end.write(20);
     bench.collect();
     // The answer has acknowledged the request. The next request is not acknowledged on its own, although the application reads it.
     let before = bench.answers.len();
     bench.read();
-    bench.data(160.0, 101 + 25 * FULL, 100, true, 0);
+    bench.data(160.0, 101 + 25 * FULL, 100, true);
     bench.read();
     assert_eq!(bench.answers.len(), before);
     bench.wait(240.0);
@@ -231,7 +246,7 @@ fn out_of_order_segments_beyond_the_third_share_an_ack() {
     let count = |bench: &Bench| bench.answers.len();
     let start = count(&bench);
     for index in 0..14 {
-        bench.data(10.0 + 0.45 * f64::from(index), 1 + (1 + index as u64) * FULL, FULL, false, 0);
+        bench.data(10.0 + 0.45 * f64::from(index), 1 + (1 + index as u64) * FULL, FULL, false);
         if index == 6 {
             assert_eq!(count(&bench), start + 7);
         }
@@ -239,14 +254,14 @@ fn out_of_order_segments_beyond_the_third_share_an_ack() {
     assert_eq!(count(&bench), start + 10);
     assert_eq!(bench.answers.last().unwrap().2, 76_800);
     // The segment that fills the hole is acknowledged at once. Half of the buffer is in use, so the window shrinks.
-    assert_eq!(bench.data(16.3, 1, FULL, false, 0), [(16.3, 1 + 15 * FULL, 60_416, 0)]);
+    assert_eq!(bench.data(16.3, 1, FULL, false), [(16.3, 1 + 15 * FULL, 60_416, 0)]);
 }
 
 #[test]
 fn data_above_a_hole_enlarges_the_buffer() {
     let mut bench = Bench::new(&config(), 10.0);
     for index in 10..47 {
-        bench.data(20.0 + f64::from(index), 1 + index as u64 * FULL, FULL, false, 0);
+        bench.data(20.0 + f64::from(index), 1 + index as u64 * FULL, FULL, false);
     }
     assert_eq!(buffer(&bench), (155_225, 97_015), "twice the first flight and the span from the hole on");
 }
@@ -258,9 +273,9 @@ fn data_that_waits_does_not_count_as_read() {
         let mut bench = Bench::new(&config(), 20.0);
         bench.stream(20.3, 0.3, 0, 14);
         for index in 0..above {
-            bench.data(30.0 + index as f64, 1 + (15 + index) * FULL, FULL, false, 0);
+            bench.data(30.0 + index as f64, 1 + (15 + index) * FULL, FULL, false);
         }
-        bench.data(90.0, 1 + 14 * FULL, FULL, false, 0);
+        bench.data(90.0, 1 + 14 * FULL, FULL, false);
         bench.end.read(millis(90.0), FULL);
         bench.end.receiver.window.read_per_round()
     };
@@ -272,7 +287,7 @@ fn a_duplicate_restarts_quick_acks() {
     let mut bench = Bench::new(&config(), 40.0);
     let answers = bench.stream(41.0, 0.5, 0, 30);
     assert_eq!(answers[28..].iter().flatten().count(), 1, "every second segment");
-    assert_eq!(bench.data(60.0, 1, FULL, false, 0).len(), 1, "with a D-SACK block");
+    assert_eq!(bench.data(60.0, 1, FULL, false).len(), 1, "with a D-SACK block");
     assert_eq!(bench.stream(61.0, 0.5, 30, 12).iter().flatten().count(), 12);
 }
 
@@ -282,7 +297,7 @@ fn a_fin_waits_for_the_answer() {
     bench.stream(41.0, 1.0, 0, 30);
     bench.wait(200.0);
     let before = bench.answers.len();
-    bench.arrive(200.0, 1 + 30 * FULL, 0, Flags::ACK | Flags::FIN, Options::default(), 0);
+    bench.arrive(200.0, (1 + 30 * FULL, 0), Flags::ACK | Flags::FIN, Options::default());
     assert_eq!(bench.answers.len(), before);
     bench.end.close();
     bench.collect();

@@ -89,6 +89,13 @@ impl Script {
         self.endpoint.info(self.now)
     }
 
+    /// The application writes `bytes`; returns whether each segment sent at once carries PSH.
+    pub(super) fn pushes_of(&mut self, bytes: u64) -> Vec<bool> {
+        self.endpoint.write(bytes);
+        self.transmit();
+        self.sent.drain(..).map(|(_, segment)| segment.flags.has(Flags::PSH)).collect()
+    }
+
     fn rest(&self) -> String {
         let line = |(at, segment): &(Instant, Segment)| format!("\nnot expected, at {at:?}: {}", describe(segment, self.initial));
         self.sent.iter().map(line).collect()

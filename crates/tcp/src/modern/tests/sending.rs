@@ -45,31 +45,6 @@ fn an_unused_window_does_not_grow() {
 }
 
 #[test]
-fn after_an_idle_period_the_window_is_the_initial_window() {
-    // RFC 5681 §4.1.
-    let lines = "
-        0 write 12000
-        0 > data 1:10001
-        100 < ack 10001
-        100 cwnd 12
-        100 > data 10001:12001
-        200 < ack 12001
-        5000 write 20000";
-    let mut script = Script::established(&plain());
-    script.play(&format!(
-        "{lines}
-        5000 > data 12001:22001
-        5000 cwnd 10"
-    ));
-    let mut kept = Script::established(&Config { idle_restart: false, ..plain() });
-    kept.play(&format!(
-        "{lines}
-        5000 > data 12001:24001
-        5000 cwnd 12"
-    ));
-}
-
-#[test]
 fn pacing_spreads_a_window() {
     let pacing = Pacing::Window { slow_start: 2.0, avoidance: 1.2 };
     let mut script = Script::established(&Config { pacing, ..plain() });

@@ -1,0 +1,263 @@
+//! Choice and transmission of the next segment.
+//!
+//! ## References
+//! RFC 5681 §3.1 and §4.1; RFC 6675 §4 (`NextSeg`); RFC 6298 §5.1; RFC 9002 §7.8.
+
+use ackclock_core::events::{Sent, Totals};
+use ackclock_core::units::Instant;
+
+use super::super::paws;
+use super::super::ranges::Range;
+use super::super::repair::Force;
+use super::super::timers::Timer;
+use super::{Output, Sender};
+use crate::limits::Limit;
+
+impl Sender {
+    /// The next segment to send, if any.
+    pub(in super::super) fn next(&mut self, now: Instant) -> Option<Output> {
+        if self.has_nothing_to_do() {
+            self.timers.clear(Timer::Pace);
+            self.rate.note_app_limited(0);
+            let closed = self.stream.end_of_fin().is_some();
+            self.limits.note(now, if closed { Limit::Nothing } else { Limit::Application });
+            return None;
+        }
+        self.restart_after_idle(now);
+        let Some(mut output) = self.take_forced().or_else(|| self.choose(now)) else {
+            self.note_stop();
+            return None;
+        };
+        if self.blocks.is_some() {
+            self.set_push(&mut output);
+        }
+        self.note_sent(now, &output);
+        Some(output)
+    }
+
+    /// The sender stops transmitting for now.
+    fn note_stop(&mut self) {
+        let full = std::mem::take(&mut self.has_deferred) || self.pipe() >= self.cwnd();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.stop();
+        }
+        if self.has_sent || full && self.unsent() > 0 {
+            self.governor.note_usage(full, self.board.segments(), (self.window.una(), self.window.nxt()));
+            self.has_sent = false;
+        }
+    }
+
+    /// Whether no segment is outstanding or waiting: the usual case at the end that receives data.
+    pub(super) fn has_nothing_to_do(&self) -> bool {
+        self.window.is_idle() && self.unsent() == 0 && self.repair.is_open() && !self.repair.is_forced()
+    }
+
+    /// The transmission that ignores the windows, if one is pending.
+    fn take_forced(&mut self) -> Option<Output> {
+        let range = match self.repair.take_force() {
+            Force::Nothing => return None,
+            Force::Lost => self.fit(self.board.next_lost()?),
+            Force::Last => self.board.last().map(|segment| self.fit((segment.start, segment.end)))?,
+            Force::WindowProbe => {
+                let position = self.window.una() - 1;
+                return Some(Output {
+                    range: (position, position),
+                    fin: false,
+                    push: false,
+                    retransmission: false,
+                    cwr: false,
+                    marks: (false, 0),
+                });
+            }
+            Force::Override => (self.window.nxt(), self.window.reach(&self.stream, self.governor.smss())),
+            Force::New(count) => {
+                let range = self.next_new()?;
+                if count > 1 {
+                    self.repair.force(Force::New(count - 1));
+                }
+                range
+            }
+        };
+        Some(self.output(range))
+    }
+
+    /// The segment of `range`, which begins at `SND.NXT` if it is new.
+    fn output(&self, range: Range) -> Output {
+        let retransmission = range.0 < self.window.nxt();
+        let (end, written) = (range.1, self.stream.written());
+        Output {
+            range,
+            fin: end > written,
+            push: end >= written,
+            retransmission,
+            cwr: self.marks.cwr() && !retransmission,
+            marks: (false, 0),
+        }
+    }
+
+    /// The next segment, if pacing and the congestion window allow it.
+    fn choose(&mut self, now: Instant) -> Option<Output> {
+        self.timers.clear(Timer::Pace);
+        let wanted = self.next_wanted();
+        if wanted.is_none() && self.unsent() > 0 {
+            self.limits.note(now, Limit::ReceiveWindow);
+            return None;
+        }
+        let (pipe, cwnd) = (self.pipe(), self.cwnd());
+        let Some(range) = wanted else {
+            self.note_all_sent(now, pipe, cwnd);
+            return None;
+        };
+        let length = self.in_units(range);
+        // RFC 5681 §3.1: any window allows one segment.
+        let fits = pipe + length <= cwnd || pipe == 0;
+        let next = self.governor.next_of_first_flight().map_or(self.pacer.next(), |next| next.max(self.pacer.next()));
+        let deferred = fits && next <= now && range.0 == self.window.nxt() && self.defers_block(now, pipe, cwnd);
+        if !fits || next > now || deferred {
+            // RFC 9002 §7.8: a sender limited by its pacer counts as using its window.
+            self.governor.note_limited(self.window.nxt());
+            self.limits.note(now, Limit::CongestionWindow);
+            if fits && !deferred {
+                self.timers.set(Timer::Pace, next);
+            }
+            return None;
+        }
+        Some(self.output(range))
+    }
+
+    /// All data is sent. RFC 9002 §7.8: the window counts as used if it has no room for another segment; otherwise the application is the
+    /// limit.
+    fn note_all_sent(&mut self, now: Instant, pipe: u64, cwnd: u64) {
+        if pipe + self.governor.unit() > cwnd {
+            self.governor.note_limited(self.window.nxt());
+            self.limits.note(now, Limit::CongestionWindow);
+        } else {
+            self.rate.note_app_limited(self.board.pipe());
+            self.limits.note(now, Limit::Application);
+        }
+    }
+
+    /// The next range to send: RFC 6675 §4, `NextSeg`.
+    fn next_wanted(&self) -> Option<Range> {
+        if !self.undo.holds_retransmissions()
+            && let Some(lost) = self.board.next_lost()
+        {
+            return Some(self.fit(lost));
+        }
+        self.next_new().or_else(|| self.repair.next_unsacked(&self.board, self.window.una()).map(|range| self.fit(range)))
+    }
+
+    /// The part of a range already sent that fits into a segment of the present size.
+    fn fit(&self, range: Range) -> Range {
+        self.stream.fit(range, self.governor.smss())
+    }
+
+    /// The next segment of new data, if the peer's window has room for a segment worth sending.
+    pub(super) fn next_new(&self) -> Option<Range> {
+        let range = self.window.next_new(&self.stream, self.governor.smss())?;
+        let (start, end) = range;
+        let waits = self.nagle && self.small > self.window.una() && end - start < self.governor.smss() && end <= self.stream.written();
+        (!waits).then_some(range)
+    }
+
+    /// The congestion window in force, in units.
+    pub(super) fn cwnd(&self) -> u64 {
+        self.repair.window(self.governor.cwnd(), self.governor.unit())
+    }
+
+    /// The congestion window in force, in bytes.
+    pub(super) fn cwnd_bytes(&self) -> u64 {
+        self.cwnd() * (self.governor.smss() / self.governor.unit())
+    }
+
+    /// The pipe, in units.
+    pub(super) fn pipe(&self) -> u64 {
+        self.repair.pipe(&self.board, self.governor.has_whole_segments())
+    }
+
+    /// The pipe of the scoreboard, in units.
+    pub(super) fn board_pipe(&self) -> u64 {
+        if self.governor.has_whole_segments() { u64::from(self.board.pipe_segments()) } else { self.board.pipe() }
+    }
+
+    /// The data of a range that is sent as one segment, in units.
+    fn in_units(&self, (start, end): Range) -> u64 {
+        if self.governor.has_whole_segments() {
+            return 1;
+        }
+        let written = self.stream.written();
+        end.min(written) - start.min(written)
+    }
+
+    /// RFC 5681 §4.1: after an idle retransmission timeout the window is at most the restart window.
+    fn restart_after_idle(&mut self, now: Instant) {
+        let may_be_idle = self.settings.idle_restart && self.board.flight_size() == 0;
+        if may_be_idle && self.unsent() > 0 && now.since(self.last_sent) > self.rtt.timeout() {
+            self.governor.restart_after_idle();
+            self.last_sent = now;
+        }
+    }
+
+    fn note_sent(&mut self, now: Instant, output: &Output) {
+        let (start, end) = output.range;
+        if start == end {
+            return;
+        }
+        let idle = self.board.flight_size() == 0;
+        let first = start == self.window.una();
+        let (size, app_limited) = (end - start, self.rate.is_app_limited());
+        let snapshot = self.rate.send(now, size, self.board.pipe());
+        self.counters.sent += 1;
+        self.sent_bytes += size;
+        if output.retransmission {
+            self.counters.retransmitted += 1;
+            self.counters.retransmitted_bytes += size;
+            self.undo.retransmit(paws::timestamp(now, self.settings.initial_timestamp));
+            self.repair.send_again(&self.board, output.range);
+            // Linux does not count a probe that repeats the last segment.
+            self.board.resend(output.range, snapshot, !self.governor.has_whole_segments());
+        } else {
+            self.board.send(output.range, snapshot, output.marks);
+            self.has_sent = true;
+            self.window.advance(end);
+            if size < self.governor.smss() {
+                self.small = end;
+            }
+            if output.cwr {
+                self.marks.send_cwr();
+            }
+        }
+        self.last_sent = now;
+        self.repair.send(if self.governor.has_whole_segments() { 1 } else { size });
+        if let Some((rate, burst)) = self.governor.pacing(self.cwnd_bytes(), self.rtt.srtt()) {
+            self.pacer.send(now, size + self.header, Some(rate), burst);
+        }
+        self.governor.send(&Sent {
+            now,
+            size,
+            flight_size: self.flight_segments(),
+            inflight: snapshot.inflight,
+            snd_nxt: self.window.nxt(),
+            total: self.total(),
+            retransmission: output.retransmission,
+            app_limited,
+        });
+        // RFC 6298 §5.1; RFC 6675 §5: a retransmission of the first segment restarts the timer.
+        if idle || !self.timers.is_set(Timer::Rto) || output.retransmission && first {
+            self.timers.start_rto(now, self.rtt.timeout());
+        }
+        if !output.retransmission {
+            self.schedule_probe(now);
+        }
+    }
+
+    /// The flight size in full segments, rounded up.
+    pub(super) fn flight_segments(&self) -> u32 {
+        self.board.flight_size().div_ceil(self.governor.smss()) as u32
+    }
+
+    /// Totals of the connection so far.
+    pub(super) fn total(&self) -> Totals {
+        Totals { sent: self.sent_bytes, delivered: self.rate.delivered(), lost: self.rate.lost() }
+    }
+}

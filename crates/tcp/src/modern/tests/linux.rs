@@ -1,0 +1,226 @@
+//! The sender with Linux's rules. Numbers are those of Linux 6.18 in the same exchange: Reno, segments of 1000 bytes, a round trip of 100 ms,
+//! 250 ticks per second.
+
+use ackclock_core::units::Duration;
+
+use super::super::config::{Config, Growth, Offload, ProbeMargins, RtoBounds};
+use super::super::info::CaState;
+use super::script::{Script, plain};
+
+fn linux() -> Config {
+    let millis = Duration::from_millis;
+    Config {
+        whole_segments: true,
+        growth: Growth::Flight,
+        gradual_marks: true,
+        recover_again: true,
+        reduce_once: true,
+        late_undo: true,
+        frto_at_once: true,
+        rtt_of_sacked: true,
+        nagle: true,
+        timer_tick: millis(4),
+        reordering_margin: millis(2),
+        probe_margins: ProbeMargins { several: millis(2), single: millis(200) },
+        rto: RtoBounds { per_round: true, ..Config::default().rto },
+        abc_limit: 1e6,
+        ..plain()
+    }
+}
+
+/// `cwnd`, `ssthresh`, `lost`, `retrans` and the state.
+fn marks(script: &Script) -> (u32, Option<u32>, u32, u32, CaState) {
+    let info = script.info();
+    (info.snd_cwnd, info.snd_ssthresh, info.lost, info.retrans, info.ca_state)
+}
+
+#[test]
+fn a_recovery_counts_segments() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 20000
+         0 > data 1:10001
+         100 < ack 2001
+         100 > data 10001:14001
+         110 < ack 2001 sack 4001:5001
+         110 > data 14001:15001
+         112 < ack 2001 sack 4001:7001
+         112 > data 2001:3001",
+    );
+    assert_eq!(marks(&script), (9, Some(6), 2, 1, CaState::Recovery));
+    script.play("130 < ack 2001 sack 4001:10001");
+    assert_eq!(marks(&script), (6, Some(6), 2, 1, CaState::Recovery));
+    script.play(
+        "230 < ack 3001 sack 4001:12001
+         230 > data 3001:4001
+         230 > data 12001:15001
+         230 > data 15001:17001",
+    );
+    assert_eq!(marks(&script), (6, Some(6), 4, 4, CaState::Recovery));
+    script.play(
+        "240 < ack 15001
+         240 > data 17001:20001",
+    );
+    assert_eq!(marks(&script), (6, Some(6), 0, 0, CaState::Open));
+}
+
+#[test]
+fn marks_reduce_the_window_by_every_second_ack() {
+    let mut script = Script::established(&Config { ecn: true, ..linux() });
+    script.play(
+        "0 write 40000
+         0 > data 1:10001 ect
+         100 < ack 1001
+         100 > data 10001:12001 ect
+         110 < ack 2001
+         110 > data 12001:14001 ect
+         120 < ack 3001 ece
+         120 > data 14001:15001 cwr ect",
+    );
+    let mut windows = vec![script.info().snd_cwnd];
+    for (at, ack, sends) in [(130, 4001, None), (140, 5001, Some(15_001)), (150, 6001, None), (160, 7001, Some(16_001)), (170, 8001, None)]
+    {
+        let sent = sends.map_or_else(String::new, |start| format!("{at} > data {start}:{} ect", start + 1000));
+        script.play(&format!("{at} < ack {ack}\n{sent}"));
+        windows.push(script.info().snd_cwnd);
+    }
+    assert_eq!(windows, [12, 11, 11, 10, 10, 9]);
+    assert_eq!(marks(&script), (9, Some(6), 0, 0, CaState::Cwr));
+}
+
+#[test]
+fn the_window_grows_while_half_of_it_is_used() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 3000
+         0 > data 1:3001
+         100 < ack 3001
+         100 cwnd 10
+         200 write 6000
+         200 > data 3001:9001
+         300 < ack 6001
+         # Six segments were outstanding: up to 12.
+         300 cwnd 13",
+    );
+}
+
+#[test]
+fn timers_expire_at_ticks() {
+    let mut script = Script::established(&linux());
+    // Twice srtt and 2 ms are 202 ms; the timer expires at the tick after.
+    script.play(
+        "0 write 5000
+         0 > data 1:5001
+         208 > data 4001:5001",
+    );
+    // One segment: 2 srtt + 200 ms exceed the timeout of 300 ms, a timer of 75 ticks, which expires at a multiple of 8 ticks.
+    let mut single = Script::established(&linux());
+    single.play(
+        "0 write 1000
+         0 > data 1:1001
+         320 > data 1:1001",
+    );
+    // A quarter of the round trip and 2 ms.
+    let mut reordered = Script::established(&linux());
+    reordered.play(
+        "0 write 5000
+         0 > data 1:5001
+         100 < ack 1001 sack 2001:4001
+         132 > data 1001:2001",
+    );
+}
+
+#[test]
+fn a_fin_alone_is_a_segment() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 1000
+         0 > data 1:1001
+         0.1 close
+         0.1 > fin seq 1001
+         # Two segments are outstanding: 2 srtt + 2 ms.
+         208 > fin seq 1001",
+    );
+}
+
+#[test]
+fn d_sacks_after_recovery_restore_the_window() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         100 < ack 1 sack 1001:4001
+         100 > data 1:1001
+         110 < ack 10001",
+    );
+    assert_eq!(script.info().snd_ssthresh, Some(5));
+    script.play("210 < ack 10001 sack 1:1001");
+    assert_eq!(marks(&script), (10, None, 0, 0, CaState::Open));
+}
+
+#[test]
+fn a_timeout_is_spurious_if_the_first_ack_covers_more_than_the_retransmission() {
+    let mut script = Script::established(&Config { tlp: false, ..linux() });
+    script.play(
+        "0 write 20000
+         0 > data 1:10001
+         320 > data 1:1001
+         500 < ack 2001
+         500 > data 10001:14001",
+    );
+    assert_eq!(marks(&script), (12, None, 0, 0, CaState::Open));
+}
+
+#[test]
+fn a_timer_that_expires_in_recovery_leaves_the_threshold() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         100 < ack 1 sack 1001:4001
+         100 > data 1:1001",
+    );
+    assert_eq!(script.info().snd_ssthresh, Some(5));
+    script.play("416 > data 1:1001");
+    assert_eq!((script.info().ca_state, script.info().snd_ssthresh), (CaState::Loss, Some(5)));
+}
+
+#[test]
+fn blocks_of_two_segments_carry_psh() {
+    let offload = Some(Offload { min_segments: 2, window_divisor: 3 });
+    let mut script = Script::established(&Config { offload, ..linux() });
+    assert_eq!(script.pushes_of(5000), [false, true, false, true, true]);
+}
+
+#[test]
+fn a_small_segment_waits_for_another() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 100
+         0 > data 1:101
+         1 write 100
+         100 < ack 101
+         100 > data 101:201",
+    );
+    let mut undelayed = Script::established(&Config { nagle: false, ..linux() });
+    undelayed.play(
+        "0 write 100
+         0 > data 1:101
+         1 write 100
+         1 > data 101:201",
+    );
+}
+
+#[test]
+fn one_lost_syn_leaves_the_initial_window() {
+    for (tolerated, cwnd) in [(1, 10.0), (0, 1.0)] {
+        let mut script = Script::new(&Config { lost_syns_tolerated: tolerated, ..plain() }, true);
+        script.play(
+            "0 > syn
+             1000 > syn
+             1100 < syn ack 1 mss 1000 sackok wscale 7 win 65535
+             1100 > ack 1",
+        );
+        assert_eq!(script.endpoint.window().cwnd, cwnd);
+    }
+}
