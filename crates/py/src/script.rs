@@ -80,7 +80,7 @@ impl ScriptOutcome {
 
 /// Runs the script `text`, called `file` in messages, against the host `host`.
 #[pyfunction]
-#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false))]
+#[pyo3(signature = (text, file, host, *, defines=Vec::new(), tolerance=None, strict=false, strict_segments=false, kernel=false))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keywords in Python, extracted from it")]
 pub(crate) fn run_script(
     py: Python<'_>,
@@ -91,6 +91,7 @@ pub(crate) fn run_script(
     tolerance: Option<&str>,
     strict: bool,
     strict_segments: bool,
+    kernel: bool,
 ) -> PyResult<ScriptOutcome> {
     let end = EndHost::find(host).map_err(PyValueError::new_err)?;
     let define = |text: &String| Define::read(text).ok_or_else(|| PyValueError::new_err(format!("{text:?} must be NAME=VALUE")));
@@ -98,12 +99,34 @@ pub(crate) fn run_script(
         file: file.clone(),
         defines: defines.iter().map(define).collect::<PyResult<_>>()?,
         tolerance: tolerance.map(Tolerance::read).transpose().map_err(PyValueError::new_err)?,
+        usual_tolerance: if kernel { Tolerance::PACKETDRILL } else { Tolerance::default() },
         // Scripts are written for the kernel of packetdrill's common set-up; other systems have no such parameters.
-        common_settings: host.starts_with("linux"),
+        common_settings: kernel || host.starts_with("linux"),
         strict,
         strict_segments,
     };
     let host = Host { config: end.config().clone(), controls: Arc::new(move |parameters| end.control(parameters)) };
-    let outcome = py.detach(|| run(&text, &options, |network| Ok(Simulated::new(Modern::new(&host, network), network))));
+    let outcome = py.detach(|| {
+        if kernel {
+            return on_kernel(&text, &options);
+        }
+        run(&text, &options, |network| Ok(Simulated::new(Modern::new(&host, network), network)))
+    });
     Ok(ScriptOutcome { outcome, file, text })
+}
+
+/// Runs a script against the kernel, in a thread of its own: the thread enters another network namespace and gets another priority.
+#[cfg(target_os = "linux")]
+fn on_kernel(text: &str, options: &Options) -> Outcome {
+    let play = || run(text, options, ackclock_script::Kernel::new);
+    let joined = std::thread::scope(|scope| scope.spawn(play).join());
+    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Only Linux has the kernel under test.
+#[cfg(not(target_os = "linux"))]
+fn on_kernel(text: &str, options: &Options) -> Outcome {
+    run(text, options, |network| {
+        Err::<Simulated<Modern>, _>(format!("cannot run on the kernel: this system is {}, not Linux", std::env::consts::OS))
+    })
 }

@@ -78,8 +78,10 @@ pub struct Options {
     pub file: String,
     /// Definitions `NAME=VALUE` that replace words of the script.
     pub defines: Vec<crate::Define>,
-    /// Allowed error of times; `None`: that of the script, or none.
+    /// Allowed error of times; `None`: that of the script, or [`Options::usual_tolerance`].
     pub tolerance: Option<Tolerance>,
+    /// Allowed error of times of a script that does not set its own: none in virtual time, [`Tolerance::PACKETDRILL`] in real time.
+    pub usual_tolerance: Tolerance,
     /// Whether the kernel's parameters are at first those of packetdrill's common set-up, `defaults.sh`, and not the host's own.
     pub common_settings: bool,
     /// Whether a packet that no line expects is a failure.
@@ -115,7 +117,8 @@ impl Options {
         };
         let micros = number("tolerance_usecs")?.map(|micros| (micros * 1000.0) as Nanos);
         let percent = number("tolerance_percent")?;
-        let own = Tolerance { absolute: micros.unwrap_or(0), percent: percent.unwrap_or(0.0) };
+        let usual = self.usual_tolerance;
+        let own = Tolerance { absolute: micros.unwrap_or(usual.absolute), percent: percent.unwrap_or(usual.percent) };
         let non_fatal: Vec<String> = script.option("non_fatal").map_or_else(Vec::new, |text| text.split(',').map(str::to_owned).collect());
         if let Some(other) = non_fatal.iter().find(|kind| !NON_FATAL.contains(&kind.as_str())) {
             return Err((0, format!("--non_fatal={other}: packet and syscall are supported")));

@@ -32,6 +32,8 @@ class Settings:
     tolerance: str | None = None
     strict: bool = False
     strict_segments: bool = False
+    kernel: bool = False
+    """Whether the kernel of this machine is under test, in real time, instead of the host."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,15 @@ def run_scripts(
 ) -> list[Result]:
     """Run scripts on `jobs` threads, and return the results in the order of the scripts.
 
+    Scripts on the kernel run one after another, so that none delays the packets of another.
+
     Raises
     ------
     ValueError
         If a setting is not valid, or a file is not text.
     """
     results = []
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(1 if settings.kernel else jobs) as pool:
         for result in pool.map(lambda script: run_one(script, settings), scripts):
             results.append(result)
             if finished is not None:
@@ -99,5 +103,6 @@ def run_one(script: Script, settings: Settings) -> Result:
         tolerance=settings.tolerance,
         strict=settings.strict,
         strict_segments=settings.strict_segments,
+        kernel=settings.kernel,
     )
     return Result(script, outcome)

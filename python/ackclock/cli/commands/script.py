@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
@@ -19,6 +19,12 @@ def script(
         str,
         typer.Option(metavar="NAME", help="Host preset whose endpoint is under test: linux, 'linux 5.4', freebsd, …"),
     ] = "linux",
+    on: Annotated[
+        Literal["host", "kernel"],
+        typer.Option(
+            help="What is under test: the host preset in virtual time, or this machine's Linux in real time, as root."
+        ),
+    ] = "host",
     define: Annotated[
         Optional[list[str]],
         typer.Option(metavar="NAME=VALUE", help="Replace a word of the scripts by a value; repeatable."),
@@ -28,7 +34,8 @@ def script(
         typer.Option(
             metavar="TIME",
             help="Allowed error of times: '4 ms', '12.5 %' of the time since the previous event, both separated by a "
-            "comma, or packetdrill for its defaults. By default that of the script, or none.",
+            "comma, or packetdrill for its defaults. By default that of the script, or none; packetdrill with --on "
+            "kernel.",
         ),
     ] = None,
     strict: Annotated[
@@ -58,7 +65,7 @@ def script(
         from ackclock.cli.scripts import script_command
         from ackclock.scripts.running import Settings
 
-        settings = Settings(host, tuple(define or ()), tolerance, strict, strict_segments)
+        settings = Settings(host, tuple(define or ()), tolerance, strict, strict_segments, on == "kernel")
         code = script_command(
             files, settings, allow_unsupported=allow_unsupported, trace=trace, junit=junit, jobs=jobs,
             json_output=json, force=force,
