@@ -70,29 +70,29 @@ mod tests {
         Duration::from_secs_f64(millis / 1e3)
     }
 
-    fn expiry(now: f64, delay: f64) -> f64 {
+    fn expiry(now: f64, delay: f64) -> u64 {
         let at = Ticks::new(millis(4.0)).expiry(Instant::ZERO + millis(now), millis(delay));
-        (at.as_secs_f64() * 1e6).round() / 1e3
+        (at.as_secs_f64() * 1e3).round() as u64
     }
 
     #[test]
     fn timers_expire_at_the_tick_after() {
         // Linux 6.18: a timer of n ticks set in tick k expires at tick k + n + 1.
-        assert_eq!([expiry(0.0, 4.0), expiry(3.9, 4.0), expiry(4.0, 4.0), expiry(5.0, 9.1)], [8.0, 8.0, 12.0, 20.0]);
-        assert_eq!(expiry(0.0, 252.0), 256.0);
+        assert_eq!([expiry(0.0, 4.0), expiry(3.9, 4.0), expiry(4.0, 4.0), expiry(5.0, 9.1)], [8, 8, 12, 20]);
+        assert_eq!(expiry(0.0, 252.0), 256);
     }
 
     #[test]
     fn long_timers_expire_at_coarser_ticks() {
         // 64 to 511 ticks: multiples of 32 ms; from 512 on multiples of 256 ms.
-        assert_eq!([expiry(0.0, 256.0), expiry(4.0, 300.0), expiry(30.0, 1000.0)], [288.0, 320.0, 1056.0]);
-        assert_eq!([expiry(0.0, 2044.0), expiry(0.0, 2048.0)], [2048.0, 2304.0]);
+        assert_eq!([expiry(0.0, 256.0), expiry(4.0, 300.0), expiry(30.0, 1000.0)], [288, 320, 1056]);
+        assert_eq!([expiry(0.0, 2044.0), expiry(0.0, 2048.0)], [2048, 2304]);
     }
 
     #[test]
     fn delays_are_rounded_up() {
         let ticks = Ticks::new(millis(4.0));
-        assert_eq!([0.0, 4.0, 4.1, 200.0].map(|delay| (ticks.round_up(millis(delay)).as_secs_f64() * 1e3).round()), [0.0, 4.0, 8.0, 200.0]);
+        assert_eq!([0.0, 4.0, 4.1, 200.0].map(|delay| (ticks.round_up(millis(delay)).as_secs_f64() * 1e3).round() as u64), [0, 4, 8, 200]);
         assert_eq!(Ticks::default().round_up(millis(4.1)), millis(4.1));
     }
 
