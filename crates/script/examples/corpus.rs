@@ -1,7 +1,7 @@
 //! Runs scripts: `corpus [--kernel] [--quiet] FILE…`
-use std::{env, fs, sync::Arc};
 use ackclock_script::{Host, Modern, Options, Simulated, Tolerance, Verdict, run};
 use ackclock_sim::engine::EndHost;
+use std::{env, fs, sync::Arc};
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
     let (kernel, quiet) = (args.iter().any(|a| a == "--kernel"), args.iter().any(|a| a == "--quiet"));
@@ -13,7 +13,9 @@ fn main() {
         let options = Options { file: file.clone(), tolerance: Some(Tolerance::PACKETDRILL), ..Options::default() };
         let outcome = if kernel {
             #[cfg(feature = "kernel")]
-            { run(&text, &options, |network| ackclock_script::Kernel::new(network)) }
+            {
+                run(&text, &options, ackclock_script::Kernel::new)
+            }
             #[cfg(not(feature = "kernel"))]
             panic!("feature")
         } else {
@@ -23,13 +25,24 @@ fn main() {
         let area = name.split('-').next().unwrap().to_owned();
         let count = counts.entry(area).or_default();
         count.1 += 1;
-        if outcome.verdict == Verdict::Passed { count.0 += 1; } else if quiet {
-            println!("{name}:{}: {} {}", outcome.verdict.line(), outcome.verdict.word(), outcome.verdict.reason().lines().next().unwrap_or(""));
+        if outcome.verdict == Verdict::Passed {
+            count.0 += 1;
+        } else if quiet {
+            println!(
+                "{name}:{}: {} {}",
+                outcome.verdict.line(),
+                outcome.verdict.word(),
+                outcome.verdict.reason().lines().next().unwrap_or("")
+            );
         } else {
             println!("{}", outcome.describe(name, &text));
         }
     }
     let (mut p, mut n) = (0, 0);
-    for (area, (passed, of)) in counts { println!("{area:12} {passed}/{of}"); p += passed; n += of; }
+    for (area, (passed, of)) in counts {
+        println!("{area:12} {passed}/{of}");
+        p += passed;
+        n += of;
+    }
     println!("{:12} {p}/{n}", "all");
 }
