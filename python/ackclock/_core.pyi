@@ -457,7 +457,7 @@ def run_script(
     file: str,
     host: str,
     *,
-    defines: Sequence[str] = (),
+    defines: Sequence[str] = ...,
     tolerance: str | None = None,
     strict: bool = False,
     strict_segments: bool = False,
