@@ -65,17 +65,30 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2 step 3: segments were delivered, in ascending order; detects reordering, whose extent is counted in segments of `smss`
-    /// bytes.
-    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], smss: u64) {
+    /// RFC 8985 §6.2 step 3: an ACK of all data below `una` has delivered segments, in ascending order; detects reordering, whose extent is
+    /// counted in segments of `smss` bytes.
+    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64) {
+        let mut lowest = None;
         for segment in delivered {
             if segment.end > self.fack {
+                // The cumulative ACK does not widen the extent; SACK blocks do.
+                if segment.end <= una {
+                    self.widen(lowest.take(), smss);
+                }
                 self.fack = segment.end;
             } else if segment.end < self.fack && !segment.retransmitted {
                 self.reordering_seen += 1;
-                let extent = (self.fack - segment.start).div_ceil(smss) as u32;
-                self.extent = self.extent.max(extent.min(MAX_EXTENT));
+                lowest = lowest.or(Some(segment.start));
             }
+        }
+        self.widen(lowest, smss);
+    }
+
+    /// The segment that begins at `lowest` has arrived out of order.
+    fn widen(&mut self, lowest: Option<u64>, smss: u64) {
+        if let Some(lowest) = lowest {
+            let extent = self.fack.saturating_sub(lowest).div_ceil(smss) as u32;
+            self.extent = self.extent.max(extent.min(MAX_EXTENT));
         }
     }
 

@@ -17,6 +17,9 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
+/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18).
+const RENEGING_MIN: Duration = Duration::from_millis(10);
+
 /// The changes that an ACK causes.
 struct Change {
     /// Bytes newly acknowledged cumulatively.
@@ -165,7 +168,7 @@ impl Sender {
             self.rtt.measure_at(sample, (self.window.una(), self.window.nxt()));
             self.tlp.measure();
         }
-        if change.acked > 0 {
+        if if self.settings.backoff_until_measured { sample.is_some() } else { change.acked > 0 } {
             self.rtt.end_backoff();
         }
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
@@ -177,7 +180,7 @@ impl Sender {
             return;
         }
         let min_rtt = self.rtt.min();
-        self.rack.detect_reordering(delivered, self.governor.smss());
+        self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.governor.has_whole_segments() { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
@@ -266,8 +269,10 @@ impl Sender {
             return;
         }
         if change.acked > 0 {
-            // RFC 6298 §5.3.
-            self.timers.start_rto(now, self.rtt.timeout());
+            // RFC 6298 §5.3. A receiver that may have discarded SACKed data has half a round trip to acknowledge it.
+            let half = || (self.rtt.srtt().unwrap_or(Duration::ZERO) * 0.5).max(RENEGING_MIN);
+            let timeout = if self.board.is_reneged() { half() } else { self.rtt.timeout() };
+            self.timers.start_rto(now, timeout);
         }
         if change.delivered > 0 {
             self.schedule_probe(now);

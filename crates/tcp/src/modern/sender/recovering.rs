@@ -47,10 +47,12 @@ impl Sender {
                 marked |= self.board.mark_first_lost();
             }
         }
+        // Measured with Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery.
+        let again = self.settings.recover_again && self.repair.phase() == Phase::Timeout && self.board.has_lost_again();
         self.notify_losses(now);
         // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
         let unrepaired = if self.settings.recover_again { self.board.lost_segments() > 0 } else { self.board.next_lost().is_some() };
-        if self.repair.is_open() && unrepaired {
+        if self.repair.is_open() && unrepaired || again {
             self.enter_recovery(now, outstanding);
         }
         marked
@@ -68,7 +70,8 @@ impl Sender {
         let window = self.governor.cwnd();
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
-        if reduction.is_none() && !self.marks.has_answered(self.window.una()) {
+        let again = self.repair.phase() == Phase::Timeout;
+        if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
@@ -240,7 +243,10 @@ impl Sender {
         let again = self.repair.has_timed_out_at(self.window.una());
         let was_open = self.repair.is_open();
         let method = self.repair.method();
-        if method == Recovery::Rack {
+        if self.board.is_reneged() {
+            self.board.forget_sacks();
+            self.board.mark_all_lost();
+        } else if method == Recovery::Rack {
             let conditions = Conditions { recovering: true, ..self.conditions() };
             self.rack.mark_on_timeout(now, &mut self.board, &conditions);
         } else {
@@ -256,8 +262,8 @@ impl Sender {
         }
         self.undo.end_frto();
         self.start_over(now);
-        // RFC 5682 §3.1 step 1: not if the timer expires in recovery.
-        if was_open && self.settings.frto && method != Recovery::NewReno {
+        // RFC 5682 §3.1 step 1: not if the timer expires in recovery. Linux also checks the next timeouts of the same segment.
+        if (was_open || again && self.settings.frto_at_once) && self.settings.frto && method != Recovery::NewReno {
             self.undo.begin_frto(self.window.nxt());
         }
     }
