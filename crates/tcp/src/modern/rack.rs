@@ -32,6 +32,8 @@ pub(super) struct Rack {
     newest: Option<(Instant, u64)>,
     /// Round-trip time of that segment.
     rtt: Duration,
+    /// Whether a round-trip time was measured, or the timer has expired, since the last detection.
+    has_news: bool,
     /// Highest end of a delivered segment.
     fack: u64,
     /// Number of segments that have arrived out of order.
@@ -54,6 +56,7 @@ impl Default for Rack {
         Self {
             newest: None,
             rtt: Duration::ZERO,
+            has_news: false,
             fack: 0,
             reordering_seen: 0,
             extent: DUP_THRESH,
@@ -99,8 +102,20 @@ impl Rack {
         if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
-        self.rtt = rtt;
+        (self.rtt, self.has_news) = (rtt, true);
         self.newest = self.newest.max(Some((segment.sent_at(), segment.end)));
+    }
+
+    /// The timer has expired: the next detection has news.
+    pub(super) fn expire(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Whether a detection has news that the last one did not have; `keep`: the next one has them too.
+    pub(super) fn take_news(&mut self, keep: bool) -> bool {
+        let news = self.has_news;
+        self.has_news &= keep;
+        news
     }
 
     /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once per round trip.

@@ -22,7 +22,11 @@ impl Sender {
     /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.
     /// Returns whether a segment was marked.
     pub(super) fn detect_losses(&mut self, now: Instant, outstanding: u64) -> bool {
+        // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
+        let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
+            // Measured with Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are.
+            Recovery::Rack if !self.rack.take_news(keep) && self.settings.rtt_of_sacked => false,
             Recovery::Rack => {
                 let conditions = self.conditions();
                 let (marked, again) = self.rack.detect(now, &mut self.board, &conditions);
@@ -75,7 +79,7 @@ impl Sender {
             self.reduce(now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
-        self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
+        self.begin_undo();
         self.tlp.reset();
         self.timers.clear(Timer::Probe);
         let unit = self.governor.unit();
@@ -96,6 +100,13 @@ impl Sender {
             // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
             self.repair.force(Force::Lost);
         }
+    }
+
+    /// Starts to collect the evidence that the recovery is spurious.
+    fn begin_undo(&mut self) {
+        let again = self.settings.recover_again;
+        let (copies, marker) = if again { (self.board.copied_segments(), self.window.una()) } else { (0, 0) };
+        self.undo.begin_with(copies, marker);
     }
 
     /// Notifies the control of each segment newly marked as lost.
@@ -185,9 +196,10 @@ impl Sender {
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data.
-    pub(super) fn handle_mark(&mut self, now: Instant) {
-        if !self.repair.is_open() || !self.marks.is_news(self.window.una()) {
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data. `again`: the ACK has ended a recovery, after which Linux
+    /// takes the mark as a new one.
+    pub(super) fn handle_mark(&mut self, now: Instant, again: bool) {
+        if !self.repair.is_open() || !again && !self.marks.is_news(self.window.una()) {
             return;
         }
         let window = self.governor.cwnd();
@@ -258,7 +270,7 @@ impl Sender {
             self.governor.deflate_to(f64::from(self.board.pipe_segments() + 1));
         } else if !again {
             self.reduce(now, Cause::Timeout);
-            self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
+            self.begin_undo();
         }
         self.undo.end_frto();
         self.start_over(now);
