@@ -143,6 +143,8 @@ fn modern(table: &Record) -> ModernHost {
         reordering_margin: table.time("reordering_margin"),
         rtt_of_sacked: table.flag("rtt_of_sacked"),
         lost_syns_tolerated: table.integer("lost_syns_tolerated").unwrap_or(0) as u32,
+        syn_linear_timeouts: table.integer("syn_linear_timeouts").unwrap_or(0) as u32,
+        backoff_until_measured: table.flag("backoff_until_measured"),
         ..ModernHost::default()
     }
 }

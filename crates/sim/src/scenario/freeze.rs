@@ -199,6 +199,8 @@ fn put_modern(table: &mut Map<String, Json>, host: &ModernHost, recovery: &str) 
         "reordering_margin": write_time(host.reordering_margin),
         "rtt_of_sacked": host.rtt_of_sacked,
         "lost_syns_tolerated": host.lost_syns_tolerated,
+        "syn_linear_timeouts": host.syn_linear_timeouts,
+        "backoff_until_measured": host.backoff_until_measured,
     });
     if let Json::Object(modern) = &mut modern {
         if let ReceiveBuffer::Memory { first_window, .. } = host.buffer {

@@ -33,7 +33,7 @@ fn changes(name: &str) -> Vec<Vec<[String; 3]>> {
 }
 
 /// Settings of `modern` that only the presets of Linux change; the other presets keep the profile's value.
-const LINUX_ONLY: [&str; 20] = [
+const LINUX_ONLY: [&str; 22] = [
     "whole_segments",
     "growth",
     "timer_tick",
@@ -51,6 +51,8 @@ const LINUX_ONLY: [&str; 20] = [
     "rto_per_round",
     "rtt_of_sacked",
     "lost_syns_tolerated",
+    "syn_linear_timeouts",
+    "backoff_until_measured",
     "receive_buffer_unit",
     "acks",
     "fin",

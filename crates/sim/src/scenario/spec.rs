@@ -426,6 +426,20 @@ static MODERN: &[Key] = &[
         Fallback::Integer(0),
         "Number of lost SYNs that leave the initial window as it is (RFC 6928 §2: 0).",
     ),
+    key(
+        "syn_linear_timeouts",
+        Kind::Integer(0, 100),
+        Fallback::Integer(0),
+        "Number of SYNs whose timeout does not double the next one (Linux tcp_syn_linear_timeouts). 0: every timeout doubles the next (RFC \
+         6298 §5.5).",
+    ),
+    key(
+        "backoff_until_measured",
+        Kind::Bool,
+        Fallback::Bool(false),
+        "Whether a doubled timeout stays until a round-trip time is measured (RFC 6298 §5). Otherwise any new data acknowledged ends the \
+         backoff.",
+    ),
 ];
 
 static FLOW: &[Key] = &[

@@ -197,6 +197,10 @@ pub struct Config {
     pub probe_margins: ProbeMargins,
     /// Number of SYNs that may be lost before the initial window becomes the loss window (RFC 6928 §2: none).
     pub lost_syns_tolerated: u32,
+    /// Number of SYNs whose timeout does not double the next one (Linux: `tcp_syn_linear_timeouts`). A SYN-ACK's timeout always does.
+    pub syn_linear_timeouts: u32,
+    /// Whether the doubled timeout stays until a round-trip time is measured (RFC 6298 §5, note). Otherwise any progress ends the backoff.
+    pub backoff_until_measured: bool,
     /// Initial sequence number.
     pub initial_sequence: u32,
     /// Value of the timestamp clock at the start of the run.
@@ -251,6 +255,8 @@ impl Default for Config {
             reordering_margin: Duration::ZERO,
             probe_margins: ProbeMargins { several: Duration::ZERO, single: millis(40) },
             lost_syns_tolerated: 0,
+            syn_linear_timeouts: 0,
+            backoff_until_measured: false,
             initial_sequence: 0,
             initial_timestamp: 0,
         }

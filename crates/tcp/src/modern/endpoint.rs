@@ -440,8 +440,7 @@ impl Endpoint {
 
     /// Handles expired timers. [`Endpoint::poll_transmit`] then returns the segments to send.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.handshake.handle_timeout(now) {
-            // RFC 6298 §5.5.
+        if self.handshake.handle_timeout(now) && self.handshake.backs_off() {
             self.sender.back_off();
         }
         self.receiver.handle_timeout(now, self.sender.rtt());

@@ -65,6 +65,8 @@ pub(super) struct Handshake {
     sent_at: Instant,
     deadline: Option<Instant>,
     ticks: Ticks,
+    /// Number of SYNs whose timeout does not double the next one.
+    linear_timeouts: u32,
 }
 
 impl Handshake {
@@ -90,6 +92,7 @@ impl Handshake {
             sent_at: Instant::ZERO,
             deadline: None,
             ticks: Ticks::new(config.timer_tick),
+            linear_timeouts: config.syn_linear_timeouts,
         }
     }
 
@@ -160,6 +163,11 @@ impl Handshake {
         let expired = self.deadline.take_if(|deadline| *deadline <= now).is_some();
         self.due |= expired;
         expired
+    }
+
+    /// Whether the timeout that has expired doubles the next one (RFC 6298 §5.5).
+    pub(super) fn backs_off(&self) -> bool {
+        self.stage != Stage::SynSent || self.sent > self.linear_timeouts
     }
 
     /// A segment that echoes `echo` has acknowledged the SYN; returns the round-trip time, if it can be measured (RFC 6298 §3).

@@ -32,6 +32,8 @@ pub(super) struct Rack {
     newest: Option<(Instant, u64)>,
     /// Round-trip time of that segment.
     rtt: Duration,
+    /// Whether a round-trip time was measured, or the timer has expired, since the last detection.
+    has_news: bool,
     /// Highest end of a delivered segment.
     fack: u64,
     /// Number of segments that have arrived out of order.
@@ -54,6 +56,7 @@ impl Default for Rack {
         Self {
             newest: None,
             rtt: Duration::ZERO,
+            has_news: false,
             fack: 0,
             reordering_seen: 0,
             extent: DUP_THRESH,
@@ -65,17 +68,30 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2 step 3: segments were delivered, in ascending order; detects reordering, whose extent is counted in segments of `smss`
-    /// bytes.
-    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], smss: u64) {
+    /// RFC 8985 §6.2 step 3: an ACK of all data below `una` has delivered segments, in ascending order; detects reordering, whose extent is
+    /// counted in segments of `smss` bytes.
+    pub(super) fn detect_reordering(&mut self, delivered: &[SentSegment], una: u64, smss: u64) {
+        let mut lowest = None;
         for segment in delivered {
             if segment.end > self.fack {
+                // The cumulative ACK does not widen the extent; SACK blocks do.
+                if segment.end <= una {
+                    self.widen(lowest.take(), smss);
+                }
                 self.fack = segment.end;
             } else if segment.end < self.fack && !segment.retransmitted {
                 self.reordering_seen += 1;
-                let extent = (self.fack - segment.start).div_ceil(smss) as u32;
-                self.extent = self.extent.max(extent.min(MAX_EXTENT));
+                lowest = lowest.or(Some(segment.start));
             }
+        }
+        self.widen(lowest, smss);
+    }
+
+    /// The segment that begins at `lowest` has arrived out of order.
+    fn widen(&mut self, lowest: Option<u64>, smss: u64) {
+        if let Some(lowest) = lowest {
+            let extent = self.fack.saturating_sub(lowest).div_ceil(smss) as u32;
+            self.extent = self.extent.max(extent.min(MAX_EXTENT));
         }
     }
 
@@ -86,8 +102,20 @@ impl Rack {
         if segment.retransmitted && (original || min_rtt.is_some_and(|min| rtt < min)) {
             return;
         }
-        self.rtt = rtt;
+        (self.rtt, self.has_news) = (rtt, true);
         self.newest = self.newest.max(Some((segment.sent_at(), segment.end)));
+    }
+
+    /// The timer has expired: the next detection has news.
+    pub(super) fn expire(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Whether a detection has news that the last one did not have; `keep`: the next one has them too.
+    pub(super) fn take_news(&mut self, keep: bool) -> bool {
+        let news = self.has_news;
+        self.has_news &= keep;
+        news
     }
 
     /// RFC 8985 §6.2 step 4, first part: a D-SACK widens the reordering window, once per round trip.

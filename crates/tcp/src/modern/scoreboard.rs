@@ -392,6 +392,25 @@ impl Scoreboard {
         true
     }
 
+    /// Whether a retransmission is among the segments marked as lost and not yet reported.
+    pub(super) fn has_lost_again(&self) -> bool {
+        self.unreported.iter().any(|segment| segment.retransmitted)
+    }
+
+    /// Whether the receiver has discarded data that it had SACKed, because it is not acknowledged (RFC 2018 §8).
+    pub(super) fn is_reneged(&self) -> bool {
+        self.segments.front().is_some_and(|segment| segment.sacked)
+    }
+
+    /// Forgets what was SACKed (RFC 2018 §8).
+    pub(super) fn forget_sacks(&mut self) {
+        for segment in &mut self.segments {
+            segment.sacked = false;
+        }
+        self.sacked = RangeSet::default();
+        (self.sacked_bytes, self.sacked_segments, self.lost_below) = (0, 0, 0);
+    }
+
     /// Removes and returns the next segment marked as lost and not yet reported.
     pub(super) fn next_unreported(&mut self) -> Option<SentSegment> {
         self.unreported.pop_front()

@@ -108,11 +108,12 @@ impl SendWindow {
     }
 
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
-    pub(super) fn next_new(&self, stream: &Stream, smss: u64) -> Option<Range> {
+    /// `fill`: any is, because it continues a packet.
+    pub(super) fn next_new(&self, stream: &Stream, smss: u64, fill: bool) -> Option<Range> {
         let end = self.reach(stream, smss);
         let length = end - self.nxt;
         // RFC 9293 §3.8.6.2.1, without the Nagle algorithm: a full segment, the end of the data, or half of the largest window.
-        let worthy = length >= smss || end == stream.end() || 2 * length >= self.largest;
+        let worthy = fill || length >= smss || end == stream.end() || 2 * length >= self.largest;
         (length > 0 && worthy).then_some((self.nxt, end))
     }
 }

@@ -54,6 +54,8 @@ pub(super) struct Undo {
     recovery_point: u64,
     /// The timestamp of the first retransmission (RFC 3522 step 1).
     retransmit_ts: Option<u32>,
+    /// D-SACKs count if they end above this position.
+    marker: u64,
     /// Retransmissions that no D-SACK has reported as duplicates.
     unreported: u32,
     /// Number of retransmissions in this recovery.
@@ -69,10 +71,10 @@ impl Undo {
     }
 
     /// Resets the evidence at the start of a recovery with `copies` outstanding retransmissions of an earlier one, which may also prove
-    /// unnecessary.
-    pub(super) fn begin_with(&mut self, copies: u32) {
+    /// unnecessary. D-SACKs of data below `marker` do not count.
+    pub(super) fn begin_with(&mut self, copies: u32, marker: u64) {
         let retransmit_ts = self.retransmit_ts.filter(|_| copies > 0);
-        *self = Self { retransmit_ts, unreported: copies, count: copies, ..Self::default() };
+        *self = Self { marker, retransmit_ts, unreported: copies, count: copies, ..Self::default() };
     }
 
     /// The loss is certain, so that no later evidence counts. Either a queue has notified the sender of the drop, or the lost segment had
@@ -112,8 +114,11 @@ impl Undo {
         echo.wrapping_sub(retransmit_ts).cast_signed() < 0
     }
 
-    /// RFC 3708 §2: counts a D-SACK; returns whether D-SACKs have reported every retransmission as a duplicate.
-    pub(super) fn is_dsack_spurious(&mut self) -> bool {
+    /// RFC 3708 §2: counts a D-SACK of data below `end`; returns whether D-SACKs have reported every retransmission as a duplicate.
+    pub(super) fn is_dsack_spurious(&mut self, end: u64) -> bool {
+        if end <= self.marker {
+            return false;
+        }
         self.unreported = self.unreported.saturating_sub(1);
         self.count > 0 && self.unreported == 0
     }
@@ -176,9 +181,12 @@ mod tests {
         let mut undo = Undo::default();
         undo.retransmit(1);
         undo.retransmit(1);
-        assert!(!undo.is_dsack_spurious());
-        assert!(undo.is_dsack_spurious());
+        assert!(!undo.is_dsack_spurious(9));
+        assert!(undo.is_dsack_spurious(9));
         undo.begin();
-        assert!(!undo.is_dsack_spurious(), "no retransmission");
+        assert!(!undo.is_dsack_spurious(9), "no retransmission");
+        undo.begin_with(1, 9);
+        assert!(!undo.is_dsack_spurious(9), "an earlier retransmission");
+        assert!(undo.is_dsack_spurious(10));
     }
 }

@@ -17,6 +17,9 @@ use super::super::tlp::ProbeAck;
 use super::super::undo::{Evidence, Verdict};
 use super::Sender;
 
+/// Shortest time that a receiver has to acknowledge SACKed data at the front of the window (measured with Linux 6.18).
+const RENEGING_MIN: Duration = Duration::from_millis(10);
+
 /// The changes that an ACK causes.
 struct Change {
     /// Bytes newly acknowledged cumulatively.
@@ -74,7 +77,8 @@ impl Sender {
         self.recover_without_sack(now, change.acked, change.duplicate);
         let lost = self.detect_losses(now, change.outstanding);
         if ack.ece && self.marks.is_agreed() {
-            self.handle_mark(now);
+            let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
+            self.handle_mark(now, ended && self.settings.gradual_marks);
         }
         self.notify_control(now, ack, &change, (before, delivered.len()));
         let arrived = if self.governor.has_whole_segments() { delivered.len() as u64 + change.repeated } else { change.delivered };
@@ -158,6 +162,7 @@ impl Sender {
         // A duplicate causes an ACK with a D-SACK, but its timestamp is not echoed (RFC 7323 §4.3): the echo is as old as the original.
         let echoed = || ack.echo.filter(|_| change.acked > 0 && change.dsack.is_none());
         let sample = first.or_else(|| paws::since(now, echoed()?, self.settings.initial_timestamp));
+        let least = self.rtt.min();
         if let Some(last) = change.rtt.filter(|_| self.settings.rtt_of_sacked) {
             self.rtt.note_min(last);
         }
@@ -165,7 +170,7 @@ impl Sender {
             self.rtt.measure_at(sample, (self.window.una(), self.window.nxt()));
             self.tlp.measure();
         }
-        if change.acked > 0 {
+        if if self.settings.backoff_until_measured { sample.is_some() } else { change.acked > 0 } {
             self.rtt.end_backoff();
         }
         if let Some(newest) = delivered.iter().max_by_key(|it| (it.snapshot.delivered, it.sent_at(), it.end)) {
@@ -176,8 +181,9 @@ impl Sender {
         if self.repair.method() != Recovery::Rack {
             return;
         }
-        let min_rtt = self.rtt.min();
-        self.rack.detect_reordering(delivered, self.governor.smss());
+        // Measured with Linux 6.18: the minimum before the ACK decides whether it can belong to the retransmission.
+        let min_rtt = if self.settings.rtt_of_sacked { least } else { self.rtt.min() };
+        self.rack.detect_reordering(delivered, self.window.una(), self.governor.smss());
         // Linux processes SACK blocks before the cumulative ACK, so that the latter's segments determine the round-trip time.
         let covered = if self.governor.has_whole_segments() { delivered.partition_point(|it| it.end <= ack.number) } else { 0 };
         for segment in delivered[covered..].iter().chain(&delivered[..covered]) {
@@ -193,7 +199,7 @@ impl Sender {
     /// Undoes a recovery that the ACK shows as spurious.
     fn check_spurious(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, delivered: &[SentSegment]) {
         if self.repair.is_open() {
-            if self.settings.late_undo && self.settings.undo && change.dsack.is_some() && self.undo.is_dsack_spurious() {
+            if self.settings.late_undo && self.settings.undo && change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1)) {
                 self.restore(now);
             }
             return;
@@ -209,7 +215,7 @@ impl Sender {
             at_once: self.settings.frto_at_once,
         };
         let verdict = self.undo.judge(&evidence);
-        let dsack = change.dsack.is_some() && self.undo.is_dsack_spurious();
+        let dsack = change.dsack.is_some_and(|block| self.undo.is_dsack_spurious(block.1));
         let eifel = advances && self.undo.is_eifel_spurious(ack.echo);
         if verdict == Verdict::Spurious || self.settings.undo && (dsack || eifel) {
             self.restore(now);
@@ -266,8 +272,10 @@ impl Sender {
             return;
         }
         if change.acked > 0 {
-            // RFC 6298 §5.3.
-            self.timers.start_rto(now, self.rtt.timeout());
+            // RFC 6298 §5.3. A receiver that may have discarded SACKed data has half a round trip to acknowledge it.
+            let half = || (self.rtt.srtt().unwrap_or(Duration::ZERO) * 0.5).max(RENEGING_MIN);
+            let timeout = if self.board.is_reneged() { half() } else { self.rtt.timeout() };
+            self.timers.start_rto(now, timeout);
         }
         if change.delivered > 0 {
             self.schedule_probe(now);

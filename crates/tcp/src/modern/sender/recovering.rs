@@ -22,7 +22,11 @@ impl Sender {
     /// Marks lost segments, and begins fast recovery if there are any. `outstanding`: bytes that were not SACKed before the current ACK.
     /// Returns whether a segment was marked.
     pub(super) fn detect_losses(&mut self, now: Instant, outstanding: u64) -> bool {
+        // Without a sign of loss, Linux leaves the news of an ACK to the next detection.
+        let keep = self.repair.is_open() && self.board.sacked_bytes() == 0;
         let mut marked = match self.repair.method() {
+            // Measured with Linux 6.18: an ACK that may belong to the original of a retransmission leaves losses and timer as they are.
+            Recovery::Rack if !self.rack.take_news(keep) && self.settings.rtt_of_sacked => false,
             Recovery::Rack => {
                 let conditions = self.conditions();
                 let (marked, again) = self.rack.detect(now, &mut self.board, &conditions);
@@ -47,10 +51,12 @@ impl Sender {
                 marked |= self.board.mark_first_lost();
             }
         }
+        // Measured with Linux 6.18: the loss of a retransmission ends the recovery from a timeout and begins fast recovery.
+        let again = self.settings.recover_again && self.repair.phase() == Phase::Timeout && self.board.has_lost_again();
         self.notify_losses(now);
         // A loss detected in the last recovery and not yet retransmitted, or not yet repaired, begins another recovery.
         let unrepaired = if self.settings.recover_again { self.board.lost_segments() > 0 } else { self.board.next_lost().is_some() };
-        if self.repair.is_open() && unrepaired {
+        if self.repair.is_open() && unrepaired || again {
             self.enter_recovery(now, outstanding);
         }
         marked
@@ -68,11 +74,12 @@ impl Sender {
         let window = self.governor.cwnd();
         let reduction = self.repair.take_reduction();
         // RFC 3168 §6.1.2: one reduction per window of data, by a mark or a loss.
-        if reduction.is_none() && !self.marks.has_answered(self.window.una()) {
+        let again = self.repair.phase() == Phase::Timeout;
+        if again || reduction.is_none() && !self.marks.has_answered(self.window.una()) {
             self.reduce(now, Cause::DupAck);
         }
         self.repair.begin_fast(self.window.una(), self.window.nxt());
-        self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
+        self.begin_undo();
         self.tlp.reset();
         self.timers.clear(Timer::Probe);
         let unit = self.governor.unit();
@@ -93,6 +100,13 @@ impl Sender {
             // RFC 6675 §5 step 4.3: the first retransmission leaves before the pipe has drained.
             self.repair.force(Force::Lost);
         }
+    }
+
+    /// Starts to collect the evidence that the recovery is spurious.
+    fn begin_undo(&mut self) {
+        let again = self.settings.recover_again;
+        let (copies, marker) = if again { (self.board.copied_segments(), self.window.una()) } else { (0, 0) };
+        self.undo.begin_with(copies, marker);
     }
 
     /// Notifies the control of each segment newly marked as lost.
@@ -182,9 +196,10 @@ impl Sender {
         }
     }
 
-    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data.
-    pub(super) fn handle_mark(&mut self, now: Instant) {
-        if !self.repair.is_open() || !self.marks.is_news(self.window.una()) {
+    /// An ACK echoes a mark: RFC 3168 §6.1.2, at most one reduction per window of data. `again`: the ACK has ended a recovery, after which Linux
+    /// takes the mark as a new one.
+    pub(super) fn handle_mark(&mut self, now: Instant, again: bool) {
+        if !self.repair.is_open() || !again && !self.marks.is_news(self.window.una()) {
             return;
         }
         let window = self.governor.cwnd();
@@ -240,7 +255,10 @@ impl Sender {
         let again = self.repair.has_timed_out_at(self.window.una());
         let was_open = self.repair.is_open();
         let method = self.repair.method();
-        if method == Recovery::Rack {
+        if self.board.is_reneged() {
+            self.board.forget_sacks();
+            self.board.mark_all_lost();
+        } else if method == Recovery::Rack {
             let conditions = Conditions { recovering: true, ..self.conditions() };
             self.rack.mark_on_timeout(now, &mut self.board, &conditions);
         } else {
@@ -252,12 +270,12 @@ impl Sender {
             self.governor.deflate_to(f64::from(self.board.pipe_segments() + 1));
         } else if !again {
             self.reduce(now, Cause::Timeout);
-            self.undo.begin_with(if self.settings.recover_again { self.board.copied_segments() } else { 0 });
+            self.begin_undo();
         }
         self.undo.end_frto();
         self.start_over(now);
-        // RFC 5682 §3.1 step 1: not if the timer expires in recovery.
-        if was_open && self.settings.frto && method != Recovery::NewReno {
+        // RFC 5682 §3.1 step 1: not if the timer expires in recovery. Linux also checks the next timeouts of the same segment.
+        if (was_open || again && self.settings.frto_at_once) && self.settings.frto && method != Recovery::NewReno {
             self.undo.begin_frto(self.window.nxt());
         }
     }

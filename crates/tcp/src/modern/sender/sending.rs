@@ -154,7 +154,8 @@ impl Sender {
 
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self) -> Option<Range> {
-        let range = self.window.next_new(&self.stream, self.governor.smss())?;
+        let continues = self.blocks.as_ref().is_some_and(|blocks| !blocks.is_complete());
+        let range = self.window.next_new(&self.stream, self.governor.smss(), continues)?;
         let (start, end) = range;
         let waits = self.nagle && self.small > self.window.una() && end - start < self.governor.smss() && end <= self.stream.written();
         (!waits).then_some(range)

@@ -24,6 +24,7 @@ impl Sender {
         self.governor.handle_timeout(now);
         if self.timers.expires(Timer::Reorder, now) {
             let was_open = self.repair.is_open();
+            self.rack.expire();
             self.detect_losses(now, self.board.unsacked());
             if was_open && !self.repair.is_open() && self.governor.has_whole_segments() {
                 // Linux counts one delivered segment at the start of a recovery that a timer begins.

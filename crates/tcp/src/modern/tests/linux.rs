@@ -212,6 +212,100 @@ fn a_small_segment_waits_for_another() {
 }
 
 #[test]
+fn the_first_timeouts_of_a_syn_are_equal() {
+    let mut script = Script::new(&Config { syn_linear_timeouts: 4, ..plain() }, true);
+    script.play(
+        "0 > syn
+         1000 > syn
+         2000 > syn
+         3000 > syn
+         4000 > syn
+         5000 > syn
+         7000 > syn",
+    );
+}
+
+#[test]
+fn the_timeout_stays_doubled_until_a_segment_sent_once_is_acknowledged() {
+    let config = Config { tlp: false, backoff_until_measured: true, ..linux() };
+    let mut script = Script::established(&config);
+    script.play(
+        "0 write 1000
+         0 > data 1:1001
+         320 > data 1:1001
+         400 < ack 1001",
+    );
+    assert_eq!(script.info().backoff, 1);
+    script.play(
+        "400 write 1000
+         400 > data 1001:2001
+         500 < ack 2001",
+    );
+    assert_eq!(script.info().backoff, 0);
+}
+
+#[test]
+fn a_receiver_that_discards_sacked_data_receives_everything_again() {
+    let mut script = Script::established(&linux());
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         100 < ack 1 sack 1001:3001
+         101 < ack 1001
+         156 > data 1001:2001",
+    );
+    // Linux 6.18: 47 to 63 ms after the ACK; nine segments are lost and none SACKed.
+    let info = script.info();
+    assert_eq!((info.ca_state, info.lost, info.sacked, info.retrans), (CaState::Loss, 9, 0, 1));
+}
+
+#[test]
+fn the_ack_of_a_segment_retransmitted_twice_releases_new_data() {
+    let mut script = Script::established(&Config { tlp: false, ..linux() });
+    script.play(
+        "0 write 20000
+         0 > data 1:10001
+         320 > data 1:1001
+         928 > data 1:1001
+         1060 < ack 1001
+         1060 > data 10001:12001",
+    );
+    assert_eq!(script.info().ca_state, CaState::Loss);
+}
+
+#[test]
+fn the_loss_of_a_retransmission_after_a_timeout_begins_recovery() {
+    let mut script = Script::established(&Config { tlp: false, ..linux() });
+    script.play(
+        "0 write 10000
+         0 > data 1:10001
+         320 > data 1:1001
+         420 < ack 1001
+         420 > data 1001:3001
+         422 < ack 2001
+         422 > data 3001:5001
+         600 < ack 2001 sack 4001:5001
+         600 > data 2001:3001",
+    );
+    // Linux 6.18: another reduction, and one segment by PRR.
+    assert_eq!(marks(&script), (1, Some(2), 7, 1, CaState::Recovery));
+}
+
+#[test]
+fn a_part_of_a_segment_fills_the_window_of_the_peer() {
+    let offload = Some(Offload { min_segments: 2, window_divisor: 3 });
+    let mut script = Script::established(&Config { offload, ..linux() });
+    script.play(
+        "0 write 2000
+         0 > data 1:2001
+         100 < ack 2001 win 40
+         100 write 8000
+         100 > data 2001:7001
+         100 > data 7001:7121",
+    );
+}
+
+#[test]
 fn one_lost_syn_leaves_the_initial_window() {
     for (tolerated, cwnd) in [(1, 10), (0, 1)] {
         let mut script = Script::new(&Config { lost_syns_tolerated: tolerated, ..plain() }, true);
