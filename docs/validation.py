@@ -9,6 +9,7 @@ a row for each flow of each repetition. The page explains how they were made.
 from __future__ import annotations
 
 import csv
+import math
 import re
 import statistics
 import sys
@@ -158,7 +159,7 @@ class Comparison:
         """Return the half-width of a 95 % interval for the difference of the means, if the simulation is a sample."""
         if not self.reference.sampled:
             return 0.0
-        return 1.96 * statistics.stdev(self.simulated) * (1 / len(self.kernel) + 1 / len(self.simulated)) ** 0.5
+        return 1.96 * statistics.stdev(self.simulated) * math.sqrt(1 / len(self.kernel) + 1 / len(self.simulated))
 
     @property
     def within(self) -> bool:
