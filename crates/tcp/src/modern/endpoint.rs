@@ -6,6 +6,8 @@
 //! ## References
 //! RFC 9293 §3.5, §3.6, §3.10; RFC 7323 §5 (PAWS); RFC 5961 §3 and §4 (resets and SYNs in an established connection).
 
+use std::mem;
+
 use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::Ecn;
 use ackclock_core::units::{Duration, Instant, Segments};
@@ -54,6 +56,8 @@ pub struct Endpoint {
     initial_timestamp: u32,
     /// Whether the peer's FIN had arrived before this end sent its own.
     answers_fin: bool,
+    /// Whether the ACK of the SYN-ACK is due, and leaves before the application writes.
+    answers_syn: bool,
 }
 
 impl Endpoint {
@@ -76,6 +80,7 @@ impl Endpoint {
             receiver: Receiver::new(config),
             clock: PeerClock::default(),
             answers_fin: false,
+            answers_syn: false,
         }
     }
 
@@ -300,6 +305,7 @@ impl Endpoint {
         if acknowledges {
             self.establish(now, segment);
             self.receiver.demand_ack();
+            self.answers_syn = self.answers_before_application();
         } else {
             // Both ends open the connection at the same time.
             (self.handshake.stage, self.handshake.due) = (Stage::SynReceived, true);
@@ -475,6 +481,9 @@ impl Endpoint {
             Stage::SynSent | Stage::SynReceived if self.handshake.due => return Some(self.syn(now)),
             Stage::Listen | Stage::Reset | Stage::SynSent => return None,
             Stage::SynReceived | Stage::Established => {}
+        }
+        if mem::take(&mut self.answers_syn) {
+            return Some(self.pure_ack(now));
         }
         // SACK blocks travel in a pure ACK, so that data segments have one size.
         if self.receiver.owes_ack() && self.handshake.agreed.sack && self.receiver.has_sack_blocks() {

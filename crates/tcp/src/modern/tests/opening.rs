@@ -1,6 +1,8 @@
 //! Opening and closing, the peer's window, delayed ACKs.
 
-use super::super::config::{Config, ReceiveBuffer, Recovery};
+use ackclock_core::units::Duration;
+
+use super::super::config::{AckRules, AdaptiveAcks, Config, ReceiveBuffer, Recovery};
 use super::script::{Script, plain};
 
 #[test]
@@ -242,4 +244,25 @@ fn the_ack_that_ends_the_marked_window_reports_no_new_mark() {
          240 > data 11001:15001 ect",
     );
     assert_eq!(script.endpoint.counters().reductions, 1);
+}
+
+#[test]
+fn with_adaptive_acks_the_answer_to_a_syn_ack_leaves_before_the_data() {
+    let rules = AdaptiveAcks {
+        delay_max: Duration::from_millis(196),
+        on_growth: true,
+        on_read: true,
+        interactive: true,
+        compression: Duration::ZERO,
+        compressed_max: 0,
+    };
+    let mut script = Script::new(&Config { acks: AckRules::Adaptive(rules), ..plain() }, true);
+    script.play(
+        "0 > syn mss 1000
+         1 write 2000
+         80 < syn ack 1 seq 0 mss 1000
+         80 > ack 1
+         80 > data 1:1001
+         80 > data 1001:2001",
+    );
 }
