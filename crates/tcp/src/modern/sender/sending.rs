@@ -154,9 +154,14 @@ impl Sender {
 
     /// The next segment of new data, if the peer's window has room for a segment worth sending.
     pub(super) fn next_new(&self) -> Option<Range> {
-        let range = self.window.next_new(&self.stream, self.governor.smss())?;
+        let smss = self.governor.smss();
+        let range = self.window.next_new(&self.stream, smss).or_else(|| {
+            // A block fills the peer's window to the last byte.
+            let (start, end) = (self.window.nxt(), self.window.reach(&self.stream, smss));
+            (start < end && self.blocks.as_ref().is_some_and(|blocks| blocks.has_begun())).then_some((start, end))
+        })?;
         let (start, end) = range;
-        let waits = self.nagle && self.small > self.window.una() && end - start < self.governor.smss() && end <= self.stream.written();
+        let waits = self.nagle && self.small > self.window.una() && end - start < smss && end <= self.stream.written();
         (!waits).then_some(range)
     }
 
