@@ -173,10 +173,8 @@ impl Blocks {
             marked |= mark == end;
             self.marks.pop_front();
         }
-        if marked {
-            self.left = 0;
-        }
-        (marked, ends, self.number)
+        // A block ends with PSH anyway.
+        (marked && self.left == 0, ends, self.number)
     }
 
     /// The sender stops: the present block ends.
@@ -247,6 +245,9 @@ mod tests {
         assert_eq!(blocks.send(3001), (false, false, 2));
         blocks.stop();
         assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
+        blocks.write((4001, 100_001), (4001, 10_000), 1000, 32_896);
+        assert!(blocks.begin(&ROOM), "the mark of the first packet falls into a block");
+        assert_eq!([blocks.send(30_001), blocks.send(31_001)], [(false, false, 4), (false, true, 4)]);
         assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
         assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
     }
