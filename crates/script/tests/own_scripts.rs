@@ -8,12 +8,11 @@ use ackclock_script::{Options, Verdict};
 use common::play;
 
 /// Scripts that Linux 6.18 passes and the host `linux` does not, with the reason.
-const OPEN: [(&str, &str); 5] = [
+const OPEN: [(&str, &str); 4] = [
     ("rfc2018-8-reneging", "reneging is repaired by the retransmission timer, not by a timer of its own"),
     ("rfc3042-2-receive-window", "no PSH on the segment that fills the peer's window"),
     ("rfc6298-5.5-backoff", "the ACK of a retransmission ends the backoff"),
     ("rfc6298-5.7-lost-syns", "the first timeouts of a SYN double"),
-    ("rfc7323-2.3-scaled-window", "no partial segment fills the peer's window"),
 ];
 
 #[test]
