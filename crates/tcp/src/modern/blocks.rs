@@ -20,6 +20,8 @@ const LARGEST: u64 = 65_536 - 320;
 const SHARE: f64 = 1.0 / 1024.0;
 /// Minimum round-trip time for which a block may be half as large.
 const HALVING: Duration = Duration::from_nanos(512_000);
+/// A sender waits for at most 1 ms for the ACK of its first segment.
+const NEAR: Duration = Duration::from_nanos(1_000_000);
 /// Only a sender that sent within 1 ms, or a little more, defers.
 const RECENT: Duration = Duration::from_nanos(1_001_000);
 
@@ -95,12 +97,20 @@ impl Blocks {
         }
     }
 
-    /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window.
-    pub(super) fn write(&mut self, (start, end): (u64, u64), nxt: u64, smss: u64, most: u64) {
+    /// The application writes the data from `start` to `end`; all data below `nxt` has been sent. `most`: the peer's largest window. `room`:
+    /// bytes that the windows allow now.
+    pub(super) fn write(&mut self, (start, end): (u64, u64), (nxt, room): (u64, u64), smss: u64, most: u64) {
         let half = if most > 536 { most / 2 } else { most };
         let size = (LARGEST.min(half.max(1)) / smss).max(1) * smss;
         if nxt >= start {
             self.packet = start;
+            let leaving = room / smss * smss;
+            if start + size < end && leaving < size {
+                // What leaves when the first packet is full makes room in it for as much again.
+                self.pushed = start + size;
+                self.packet = self.pushed + leaving;
+                self.marks.extend((leaving > 0 && self.packet < end).then_some(self.packet));
+            }
         } else if start < self.packet + size && self.marks.back() == Some(&start) {
             // The write continues the last packet, whose mark moves.
             self.marks.pop_back();
@@ -114,6 +124,11 @@ impl Blocks {
         }
         self.marks.push_back(end);
         self.pushed = end;
+    }
+
+    /// Whether a block of several segments is under way.
+    pub(super) fn has_begun(&self) -> bool {
+        self.several && self.left > 0
     }
 
     /// Whether no block is under way.
@@ -142,7 +157,7 @@ impl Blocks {
         }
         let Some((age, srtt)) = room.head else { return false };
         let waits = room.closed && limit >= room.available;
-        limit * self.divisor < room.rwnd.min(room.cwnd) && age >= srtt * 0.5 && !waits
+        limit * self.divisor < room.rwnd.min(room.cwnd) && age >= srtt * 0.5 && age + NEAR >= srtt && !waits
     }
 
     /// A new segment that ends at `end` leaves; returns whether it carries PSH by itself, whether it ends a block of several, and the
@@ -158,7 +173,8 @@ impl Blocks {
             marked |= mark == end;
             self.marks.pop_front();
         }
-        (marked, ends, self.number)
+        // A block ends with PSH anyway.
+        (marked && self.left == 0, ends, self.number)
     }
 
     /// The sender stops: the present block ends.
@@ -208,15 +224,15 @@ mod tests {
     fn a_write_marks_its_end_and_every_half_window() {
         let mut blocks = blocks();
         // Linux 6.18, a window of 32896 bytes, segments of 1000: packets of 16000 bytes.
-        blocks.write((1, 40_001), 1, 1000, 32_896);
-        assert_eq!(blocks.marks, [32_001, 40_001]);
+        blocks.write((1, 100_001), (1, 10_000), 1000, 32_896);
+        assert_eq!(blocks.marks, [26_001, 42_001, 74_001, 100_001], "the first ten segments leave when the first packet is full");
         // The next write continues the last packet.
-        blocks.write((40_001, 45_001), 1, 1000, 32_896);
-        assert_eq!(blocks.marks, [32_001, 45_001]);
+        blocks.write((100_001, 105_001), (10_001, 0), 1000, 32_896);
+        assert_eq!(blocks.marks, [26_001, 42_001, 74_001, 105_001]);
         // All data has left: the next write begins a packet.
         blocks.marks.clear();
-        blocks.write((45_001, 46_001), 45_001, 1000, 32_896);
-        assert_eq!((blocks.marks[0], blocks.packet), (46_001, 45_001));
+        blocks.write((105_001, 106_001), (105_001, 10_000), 1000, 32_896);
+        assert_eq!((blocks.marks[0], blocks.packet), (106_001, 105_001));
     }
 
     #[test]
@@ -229,6 +245,9 @@ mod tests {
         assert_eq!(blocks.send(3001), (false, false, 2));
         blocks.stop();
         assert_eq!(blocks.send(4001), (false, false, 3), "a probe is a block of its own");
+        blocks.write((4001, 100_001), (4001, 10_000), 1000, 32_896);
+        assert!(blocks.begin(&ROOM), "the mark of the first packet falls into a block");
+        assert_eq!([blocks.send(30_001), blocks.send(31_001)], [(false, false, 4), (false, true, 4)]);
         assert!(!blocks.resend((1, 1001), 2) && blocks.resend((1001, 2001), 9), "a block again");
         assert!(!blocks.resend((5001, 6001), 1), "a part of a block alone");
     }
@@ -244,9 +263,13 @@ mod tests {
             Room { pipe: 8, ..one },
             Room { cwnd: 3, pipe: 2, ..one },
             Room { head: Some((Duration::from_millis(40), Duration::from_millis(100))), ..one },
+            // Linux 6.18, the peer's window full: an ACK after 78.5 ms of 80.2 ms releases two segments of three, one after 79.9 ms waits.
+            Room { head: Some((Duration::from_nanos(78_500_000), Duration::from_nanos(80_200_000))), ..one },
             Room { head: None, ..one },
         ];
         assert!(leaves.iter().all(|room| blocks().begin(room)));
+        let near = Room { head: Some((Duration::from_nanos(79_900_000), Duration::from_nanos(80_100_000))), ..one };
+        assert!(!blocks().begin(&near));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Info {
     pub snd_mss: u32,
     /// Outstanding segments.
     pub unacked: u32,
-    /// Outstanding segments that the peer has selectively acknowledged.
+    /// Outstanding segments that the peer has selectively acknowledged; without SACK, the duplicate ACKs.
     pub sacked: u32,
     /// Outstanding segments that count as lost, whether or not they were sent again.
     pub lost: u32,

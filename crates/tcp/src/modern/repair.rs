@@ -136,9 +136,9 @@ impl Repair {
         self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };
     }
 
-    /// Whether duplicate ACKs have arrived since the last progress.
-    pub(super) fn has_duplicates(&self) -> bool {
-        self.dupacks > 0
+    /// Duplicate ACKs since the last progress.
+    pub(super) fn duplicates(&self) -> u32 {
+        self.dupacks
     }
 
     /// Whether duplicate ACKs alone indicate the loss of the first outstanding segment, at `una` (RFC 6675 §5 step 1; RFC 6582 §3.2 step

@@ -6,6 +6,7 @@
 use ackclock_core::events::RateSample;
 use ackclock_core::units::{Duration, Instant};
 
+use super::super::config::Recovery;
 use super::super::info::{CaState, Info};
 use super::super::repair::Phase;
 use super::{Measured, Sender};
@@ -25,7 +26,7 @@ impl Sender {
             rto: self.rtt.timeout(),
             snd_mss: smss as u32,
             unacked: self.board.segments() as u32,
-            sacked: self.board.sacked_segments(),
+            sacked: self.board.sacked_segments() + if self.repair.method() == Recovery::NewReno { self.repair.duplicates() } else { 0 },
             lost: self.board.lost_segments(),
             retrans: self.board.copied_segments(),
             last_data_sent: if counters.sent > 0 { now.since(self.last_sent) } else { Duration::ZERO },
@@ -59,7 +60,7 @@ impl Sender {
             Phase::Fast => CaState::Recovery,
             Phase::Timeout => CaState::Loss,
             Phase::Reduction => CaState::Cwr,
-            Phase::Open if self.board.sacked_bytes() > 0 || self.repair.has_duplicates() => CaState::Disorder,
+            Phase::Open if self.board.sacked_bytes() > 0 || self.repair.duplicates() > 0 => CaState::Disorder,
             Phase::Open => CaState::Open,
         }
     }

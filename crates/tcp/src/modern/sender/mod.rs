@@ -234,11 +234,14 @@ impl Sender {
     pub(super) fn write(&mut self, bytes: u64) {
         let start = self.stream.written();
         self.stream.write(bytes);
-        if let Some(blocks) = &mut self.blocks
-            && self.stream.is_written()
+        if self.stream.is_written()
+            && let Some(mut blocks) = self.blocks.take()
         {
-            let (end, smss) = (self.stream.written(), self.governor.smss());
-            blocks.write((start, end), self.window.nxt(), smss, self.window.largest());
+            let (end, smss, nxt) = (self.stream.written(), self.governor.smss(), self.window.nxt());
+            let allowed = self.cwnd().saturating_sub(self.pipe()) / self.governor.unit() * smss;
+            let room = allowed.min(self.window.offered().saturating_sub(nxt - self.window.una()));
+            blocks.write((start, end), (nxt, room), smss, self.window.largest());
+            self.blocks = Some(blocks);
         }
         self.supply_first_flight();
     }

@@ -1,6 +1,6 @@
 //! The state that the endpoint reports, against `TCP_INFO` of Linux 6.18 in the same situation.
 
-use super::super::config::Config;
+use super::super::config::{Config, Recovery};
 use super::super::info::CaState;
 use super::script::{Script, plain};
 
@@ -25,4 +25,16 @@ fn marks_and_counters_of_a_recovery() {
     let info = script.info();
     assert_eq!((info.ca_state, info.sacked, info.lost, info.retrans), (CaState::Recovery, 3, 2, 1));
     assert_eq!((info.snd_ssthresh, info.total_retrans, info.bytes_retrans, info.bytes_sent), (Some(6), 1, 1000, 15_000));
+}
+
+#[test]
+fn duplicate_acks_count_as_sacked_without_sack() {
+    let mut script = Script::established(&Config { recovery: Recovery::NewReno, ..plain() });
+    script.play("0 write 10000\n 0 > data 1:10001");
+    let acks = ["100 < ack 1", "101 < ack 1", "102 < ack 1\n 102 > data 1:1001"];
+    for ((count, ack), state) in (1..).zip(acks).zip([CaState::Disorder, CaState::Disorder, CaState::Recovery]) {
+        script.play(ack);
+        let info = script.info();
+        assert_eq!((info.sacked, info.ca_state), (count, state), "Linux 6.18");
+    }
 }
