@@ -195,7 +195,7 @@ def test_shipped_paths_run(file: Path) -> None:
     assert (made.table["taken"].null_count() == 0) == (path.rival is not None)
     assert (made.table["completion_s"].null_count() == 0) == bool(path.sized)
     if path.rival is not None:
-        assert path.rival.labels["avoidance"] == path.name, "the path is called like its rivals"
+        assert path.rival.labels["avoidance"].removesuffix("_linux") == path.name, "the path is called like its rivals"
 
 
 def readable() -> list[paths.NetworkPath]:

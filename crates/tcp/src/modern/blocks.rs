@@ -126,11 +126,6 @@ impl Blocks {
         self.pushed = end;
     }
 
-    /// Whether a block of several segments is under way.
-    pub(super) fn has_begun(&self) -> bool {
-        self.several && self.left > 0
-    }
-
     /// Whether no block is under way.
     pub(super) fn is_complete(&self) -> bool {
         self.left == 0
