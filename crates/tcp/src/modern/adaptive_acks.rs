@@ -251,7 +251,7 @@ impl AdaptiveAcks {
 
     /// The application has read data; `all`: nothing is left to read. Returns whether an ACK must be sent now.
     pub(super) fn is_due_after_read(&self, more_than_a_segment: bool, all: bool) -> bool {
-        let ends_write = self.settings.on_read && all && (self.writes == 2 || self.writes == 1 && !self.interactive);
+        let ends_write = self.writes > 0 && self.settings.on_read && all && (self.writes == 2 || !self.interactive);
         self.scheduled && (more_than_a_segment || ends_write)
     }
 
