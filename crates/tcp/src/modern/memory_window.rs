@@ -65,6 +65,8 @@ pub(super) struct MemoryWindow {
     /// Upper bound of the first window.
     first: u64,
     ratio: u64,
+    /// Data that fits the buffer.
+    capacity: u64,
     clamp: u64,
     limit: u64,
     /// Position and size of the last window sent.
@@ -103,6 +105,7 @@ impl MemoryWindow {
             max,
             first,
             ratio: FIRST_RATIO,
+            capacity: initial.min(max) * FIRST_RATIO / WHOLE,
             clamp: u64::MAX,
             limit: 0,
             acked: 0,
@@ -133,7 +136,7 @@ impl MemoryWindow {
 
     /// The connection is established.
     pub(super) fn establish(&mut self, now: Instant) {
-        let whole = self.data_in(self.buffer);
+        let whole = self.capacity;
         // A segment is reserved, unless the buffer holds only two.
         let reserved = whole.saturating_sub(self.mss).max(2 * self.mss);
         self.clamp = if whole > 2 * self.mss { reserved } else { whole };
@@ -185,7 +188,7 @@ impl MemoryWindow {
     /// The window to offer before its edge is considered, and whether less than half of the buffer is free.
     fn target(&self, segment: u64) -> (u64, bool) {
         let free = self.free();
-        let whole = self.clamp.min(self.data_in(self.buffer));
+        let whole = self.clamp.min(self.capacity);
         let segment = segment.min(whole).max(1);
         let scarce = free < whole / 2;
         let free = if scarce { free >> self.scale << self.scale } else { free };
@@ -225,7 +228,7 @@ impl MemoryWindow {
 
     /// The window field of a SYN.
     pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
-        let whole = self.data_in(self.buffer).min(self.first);
+        let whole = self.capacity.min(self.first);
         let window = if whole > self.mss { whole / self.mss * self.mss } else { whole };
         // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
@@ -247,7 +250,8 @@ impl MemoryWindow {
         let ratio = (data * WHOLE / memory(size)).max(1);
         if ratio != self.ratio {
             self.ratio = ratio;
-            let clamp = self.data_in(self.buffer);
+            self.resize(self.buffer);
+            let clamp = self.capacity;
             self.limit = if clamp < self.clamp { self.limit.min(clamp) } else { self.limit.max(self.offered.min(clamp)) };
             self.clamp = clamp;
         }
@@ -284,18 +288,23 @@ impl MemoryWindow {
 
     /// The application can read another packet.
     fn push(&mut self, packet: Packet) {
-        let before = std::mem::replace(&mut self.latest, packet);
-        if before.data > 0 {
-            self.unread.push_back(before);
+        if self.latest.data > 0 {
+            self.unread.push_back(self.latest);
         }
+        self.latest = packet;
     }
 
     /// An overfull buffer grows to what it holds; the clamp stays.
     fn make_room(&mut self) {
         let held = self.unread_memory + self.above.memory;
         if held > self.buffer {
-            self.buffer = held.min(self.max);
+            self.resize(held.min(self.max));
         }
+    }
+
+    fn resize(&mut self, buffer: u64) {
+        self.buffer = buffer;
+        self.capacity = self.data_in(buffer);
     }
 
     fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
@@ -422,8 +431,8 @@ impl MemoryWindow {
     fn enlarge(&mut self, window: u64) {
         let buffer = (window * WHOLE / self.ratio).min(self.max);
         if buffer > self.buffer {
-            self.buffer = buffer;
-            self.clamp = self.data_in(buffer);
+            self.resize(buffer);
+            self.clamp = self.capacity;
         }
     }
 }

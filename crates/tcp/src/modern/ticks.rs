@@ -78,14 +78,20 @@ impl Ticks {
 }
 
 /// The last expiry of a timer that almost every packet starts anew: within a tick, and for a delay of as many ticks, it is the same.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct LastExpiry {
-    /// Tick in which the timer was started.
-    now: f64,
+    /// The tick after the timer's start. Time does not run backwards.
+    until: f64,
     /// Whole ticks in its delay.
     delay: f64,
-    /// When it expires; none before the first start.
-    at: Option<Instant>,
+    /// When it expires.
+    at: Instant,
+}
+
+impl Default for LastExpiry {
+    fn default() -> Self {
+        Self { until: 0.0, delay: 0.0, at: Instant::MAX }
+    }
 }
 
 impl LastExpiry {
@@ -95,13 +101,12 @@ impl LastExpiry {
             return now + delay;
         }
         let (started, whole) = (ticks.at(now), ticks.before(delay));
-        let is_same = self.now <= started && started < self.now + 1.0 && self.delay <= whole && whole < self.delay + 1.0;
-        if let (true, Some(at)) = (is_same, self.at) {
-            return at;
+        if started < self.until && whole >= self.delay && whole < self.delay + 1.0 {
+            return self.at;
         }
         let at = ticks.expiry(now, delay);
         // A delay of less than a nanosecond is negative here, and counts as none.
-        *self = Self { now: started.floor(), delay: whole.floor(), at: (whole >= 0.0).then_some(at) };
+        *self = Self { until: (started as i64 + 1) as f64, delay: if whole < 0.0 { f64::INFINITY } else { whole as i64 as f64 }, at };
         at
     }
 }
