@@ -58,8 +58,9 @@ pub(super) struct AdaptiveAcks {
     /// Nanoseconds in a tick, and ticks in a second.
     tick: u64,
     frequency: f64,
-    /// Tick of the event that is being processed.
+    /// Tick of the event that is being processed, and the tick after it.
     now: u64,
+    until: f64,
     /// Ticks by which a timer may be late: one, unless timers are exact.
     late: u64,
     /// Shortest and longest delay, in ticks.
@@ -98,6 +99,7 @@ impl AdaptiveAcks {
             tick,
             frequency: 1e9 / tick as f64,
             now: 0,
+            until: 1.0,
             late: u64::from(!exact),
             least: config.delayed_ack.as_nanos() / tick,
             most: settings.delay_max.as_nanos() / tick,
@@ -116,8 +118,13 @@ impl AdaptiveAcks {
     }
 
     fn ticks(&self, now: Instant) -> u64 {
-        // A decimal time does not fall into the previous tick. A time is never negative; the signed conversion takes one instruction.
-        (((now + Duration::NANOSECOND).as_secs_f64() * self.frequency) as i64).cast_unsigned()
+        // A time is never negative; the signed conversion takes fewer instructions.
+        (self.fraction_of_ticks(now) as i64).cast_unsigned()
+    }
+
+    /// Ticks with their fraction. A decimal time does not fall into the previous tick.
+    fn fraction_of_ticks(&self, now: Instant) -> f64 {
+        (now + Duration::NANOSECOND).as_secs_f64() * self.frequency
     }
 
     fn ticks_in(&self, span: Duration) -> u64 {
@@ -132,7 +139,11 @@ impl AdaptiveAcks {
 
     /// A segment arrived: an ACK is due now or later.
     pub(super) fn schedule(&mut self, now: Instant) {
-        self.now = self.ticks(now);
+        // Most packets arrive in the tick of the one before.
+        if self.fraction_of_ticks(now) >= self.until {
+            self.now = self.ticks(now);
+            self.until = (self.now + 1) as f64;
+        }
         self.scheduled = true;
     }
 
@@ -251,7 +262,7 @@ impl AdaptiveAcks {
 
     /// The application has read data; `all`: nothing is left to read. Returns whether an ACK must be sent now.
     pub(super) fn is_due_after_read(&self, more_than_a_segment: bool, all: bool) -> bool {
-        let ends_write = self.settings.on_read && all && (self.writes == 2 || self.writes == 1 && !self.interactive);
+        let ends_write = self.writes > 0 && self.settings.on_read && all && (self.writes == 2 || !self.interactive);
         self.scheduled && (more_than_a_segment || ends_write)
     }
 

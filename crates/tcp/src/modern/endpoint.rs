@@ -403,9 +403,7 @@ impl Endpoint {
 
     fn note_timestamps(&mut self, now: Instant, timestamps: Timestamps, start: u64, data: u64) {
         self.clock.note(now, timestamps.value, start <= self.receiver.last_ack());
-        if let Some(rtt) = paws::since(now, timestamps.echo, self.initial_timestamp) {
-            self.receiver.measure(timestamps.echo, rtt, data);
-        }
+        self.receiver.measure(timestamps.echo, data, || paws::since(now, timestamps.echo, self.initial_timestamp));
     }
 
     /// Processes the acknowledgement of a segment at position `start`; returns whether it is acceptable.

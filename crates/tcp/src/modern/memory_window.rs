@@ -50,7 +50,7 @@ pub(super) fn memory(size: u64) -> u64 {
 }
 
 /// A packet in the queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Packet {
     data: u64,
     memory: u64,
@@ -65,6 +65,8 @@ pub(super) struct MemoryWindow {
     /// Upper bound of the first window.
     first: u64,
     ratio: u64,
+    /// Data that fits the buffer.
+    capacity: u64,
     clamp: u64,
     limit: u64,
     /// Position and size of the last window sent.
@@ -73,13 +75,19 @@ pub(super) struct MemoryWindow {
     scale: u8,
     /// Largest segment that this end announces, without the options of every segment.
     mss: u64,
-    /// Packets that the application has not read, and their memory.
+    /// The latest packet that the application has not read; without data if there is none. An application that reads at once leaves no other.
+    latest: Packet,
+    /// The packets before it, and the memory of all.
     unread: VecDeque<Packet>,
     unread_memory: u64,
+    /// Size of the last IP packet, and its memory.
+    last_size: (u64, u64),
     /// Data above a hole, and its memory.
     above: Packet,
     /// Round-trip time, in eighths of a microsecond.
     rtt: u64,
+    /// Whole microseconds of the round-trip time; infinite while it is unknown.
+    round: f64,
     /// The last echo that gave a round-trip time.
     last_echo: Option<u32>,
     /// When the current measurement of the application began, and the position read by then.
@@ -97,16 +105,20 @@ impl MemoryWindow {
             max,
             first,
             ratio: FIRST_RATIO,
+            capacity: initial.min(max) * FIRST_RATIO / WHOLE,
             clamp: u64::MAX,
             limit: 0,
             acked: 0,
             offered: 0,
             scale,
             mss,
+            latest: Packet::default(),
             unread: VecDeque::new(),
             unread_memory: 0,
-            above: Packet { data: 0, memory: 0 },
+            last_size: (0, memory(0)),
+            above: Packet::default(),
             rtt: 0,
+            round: f64::INFINITY,
             last_echo: None,
             began: (Instant::ZERO, 1),
             per_round: 0,
@@ -124,7 +136,7 @@ impl MemoryWindow {
 
     /// The connection is established.
     pub(super) fn establish(&mut self, now: Instant) {
-        let whole = self.data_in(self.buffer);
+        let whole = self.capacity;
         // A segment is reserved, unless the buffer holds only two.
         let reserved = whole.saturating_sub(self.mss).max(2 * self.mss);
         self.clamp = if whole > 2 * self.mss { reserved } else { whole };
@@ -176,7 +188,7 @@ impl MemoryWindow {
     /// The window to offer before its edge is considered, and whether less than half of the buffer is free.
     fn target(&self, segment: u64) -> (u64, bool) {
         let free = self.free();
-        let whole = self.clamp.min(self.data_in(self.buffer));
+        let whole = self.clamp.min(self.capacity);
         let segment = segment.min(whole).max(1);
         let scarce = free < whole / 2;
         let free = if scarce { free >> self.scale << self.scale } else { free };
@@ -216,7 +228,7 @@ impl MemoryWindow {
 
     /// The window field of a SYN.
     pub(super) fn offer_first(&mut self, rcv_nxt: u64) -> u16 {
-        let whole = self.data_in(self.buffer).min(self.first);
+        let whole = self.capacity.min(self.first);
         let window = if whole > self.mss { whole / self.mss * self.mss } else { whole };
         // What the field cannot express still counts as offered.
         (self.acked, self.offered) = (rcv_nxt, window);
@@ -238,7 +250,8 @@ impl MemoryWindow {
         let ratio = (data * WHOLE / memory(size)).max(1);
         if ratio != self.ratio {
             self.ratio = ratio;
-            let clamp = self.data_in(self.buffer);
+            self.resize(self.buffer);
+            let clamp = self.capacity;
             self.limit = if clamp < self.clamp { self.limit.min(clamp) } else { self.limit.max(self.offered.min(clamp)) };
             self.clamp = clamp;
         }
@@ -246,9 +259,9 @@ impl MemoryWindow {
 
     /// `data` bytes arrived in order in an IP packet of `size` bytes. Returns whether the window grows.
     pub(super) fn append(&mut self, data: u64, size: u64, segment: u64) -> bool {
-        let memory = memory(size);
+        let memory = self.memory(size);
         self.make_room();
-        self.unread.push_back(Packet { data, memory });
+        self.push(Packet { data, memory });
         self.unread_memory += memory;
         data >= SMALL && self.grow(data, memory, segment)
     }
@@ -256,7 +269,7 @@ impl MemoryWindow {
     /// `data` bytes arrived above a hole, in an IP packet of `size` bytes. The buffer grows so that the window can hold the `span` from the
     /// next expected position. Returns whether the window grows.
     pub(super) fn keep(&mut self, data: u64, size: u64, segment: u64, span: u64) -> bool {
-        let memory = memory(size);
+        let memory = self.memory(size);
         self.make_room();
         let grows = self.grow(data, memory, segment);
         self.above.data += data;
@@ -265,15 +278,39 @@ impl MemoryWindow {
         grows
     }
 
+    /// The memory of an IP packet of `size` bytes, most often that of the last one.
+    fn memory(&mut self, size: u64) -> u64 {
+        if size != self.last_size.0 {
+            self.last_size = (size, memory(size));
+        }
+        self.last_size.1
+    }
+
+    /// The application can read another packet.
+    fn push(&mut self, packet: Packet) {
+        if self.latest.data > 0 {
+            self.unread.push_back(self.latest);
+        }
+        self.latest = packet;
+    }
+
     /// An overfull buffer grows to what it holds; the clamp stays.
     fn make_room(&mut self) {
         let held = self.unread_memory + self.above.memory;
         if held > self.buffer {
-            self.buffer = held.min(self.max);
+            self.resize(held.min(self.max));
         }
     }
 
+    fn resize(&mut self, buffer: u64) {
+        self.buffer = buffer;
+        self.capacity = self.data_in(buffer);
+    }
+
     fn grow(&mut self, data: u64, memory: u64, segment: u64) -> bool {
+        if self.limit >= self.clamp {
+            return false;
+        }
         let room = self.clamp.min(self.free()).saturating_sub(self.limit);
         if room == 0 {
             return false;
@@ -309,14 +346,19 @@ impl MemoryWindow {
         while data > 0 {
             let part = data.min(segment);
             let share = moved * part / data;
-            self.unread.push_back(Packet { data: part, memory: share });
+            self.push(Packet { data: part, memory: share });
             (data, moved) = (data - part, moved - share);
         }
     }
 
+    /// Whether the echo of a full segment differs from the last one.
+    pub(super) fn is_new(&self, echo: u32) -> bool {
+        self.last_echo != Some(echo)
+    }
+
     /// A full segment echoes a timestamp that this end sent `rtt` ago.
     pub(super) fn measure(&mut self, echo: u32, rtt: Duration) {
-        if self.last_echo != Some(echo) {
+        if self.is_new(echo) {
             self.last_echo = Some(echo);
             self.smooth(micros(rtt), true);
         }
@@ -328,6 +370,7 @@ impl MemoryWindow {
         } else if upwards {
             self.rtt = self.rtt - self.rtt / 8 + micros;
         }
+        self.round = if self.rtt == 0 { f64::INFINITY } else { self.rtt_micros() as f64 };
     }
 
     /// The receiver's round-trip time in microseconds; zero if unknown.
@@ -350,13 +393,20 @@ impl MemoryWindow {
     pub(super) fn read(&mut self, now: Instant, (start, end): Range, (rcv_nxt, highest): (u64, u64)) {
         let mut position = start;
         while position < end {
-            let Some(packet) = self.unread.front_mut() else { break };
+            let older = self.unread.front_mut();
+            let is_older = older.is_some();
+            let packet = older.unwrap_or(&mut self.latest);
+            if packet.data == 0 {
+                break;
+            }
             let part = packet.data.min(end - position);
             position += part;
             packet.data -= part;
             if packet.data == 0 {
                 self.unread_memory -= packet.memory;
-                self.unread.pop_front();
+                if is_older {
+                    self.unread.pop_front();
+                }
             }
             self.tune(now, position, (rcv_nxt, highest));
         }
@@ -365,7 +415,8 @@ impl MemoryWindow {
     /// Once per round trip, enlarges the buffer with the data read in it, less the data that still waits to be read.
     fn tune(&mut self, now: Instant, read: u64, (rcv_nxt, highest): (u64, u64)) {
         let (began, before) = self.began;
-        if self.rtt == 0 || micros(now.since(began)) < self.rtt / 8 {
+        // The comparison of whole microseconds, without the conversion.
+        if fraction_of_micros(now.since(began)) < self.round {
             return;
         }
         let copied = (read - before).saturating_sub(rcv_nxt.saturating_sub(read));
@@ -380,15 +431,20 @@ impl MemoryWindow {
     fn enlarge(&mut self, window: u64) {
         let buffer = (window * WHOLE / self.ratio).min(self.max);
         if buffer > self.buffer {
-            self.buffer = buffer;
-            self.clamp = self.data_in(buffer);
+            self.resize(buffer);
+            self.clamp = self.capacity;
         }
     }
 }
 
 /// Whole microseconds; a decimal time does not fall into the previous one.
 fn micros(span: Duration) -> u64 {
-    ((span.as_secs_f64() * 1e6 + 1e-3) as i64).cast_unsigned()
+    (fraction_of_micros(span) as i64).cast_unsigned()
+}
+
+/// Microseconds with their fraction.
+fn fraction_of_micros(span: Duration) -> f64 {
+    span.as_secs_f64() * 1e6 + 1e-3
 }
 
 #[cfg(test)]

@@ -54,11 +54,11 @@ impl PeerSegment {
 
     /// A segment with `data` bytes arrived; `push`: with PSH; `fin`: with FIN.
     pub(super) fn note(&mut self, data: u64, push: bool, fin: bool) -> Size {
-        let before = std::mem::take(&mut self.smaller);
         if data >= self.full {
-            self.full = data.min(self.mss);
+            (self.full, self.smaller) = (data.min(self.mss), 0);
             return if push { Size::Pushed } else { Size::Full };
         }
+        let before = std::mem::take(&mut self.smaller);
         let size = data + self.options;
         if size >= DEFAULT || size >= LEAST && !push && !fin {
             self.smaller = data;

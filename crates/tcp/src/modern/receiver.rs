@@ -273,9 +273,14 @@ impl Receiver {
         self.ack_now |= acks.is_due(now, rtt, &pending);
     }
 
-    /// A segment with `data` bytes echoes the timestamp `echo` of this end, sent `rtt` ago.
-    pub(super) fn measure(&mut self, echo: u32, rtt: Duration, data: u64) {
-        self.window.measure(echo, rtt, data >= self.peer.full());
+    /// A segment with `data` bytes echoes the timestamp `echo` of this end, sent as long ago as `rtt` returns.
+    pub(super) fn measure(&mut self, echo: u32, data: u64, rtt: impl FnOnce() -> Option<Duration>) {
+        let full = data >= self.peer.full();
+        if self.window.takes(echo, full)
+            && let Some(rtt) = rtt()
+        {
+            self.window.measure(echo, rtt, full);
+        }
     }
 
     /// RFC 3168 §6.1.3: echoes a mark on every ACK until CWR arrives. A packet with CWR may itself be marked again.
@@ -395,9 +400,7 @@ impl Receiver {
         let start = self.read;
         self.read += self.readable().min(most);
         self.window.read(now, (start, self.read), (self.rcv_nxt, self.above.highest().unwrap_or(0)));
-        if self.rcv_nxt > 0 {
-            self.ack_now |= self.is_ack_due_after_read(start < self.read);
-        }
+        self.ack_now = self.ack_now || self.rcv_nxt > 0 && self.is_ack_due_after_read(start < self.read);
         (start, self.read)
     }
 

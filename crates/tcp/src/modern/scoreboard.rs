@@ -485,7 +485,14 @@ impl Scoreboard {
     fn is_awaited(&self, index: usize) -> bool {
         // The usual case: the transmission is cumulatively acknowledged.
         let first = self.segments.front().map_or(u64::MAX, |segment| segment.start);
-        self.by_time[index].range.1 > first && self.pieces(index).any(|piece| self.awaits(piece, index))
+        let Transmission { number, range: (start, end), .. } = self.by_time[index];
+        // A piece that awaits it usually comes first: the others need no look.
+        end > first
+            && self
+                .segments
+                .range(self.index_of(start)..)
+                .take_while(|segment| segment.start < end)
+                .any(|segment| segment.number == number && segment.is_awaited())
     }
 
     /// Marks the segments of a transmission as lost; returns whether any mark is new.

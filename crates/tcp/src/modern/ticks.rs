@@ -34,8 +34,19 @@ impl Ticks {
 
     /// `delay` in ticks, rounded up.
     fn count(self, delay: Duration) -> u64 {
-        let ticks = (delay.as_secs_f64() - ROUNDING) * self.frequency;
-        if ticks < 0.0 { 0 } else { ticks as u64 + 1 }
+        let ticks = self.before(delay);
+        // The signed conversion takes fewer instructions.
+        if ticks < 0.0 { 0 } else { (ticks as i64 + 1).cast_unsigned() }
+    }
+
+    /// `delay` in ticks: its count is one more than the whole ticks.
+    fn before(self, delay: Duration) -> f64 {
+        (delay.as_secs_f64() - ROUNDING) * self.frequency
+    }
+
+    /// The tick of `now`, with its fraction.
+    fn at(self, now: Instant) -> f64 {
+        (now.as_secs_f64() + ROUNDING) * self.frequency
     }
 
     /// `delay`, rounded up to whole ticks.
@@ -43,9 +54,14 @@ impl Ticks {
         if self.tick == 0.0 { delay } else { Duration::from_secs_f64(self.count(delay) as f64 * self.tick) }
     }
 
+    /// Whether timers are exact.
+    pub(super) fn are_exact(self) -> bool {
+        self.tick == 0.0
+    }
+
     /// When a timer expires that is set now to wait until `at`.
     pub(super) fn expiry_of(self, now: Instant, at: Instant) -> Instant {
-        if self.tick == 0.0 { at } else { self.expiry(now, at.since(now)) }
+        if self.are_exact() { at } else { self.expiry(now, at.since(now)) }
     }
 
     /// When a timer expires that is set now for `delay`.
@@ -54,11 +70,44 @@ impl Ticks {
             return now + delay;
         }
         let ticks = self.count(delay);
-        let due = ((now.as_secs_f64() + ROUNDING) * self.frequency) as u64 + ticks;
+        let due = (self.at(now) as i64).cast_unsigned() + ticks;
         let level = (0..LEVELS - 1).find(|level| ticks < SLOTS << (3 * level)).unwrap_or(LEVELS - 1);
-        let step = 1_u64 << (3 * level);
-        let slot = (due / step + 1) * step;
-        Instant::ZERO + Duration::from_secs_f64(slot as f64 * self.tick)
+        let slot = ((due >> (3 * level)) + 1) << (3 * level);
+        Instant::ZERO + Duration::from_secs_f64(slot.cast_signed() as f64 * self.tick)
+    }
+}
+
+/// The last expiry of a timer that almost every packet starts anew: within a tick, and for a delay of as many ticks, it is the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastExpiry {
+    /// The tick after the timer's start. Time does not run backwards.
+    until: f64,
+    /// Whole ticks in its delay.
+    delay: f64,
+    /// When it expires.
+    at: Instant,
+}
+
+impl Default for LastExpiry {
+    fn default() -> Self {
+        Self { until: 0.0, delay: 0.0, at: Instant::MAX }
+    }
+}
+
+impl LastExpiry {
+    /// As [`Ticks::expiry`].
+    pub(super) fn expiry(&mut self, ticks: Ticks, now: Instant, delay: Duration) -> Instant {
+        if ticks.tick == 0.0 {
+            return now + delay;
+        }
+        let (started, whole) = (ticks.at(now), ticks.before(delay));
+        if started < self.until && whole >= self.delay && whole < self.delay + 1.0 {
+            return self.at;
+        }
+        let at = ticks.expiry(now, delay);
+        // A delay of less than a nanosecond is negative here, and counts as none.
+        *self = Self { until: (started as i64 + 1) as f64, delay: if whole < 0.0 { f64::INFINITY } else { whole as i64 as f64 }, at };
+        at
     }
 }
 
@@ -94,6 +143,18 @@ mod tests {
         let ticks = Ticks::new(millis(4.0));
         assert_eq!([0.0, 4.0, 4.1, 200.0].map(|delay| (ticks.round_up(millis(delay)).as_secs_f64() * 1e3).round() as u64), [0, 4, 8, 200]);
         assert_eq!(Ticks::default().round_up(millis(4.1)), millis(4.1));
+    }
+
+    #[test]
+    fn the_last_expiry_holds_within_a_tick() {
+        let (ticks, mut last) = (Ticks::new(millis(4.0)), LastExpiry::default());
+        for now in 0..60 {
+            for delay in (0..9).chain(250..260) {
+                let (now, delay) = (Instant::ZERO + millis(f64::from(now) * 0.5), millis(f64::from(delay) * 0.9));
+                assert_eq!(last.expiry(ticks, now, delay), ticks.expiry(now, delay));
+                assert_eq!(last.expiry(ticks, now, delay), ticks.expiry(now, delay), "again");
+            }
+        }
     }
 
     #[test]

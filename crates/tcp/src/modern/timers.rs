@@ -2,7 +2,7 @@
 
 use ackclock_core::units::{Duration, Instant};
 
-use super::ticks::Ticks;
+use super::ticks::{LastExpiry, Ticks};
 
 /// A timer of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) struct Timers {
     /// When the retransmission timer would expire without ticks.
     rto: Instant,
     ticks: Ticks,
+    /// The last expiries of the retransmission timer and of the probe timer.
+    last: [LastExpiry; 2],
     /// Number of expiries of the persist timer.
     persist_backoff: u32,
 }
@@ -38,7 +40,7 @@ pub(super) struct Timers {
 impl Timers {
     /// Timers that expire at `ticks`, except that of the pacer; none is set.
     pub(super) fn new(ticks: Ticks) -> Self {
-        Self { due: [Instant::MAX; COUNT], rto: Instant::MAX, ticks, persist_backoff: 0 }
+        Self { due: [Instant::MAX; COUNT], rto: Instant::MAX, ticks, last: Default::default(), persist_backoff: 0 }
     }
 
     /// The earliest deadline; `Instant::MAX`: no timer is set.
@@ -69,7 +71,8 @@ impl Timers {
     /// Starts the retransmission timer.
     pub(super) fn start_rto(&mut self, now: Instant, timeout: Duration) {
         self.rto = now + timeout;
-        self.start(Timer::Rto, now, timeout);
+        let due = self.last[0].expiry(self.ticks, now, timeout);
+        self.set(Timer::Rto, due);
     }
 
     /// Starts a timer that waits until `at`.
@@ -80,7 +83,9 @@ impl Timers {
     /// Starts the probe timer, which does not expire after the retransmission timer.
     pub(super) fn start_probe(&mut self, now: Instant, timeout: Duration) {
         let most = if self.is_set(Timer::Rto) { self.rto } else { Instant::MAX };
-        self.start_until(Timer::Probe, now, (now + timeout).min(most));
+        let at = (now + timeout).min(most);
+        let due = if self.ticks.are_exact() { at } else { self.last[1].expiry(self.ticks, now, at.since(now)) };
+        self.set(Timer::Probe, due);
     }
 
     /// Stops a timer.

@@ -120,6 +120,14 @@ impl ReceiveWindow {
         }
     }
 
+    /// Whether a segment that echoes the timestamp `echo` gives a round-trip time; `full`: it is a full segment.
+    pub(super) fn takes(&self, echo: u32, full: bool) -> bool {
+        match self {
+            Self::Data(window) => window.tuning.is_some(),
+            Self::Memory(window) => full && window.is_new(echo),
+        }
+    }
+
     /// A segment echoes the timestamp `echo` of this end, sent `rtt` ago; `full`: it is a full segment.
     pub(super) fn measure(&mut self, echo: u32, rtt: Duration, full: bool) {
         match self {

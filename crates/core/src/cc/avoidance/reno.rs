@@ -64,6 +64,9 @@ impl Count {
             0.0
         };
         self.0 += acked;
+        if self.0 < per_segment {
+            return due;
+        }
         let grown = libm::floor(self.0 / per_segment);
         self.0 -= grown * per_segment;
         due + grown
