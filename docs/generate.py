@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import modelpages
+import validation
 from typer.models import OptionInfo
 
 from ackclock import _core, columns
@@ -47,6 +48,7 @@ def main() -> int:
         return 2
     pages = {FOLDER / name: f"{MADE}\n\n{make().strip()}\n" for name, make in PAGES.items()}
     pages[MODULE] = modelpages.source()
+    pages[validation.PAGE] = validation.page()
     stale = {path.name for path in FOLDER.glob("*.md")} - PAGES.keys()
     differing = [path for path, text in pages.items() if not _same(path, text, show=check)]
     if check:

@@ -13,8 +13,18 @@ use flate2::read::GzDecoder;
 /// A line with this mark and a name precedes each script.
 const MARK: &str = "==== ";
 
-/// Scripts on which the host `linux` differs from the kernel; docs/concepts/host-modern.md gives the reasons by area.
-const OPEN: [(&str, &[u32]); 0] = [];
+/// Scripts on which the host `linux` differs from the kernel: docs/concepts/host-modern.md, "What differs from Linux", gives the reasons.
+const OPEN: [(&str, &[u32]); 9] = [
+    ("frto", &[11]),
+    ("hystart", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 19]),
+    ("idle", &[1]),
+    ("loss", &[1, 12, 16]),
+    ("nosack", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
+    ("reorder", &[6, 11, 12, 13, 17, 19]),
+    ("sack", &[3, 8, 13, 18]),
+    ("slow_start", &[16]),
+    ("tail", &[0, 6]),
+];
 
 #[test]
 fn recorded_scripts_pass() {
@@ -31,7 +41,7 @@ fn recorded_scripts_pass() {
             Verdict::Passed if open => wrong.extend([name, " passes: it is not open any more\n"]),
             Verdict::Passed => {}
             Verdict::Failed(_) if open => {}
-            _ => wrong.extend([name, " ", outcome.verdict.word(), ": ", &outcome.verdict.reason(), "\n"]),
+            _ => wrong.extend([name, " ", outcome.verdict.word(), ": ", outcome.verdict.reason(), "\n"]),
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
