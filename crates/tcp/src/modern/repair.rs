@@ -61,11 +61,13 @@ pub(super) struct Repair {
     rescue_rxt: Option<u64>,
     /// Whether the first two duplicate ACKs release new segments (RFC 3042).
     limited_transmit: bool,
+    /// Whether the host counts segments.
+    whole: bool,
 }
 
 impl Repair {
     /// The state before any loss.
-    pub(super) fn new(method: Recovery, limited_transmit: bool) -> Self {
+    pub(super) fn new(method: Recovery, limited_transmit: bool, whole: bool) -> Self {
         Self {
             method,
             phase: Phase::Open,
@@ -78,6 +80,7 @@ impl Repair {
             high_rxt: 0,
             rescue_rxt: None,
             limited_transmit,
+            whole,
         }
     }
 
@@ -89,6 +92,11 @@ impl Repair {
     /// The method of loss detection.
     pub(super) fn method(&self) -> Recovery {
         self.method
+    }
+
+    /// Whether duplicate ACKs count as SACKed segments, as in Linux. Otherwise they inflate the window (RFC 6582).
+    pub(super) fn counts_duplicates(&self) -> bool {
+        self.whole && self.method == Recovery::NewReno
     }
 
     /// The phase of recovery.
@@ -136,7 +144,18 @@ impl Repair {
         self.dupacks = if advances { 0 } else { self.dupacks + u32::from(duplicate) };
     }
 
-    /// Duplicate ACKs since the last progress.
+    /// Like [`Repair::count_duplicates`], where duplicate ACKs count as SACKed segments, `most` of which are possible. A partial ACK of
+    /// `segments` covers the first lost segment; the others were counted. Returns the number of segments that the ACK delivers (measured with
+    /// Linux 6.18).
+    pub(super) fn count_as_sacked(&mut self, segments: u32, duplicate: bool, most: u32) -> u32 {
+        let before = self.dupacks;
+        let kept = if self.phase == Phase::Fast { before.saturating_sub(segments.saturating_sub(1)) } else { 0 };
+        let count = if segments > 0 { kept } else { before + u32::from(duplicate) };
+        self.dupacks = count.min(most);
+        if segments > 0 { segments.saturating_sub(before).max(1) } else { self.dupacks.saturating_sub(before) }
+    }
+
+    /// Duplicate ACKs since the last progress, or the segments that they count as SACKed.
     pub(super) fn duplicates(&self) -> u32 {
         self.dupacks
     }
@@ -169,7 +188,9 @@ impl Repair {
 
     /// Whether all data outstanding at the start of recovery is acknowledged.
     pub(super) fn is_complete(&self, una: u64) -> bool {
-        !self.is_open() && una >= self.point
+        // Without SACK, Linux stays in recovery until an ACK of later data, so that late duplicate ACKs begin no other one.
+        let held = self.counts_duplicates() && self.phase == Phase::Fast && una == self.point;
+        !self.is_open() && una >= self.point && !held
     }
 
     /// Whether a fast recovery or a gradual reduction covers the data from `una` on.
@@ -222,7 +243,7 @@ impl Repair {
     pub(super) fn window(&self, cwnd: u64, smss: u64) -> u64 {
         match (&self.prr, self.phase) {
             (Some(prr), Phase::Fast | Phase::Reduction) => prr.cwnd(),
-            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit => {
+            (_, Phase::Open) if self.method == Recovery::NewReno && self.limited_transmit && !self.whole => {
                 // RFC 3042: without SACK each of the first two duplicate ACKs releases a new segment. With SACK the pipe shrinks instead.
                 cwnd + self.inflation + u64::from(self.dupacks.min(2)) * smss
             }
@@ -235,7 +256,7 @@ impl Repair {
     pub(super) fn pipe(&self, board: &Scoreboard, whole: bool) -> u64 {
         let counts = self.limited_transmit || !self.is_open();
         if whole {
-            let sacked = if counts { 0 } else { board.sacked_segments() };
+            let sacked = if counts { 0 } else { board.sacked_segments() + board.duplicates() };
             u64::from(board.pipe_segments() + sacked)
         } else {
             board.pipe() + if counts { 0 } else { board.sacked_bytes() }

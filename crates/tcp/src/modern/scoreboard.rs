@@ -79,6 +79,8 @@ pub(super) struct Scoreboard {
     sacked_segments: u32,
     lost_segments: u32,
     copied_segments: u32,
+    /// Segments that duplicate ACKs count as SACKed.
+    duplicates: u32,
     segments: VecDeque<SentSegment>,
     sacked: RangeSet,
     /// The new parts of the last block; stored to reuse the memory.
@@ -102,7 +104,22 @@ impl Scoreboard {
 
     /// Estimated segments in the network.
     pub(super) fn pipe_segments(&self) -> u32 {
-        self.segments.len() as u32 - self.sacked_segments - self.lost_segments + self.copied_segments
+        (self.segments.len() as u32 - self.sacked_segments - self.lost_segments + self.copied_segments).saturating_sub(self.duplicates)
+    }
+
+    /// Sets the number of segments that duplicate ACKs count as SACKed.
+    pub(super) fn set_duplicates(&mut self, duplicates: u32) {
+        self.duplicates = duplicates;
+    }
+
+    /// Segments that duplicate ACKs count as SACKed.
+    pub(super) fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// The most segments that duplicate ACKs can count as SACKed: the first segment is missing, and so are the lost ones.
+    pub(super) fn most_duplicates(&self) -> u32 {
+        (self.segments.len() as u32).saturating_sub(self.lost_segments.max(1))
     }
 
     /// Segments marked as lost, whether or not they were sent again.
@@ -365,6 +382,7 @@ impl Scoreboard {
 
     /// Marks all segments that are not SACKed as lost, including retransmissions.
     pub(super) fn mark_all_lost(&mut self) {
+        self.duplicates = 0;
         for index in 0..self.segments.len() {
             self.mark(index);
         }

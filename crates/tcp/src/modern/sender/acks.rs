@@ -31,8 +31,8 @@ struct Change {
     duplicate: bool,
     /// The D-SACK block.
     dsack: Option<Range>,
-    /// Segments in the D-SACK block, if that many were retransmitted.
-    repeated: u64,
+    /// Segments delivered, with those that a D-SACK reports as repeated, or that duplicate ACKs count.
+    arrived: u64,
     /// Outstanding bytes not SACKed before the ACK.
     outstanding: u64,
     /// First unacknowledged position before the ACK.
@@ -61,7 +61,7 @@ impl Sender {
         let mut delivered = std::mem::take(&mut self.delivered);
         delivered.clear();
         let mut change = self.update_scoreboard(ack, &mut delivered);
-        self.count(ack, &change, delivered.len() as u64 + change.repeated);
+        self.count(ack, &change);
         self.measure(now, ack, &delivered, &mut change);
         let before = self.repair.phase();
         let repaired = self.tlp.handle_ack(ProbeAck {
@@ -74,14 +74,14 @@ impl Sender {
         }
         self.check_spurious(now, ack, &change, &delivered);
         self.leave_recovery(now);
-        self.recover_without_sack(now, change.acked, change.duplicate);
-        let lost = self.detect_losses(now, change.outstanding);
+        let hole = self.recover_without_sack(now, change.acked, change.duplicate);
+        let lost = self.detect_losses(now, change.outstanding) || hole;
         if ack.ece && self.marks.is_agreed() {
             let ended = before == Phase::Fast && self.repair.phase() == Phase::Open;
             self.handle_mark(now, ended && self.settings.gradual_marks);
         }
-        self.notify_control(now, ack, &change, (before, delivered.len()));
-        let arrived = if self.governor.has_whole_segments() { delivered.len() as u64 + change.repeated } else { change.delivered };
+        self.notify_control(now, ack, &change, before);
+        let arrived = if self.governor.has_whole_segments() { change.arrived } else { change.delivered };
         self.repair.deliver(Progress { delivered: arrived, pipe: self.board_pipe(), safe: change.acked > 0 && !lost });
         self.governor.acknowledge(self.window.una());
         self.update_timers(now, &change);
@@ -96,10 +96,10 @@ impl Sender {
     }
 
     /// Counts what the ACK delivers.
-    fn count(&mut self, ack: &Ack<'_>, change: &Change, delivered: u64) {
-        self.counters.delivered += delivered;
+    fn count(&mut self, ack: &Ack<'_>, change: &Change) {
+        self.counters.delivered += change.arrived;
         if ack.ece {
-            self.counters.delivered_marked += delivered;
+            self.counters.delivered_marked += change.arrived;
         }
         self.counters.dsacks += u64::from(change.dsack.is_some());
     }
@@ -117,26 +117,19 @@ impl Sender {
         for &(start, end) in blocks.iter().filter(|block| block.1 > ack.number && Some(**block) != dsack) {
             self.board.sack((start.max(ack.number), end.min(self.window.nxt())), delivered);
         }
-        let arrived = delivered.iter().map(SentSegment::len).sum();
+        let bytes = delivered.iter().map(SentSegment::len).sum();
         // RFC 5681 §2; with SACK, RFC 6675 §2: a duplicate ACK must report new data.
-        let reports = if without_sack { ack.bare && !window_moved } else { arrived > 0 };
+        let reports = if without_sack { ack.bare && !window_moved } else { bytes > 0 };
         let duplicate = acked == 0 && flight > 0 && reports;
-        self.repair.count_duplicates(acked > 0, duplicate);
-        let repeated = self.repeated(dsack);
-        Change {
-            acked,
-            segments,
-            delivered: arrived,
-            duplicate,
-            dsack,
-            repeated,
-            outstanding,
-            una,
-            rtt: None,
-            sample: None,
-            inflight,
-            lost,
-        }
+        let arrived = if self.repair.counts_duplicates() {
+            let count = self.repair.count_as_sacked(segments, duplicate, self.board.most_duplicates());
+            self.board.set_duplicates(self.repair.duplicates());
+            u64::from(count)
+        } else {
+            self.repair.count_duplicates(acked > 0, duplicate);
+            delivered.len() as u64 + self.repeated(dsack)
+        };
+        Change { acked, segments, delivered: bytes, duplicate, dsack, arrived, outstanding, una, rtt: None, sample: None, inflight, lost }
     }
 
     /// The segments in a D-SACK block; none if more were reported than retransmitted.
@@ -225,7 +218,7 @@ impl Sender {
     }
 
     /// Notifies the control of the ACK. The window may grow only outside fast recovery, and not on an echoed mark (RFC 3168 §6.1.2).
-    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, (before, delivered): (Phase, usize)) {
+    fn notify_control(&mut self, now: Instant, ack: &Ack<'_>, change: &Change, before: Phase) {
         if change.delivered == 0 && change.acked == 0 && !change.duplicate {
             return;
         }
@@ -235,8 +228,7 @@ impl Sender {
         // With whole segments, the ACK that ends recovery counts for growth, and SACKed segments count when they are SACKed.
         let recovering = before == Phase::Fast && !whole || matches!(phase, Phase::Fast | Phase::Reduction);
         // A D-SACK shows that a retransmission was delivered too.
-        let counted =
-            if whole { (delivered as u64 + change.repeated) as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
+        let counted = if whole { change.arrived as f64 } else { self.governor.counted(change.acked, phase == Phase::Timeout) };
         let inflight = self.board.pipe();
         self.governor.on_ack(&AckEvent {
             now,

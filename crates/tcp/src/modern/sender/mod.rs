@@ -152,7 +152,7 @@ impl Sender {
         Self {
             window: SendWindow::default(),
             stream: Stream::new(),
-            repair: Repair::new(config.recovery, config.limited_transmit),
+            repair: Repair::new(config.recovery, config.limited_transmit, config.whole_segments),
             timers: Timers::new(ticks),
             rate: DeliveryRate::default(),
             limits: Limits::default(),

@@ -83,7 +83,7 @@ impl Sender {
         self.tlp.reset();
         self.timers.clear(Timer::Probe);
         let unit = self.governor.unit();
-        if self.repair.method() == Recovery::NewReno {
+        if self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
             // RFC 6582 §3.2 step 2: retransmits, and inflates the window by the segments that have left the network.
             self.inflate(u64::from(DUP_THRESH) * unit);
             self.repair.force(Force::Lost);
@@ -158,7 +158,7 @@ impl Sender {
             self.restore(now);
             return;
         }
-        if fast && self.repair.method() == Recovery::NewReno {
+        if fast && self.repair.method() == Recovery::NewReno && !self.repair.counts_duplicates() {
             // RFC 6582 §3.2 step 3, full ACK, option 1: the window is at most the flight size plus one segment.
             let smss = self.governor.smss();
             let flight = self.board.flight_size().max(smss) + smss;
@@ -211,10 +211,16 @@ impl Sender {
     }
 
     /// NewReno: a duplicate ACK in recovery inflates the window. A partial ACK deflates it by the data that has left the network and
-    /// retransmits the next segment (RFC 6582 §3.2 steps 2 and 3).
-    pub(super) fn recover_without_sack(&mut self, now: Instant, acked: u64, duplicate: bool) {
+    /// retransmits the next segment (RFC 6582 §3.2 steps 2 and 3). If duplicate ACKs count as SACKed segments, a partial ACK marks the next
+    /// segment as lost, and PRR limits its retransmission. Returns whether this happened.
+    pub(super) fn recover_without_sack(&mut self, now: Instant, acked: u64, duplicate: bool) -> bool {
         if self.repair.phase() != Phase::Fast || self.repair.method() != Recovery::NewReno {
-            return;
+            return false;
+        }
+        if self.repair.counts_duplicates() {
+            let marked = acked > 0 && self.repair.covers(self.window.una()) && self.board.mark_first_lost();
+            self.notify_losses(now);
+            return marked;
         }
         let (smss, unit) = (self.governor.smss(), self.governor.unit());
         if duplicate {
@@ -231,6 +237,7 @@ impl Sender {
             self.notify_losses(now);
             self.repair.force(Force::Lost);
         }
+        false
     }
 
     /// Lets duplicate ACKs inflate the window, unless the control's own rules replace the host's during recovery.

@@ -3,7 +3,7 @@
 
 use ackclock_core::units::Duration;
 
-use super::super::config::{Config, Growth, Offload, ProbeMargins, RtoBounds};
+use super::super::config::{Config, Growth, Offload, ProbeMargins, Recovery, RtoBounds};
 use super::super::info::CaState;
 use super::script::{Script, plain};
 
@@ -317,4 +317,78 @@ fn one_lost_syn_leaves_the_initial_window() {
         );
         assert_eq!(script.info().snd_cwnd, cwnd);
     }
+}
+
+/// In recovery since the third duplicate ACK, without SACK.
+fn without_sack() -> Script {
+    let mut script = Script::established(&Config { recovery: Recovery::NewReno, ..linux() });
+    script.play(
+        "0 write 25000
+         0 > data 1:10001
+         100.6 < ack 1001
+         100.6 > data 10001:12001
+         102.6 < ack 2001
+         102.6 > data 12001:14001
+         104.6 < ack 2001
+         104.6 > data 14001:15001
+         114.6 < ack 2001
+         114.6 > data 15001:16001
+         119.6 < ack 2001
+         119.6 > data 2001:3001",
+    );
+    script
+}
+
+#[test]
+fn without_sack_duplicate_acks_reduce_the_window_one_by_one() {
+    let mut script = without_sack();
+    assert_eq!(marks(&script), (11, Some(6), 1, 1, CaState::Recovery));
+    let acks = [
+        ("121.6 < ack 2001", 10),
+        ("131.6 < ack 2001\n 131.6 > data 16001:17001", 10),
+        ("241.9 < ack 2001", 9),
+        ("251.9 < ack 2001\n 251.9 > data 17001:18001", 9),
+        ("252.2 < ack 2001", 8),
+        ("254.2 < ack 2001\n 254.2 > data 18001:19001", 8),
+    ];
+    for ((lines, cwnd), sacked) in acks.into_iter().zip(4..) {
+        script.play(lines);
+        assert_eq!((script.info().snd_cwnd, script.info().sacked), (cwnd, sacked), "{lines}");
+    }
+}
+
+#[test]
+fn without_sack_a_partial_ack_marks_the_next_segment() {
+    let mut script = without_sack();
+    script.play(
+        "121.6 < ack 2001
+         131.6 < ack 2001
+         131.6 > data 16001:17001
+         241.9 < ack 2001
+         251.9 < ack 2001
+         251.9 > data 17001:18001
+         252.2 < ack 2001
+         254.2 < ack 2001
+         254.2 > data 18001:19001
+         259.2 < ack 15001
+         259.2 > data 15001:16001
+         259.2 > data 19001:21001",
+    );
+    assert_eq!(marks(&script), (6, Some(6), 1, 1, CaState::Recovery));
+    script.play("261.2 < ack 15001\n 261.2 > data 21001:22001");
+    assert_eq!((script.info().sacked, script.info().snd_cwnd), (1, 6));
+    script.play("263.2 < ack 19001\n 263.2 > data 22001:25001");
+    assert_eq!(marks(&script), (6, Some(6), 0, 0, CaState::Open));
+    script.play("263.5 < ack 21001\n 273.5 < ack 22001");
+    assert_eq!(marks(&script), (7, Some(6), 0, 0, CaState::Open), "as after any recovery");
+}
+
+#[test]
+fn without_sack_recovery_lasts_until_later_data_is_acknowledged() {
+    // Segment 3 alone is lost: the ACK of all data sent before recovery does not end it. The kernel did the same in other windows.
+    let mut script = without_sack();
+    script.play("222 < ack 16001\n 222 > data 16001:22001");
+    assert_eq!(marks(&script).4, CaState::Recovery);
+    script.play("322 < ack 17001\n 322 > data 22001:23001");
+    assert_eq!(marks(&script), (6, Some(6), 0, 0, CaState::Open));
 }
