@@ -177,8 +177,9 @@ def test_the_source_distribution_holds_every_source(sdist: Path) -> None:
         capture_output=True, text=True, cwd=ROOT, check=True,
     ).stdout.split()  # fmt: skip
     assert "crates/core/src/lib.rs" in tracked
-    # A build needs neither benchmarks nor tests of the crates.
-    needed = [name for name in tracked if not re.match(r"crates/\w+/(benches|tests|examples)/", name)]
+    # A build needs neither benchmarks nor tests of the crates, nor the interface for C.
+    unneeded = re.compile(r"crates/(\w+/(benches|tests|examples)|script-c)/")
+    needed = [name for name in tracked if not unneeded.match(name)]
     assert [name for name in needed if not (sdist / name).is_file()] == []
 
 
