@@ -1,4 +1,4 @@
-//! Messages about a script: where, what was expected, and the nearest right word.
+//! Messages about a script: the place, the expectation, and the nearest right word.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ pub struct SyntaxError {
     pub file: String,
     /// Place of the mistake.
     pub at: Position,
-    /// What was expected, what was found, and the nearest right word.
+    /// The expectation, the text found, and the nearest right word.
     pub message: String,
 }
 

@@ -115,7 +115,7 @@ impl Outcome {
         Self { verdict, crossings: Vec::new(), printed: Vec::new(), warnings: Vec::new(), duration: Instant::ZERO }
     }
 
-    /// The verdict in full: the line of the script `text` called `file`, what was expected, what came, and the last packets.
+    /// The verdict in full: the line of the script `text` called `file`, the expected and the actual packet, and the last packets.
     pub fn describe(&self, file: &str, text: &str) -> String {
         let mut out = String::new();
         // Writing to a text cannot fail.
