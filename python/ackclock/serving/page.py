@@ -56,7 +56,7 @@ class Page:
     @property
     def has_engine(self) -> bool:
         """Whether the engine as WebAssembly was built."""
-        return ENGINE in self.files
+        return b"ackclockEngine" in self.files.get(ENGINE, b"")
 
     def index(self, setup: Setup) -> bytes:
         """Return the page with its setup."""

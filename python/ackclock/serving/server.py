@@ -78,9 +78,9 @@ class Server(ThreadingHTTPServer):
         if name == INDEX:
             session = None if self.setup.engine == "wasm" else self.sessions.open()
             return self.page.index(Setup(**{**self.setup.__dict__, "session": session}))
-        if name == ENGINE and (self.setup.engine == "native" or not self.page.has_engine):
+        if name == ENGINE and self.setup.engine == "native":
             return NO_ENGINE
-        return self.page.files.get(name)
+        return self.page.files.get(name, NO_ENGINE if name == ENGINE else None)
 
     def service_actions(self) -> None:
         """End the processes of idle pages; called twice a second."""
