@@ -17,9 +17,10 @@ import navigation
 from sphinx.cmd.build import build_main
 from staging import ROOT, Stage
 
+from ackclock.serving import page as playground
+
 HERE = Path(__file__).resolve().parent
-PLAYGROUND = ROOT / "python" / "ackclock" / "data" / "page"
-# What stands for the playground where `make page` could not build it.
+# What stands for the playground where `make web` could not build it.
 PLACEHOLDER = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Playground</title>
 <p>This site was built without the playground: <code>make web</code> builds it. <a href="../index.html">Back</a></p>
@@ -70,13 +71,17 @@ def places(source: Path, site: Path) -> list[str]:
 
 
 def add_playground(folder: Path) -> None:
-    """Copy the playground's files, or write a page that says what is missing."""
-    if (PLAYGROUND / "index.html").exists():
-        shutil.copytree(PLAYGROUND, folder)
-        return
+    """Write the playground's files, or a page that says what is missing."""
     folder.mkdir()
-    (folder / "index.html").write_text(PLACEHOLDER, encoding="utf-8")
-    print("the playground was not built (make page): the site has a page that says so")
+    try:
+        page = playground.load()
+    except FileNotFoundError:
+        page = playground.Page({})
+    files = page.files if page.has_engine else {playground.INDEX: PLACEHOLDER.encode()}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    if not page.has_engine:
+        print("the playground has no engine (make web builds it): the site has a page that says so")
 
 
 if __name__ == "__main__":
