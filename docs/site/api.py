@@ -86,12 +86,14 @@ def missing() -> list[str]:
 def texts() -> dict[str, str]:
     """Return the source of every page by its name."""
     entries = "\n".join(f"   {name.partition('/')[2]}" for name in PAGES)
-    index = f"Python package\n==============\n\n.. automodule:: ackclock\n\n.. toctree::\n\n{entries}\n"
+    index = (
+        f"Python package\n==============\n\n.. automodule:: ackclock\n\n.. toctree::\n   :maxdepth: 2\n\n{entries}\n"
+    )
     return {"api/index.rst": index, **{f"{name}.rst": _text(page) for name, page in PAGES.items()}}
 
 
 def _text(page: Page) -> str:
-    lines = [page.title, "=" * len(page.title), "", page.text, "", ".. currentmodule:: ackclock", ""]
+    lines = [page.title, "=" * len(page.title), "", ".. currentmodule:: ackclock", "", page.text, ""]
     for name in page.names:
         if isinstance(getattr(ackclock, name), type):
             lines += [f".. autoclass:: ackclock.{name}", "   :members:", ""]

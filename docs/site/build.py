@@ -45,6 +45,8 @@ def main(arguments: list[str]) -> int:
         return 1
     if not found:
         add_playground(site / "playground")
+        # GitHub Pages would leave out folders that begin with an underscore.
+        (site / ".nojekyll").touch()
         found = links.problems(site, apart=("playground",))
     for problem in found:
         print(problem, file=sys.stderr)

@@ -22,6 +22,8 @@ language = "en"
 nitpicky = False
 highlight_language = "none"
 default_role = "py:obj"
+# Quotation marks stay as they are written: many belong to commands.
+smartquotes = False
 
 # GitHub's Markdown, and its anchors of headings.
 myst_heading_anchors = 6
@@ -46,6 +48,8 @@ html_title = "Ackclock"
 html_static_path = ["static"]
 templates_path = ["templates"]
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_favicon = "../../web/src/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
