@@ -8,8 +8,11 @@ import importlib.util
 import re
 import subprocess
 import sys
+import threading
 import zlib
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -126,6 +129,29 @@ def test_the_search_finds_words_and_shows_their_sections(site: Path, chromium: A
 
 def _plain(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
+
+
+@sphinx
+@browser.needed
+def test_a_static_host_can_serve_the_site_from_any_folder(site: Path, chromium: Any) -> None:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site.parent)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"http://127.0.0.1:{server.server_port}/"
+        page = chromium.new_page()
+        seen: list[tuple[str, int]] = []
+        page.on("response", lambda response: seen.append((response.url, response.status)))
+        page.goto(f"{host}{site.name}/search.html?q=bufferbloat")
+        page.wait_for_selector("#search-results mark")
+        page.click("#search-results li a")
+        page.wait_for_selector("h1")
+        page.close()
+        server.shutdown()
+    assert len(seen) > 10
+    assert [answer for answer in seen if not answer[0].startswith(host) or answer[1] >= 400] == []
 
 
 @sphinx
