@@ -48,6 +48,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = MOST_CONNECTIONS
     block_on_close = False
     # A second server at the same port must fail. Windows would let it share the port.
     allow_reuse_address = hasattr(socket, "AF_UNIX")
