@@ -3,9 +3,9 @@
 /** What the module exports; `crates/web/src/lib.rs` documents it. */
 interface Exports {
   memory: WebAssembly.Memory;
-  request(length: number): number;
+  allocate(length: number): number;
   handle(): number;
-  answer_length(): number;
+  result_length(): number;
   release(): void;
   failure(): number;
   failure_length(): number;
@@ -19,10 +19,10 @@ export async function instantiate(module: WebAssembly.Module): Promise<(request:
   return (request) => {
     const bytes = new TextEncoder().encode(request);
     try {
-      const address = engine.request(bytes.length);
+      const address = engine.allocate(bytes.length);
       new Uint8Array(engine.memory.buffer, address, bytes.length).set(bytes);
       const answer = engine.handle();
-      const frame = read(answer, engine.answer_length());
+      const frame = read(answer, engine.result_length());
       engine.release();
       return frame;
     } catch (trap) {
