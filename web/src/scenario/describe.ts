@@ -14,17 +14,18 @@ export interface PartParameter {
 /** A part of the registry. */
 export interface Part {
   name: string;
-  title: string;
   summary: string;
-  reference?: string;
-  parameters: PartParameter[];
+  reference: string;
+  params: PartParameter[];
+  /** The opening comment of its file, in Markdown: a title and its sections. */
+  header: string;
 }
 
 /** A preset of end hosts. */
 export interface Host {
   name: string;
   summary: string;
-  notes?: string;
+  notes: string;
   /** Oldest and newest version. */
   versions: [string, string] | null;
 }

@@ -1,6 +1,6 @@
 // Menus made from the schema and the registry: every key of a scenario whose value is one of a few. No option is listed by hand.
 
-import type { Describe, PartParameter } from "./describe.ts";
+import type { Describe, Part, PartParameter } from "./describe.ts";
 import { forms, isFlag, itemsOf, kinds, type Schema, tableOf, units, words } from "./schema.ts";
 
 /** A value of an option that is not itself a choice: a quantity, a number, a word, a truth value, or a list. */
@@ -57,6 +57,12 @@ export function titled(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** The title of a part: what its header says before the colon. */
+export function titleOf(part: Part): string {
+  const line = part.header.split("\n")[0] ?? "";
+  return line.split(/[:,(]/)[0]?.replaceAll("`", "").replace(/\.$/, "").trim() || titled(part.name);
+}
+
 /** Every menu, in the order of the schema. */
 export function options(describe: Describe): Menu[] {
   const menus = new Map<string, Menu>();
@@ -105,12 +111,12 @@ function partOptions(schema: Schema, axis: string, describe: Describe): Option[]
   const tables = kinds(schema);
   const none = describe.relations.axes[axis]?.none;
   const shared = sharedKeys(schema);
-  return words(schema).flatMap((word) => {
+  return words(schema).flatMap((word): Option[] => {
     const part = parts.find((known) => known.name === word);
     const table = tables.find((known) => known.name === word)?.table;
     if (part && table) {
-      const { name, title, summary, reference = null } = part;
-      return [{ name, title, summary, reference, parameters: parameters(table, part.parameters, shared) }];
+      const { name, summary, reference } = part;
+      return [{ name, title: titleOf(part), summary, reference, parameters: parameters(table, part.params, shared) }];
     }
     if (word !== none) return [];
     return [{ name: String(word), title: titled(String(word)), summary: explained(schema, String(word)), reference: null, parameters: [] }];

@@ -13,7 +13,7 @@ export interface Span {
   to: number;
 }
 
-/** A key's name, a value, or the empty place where one belongs. */
+/** A key's name, a value, or the place, empty or blank, where one belongs. */
 export interface Spot extends Span {
   kind: "header" | "key" | "value";
   /** Of a key or header: the table that it is in, with the segments before this one. Of a value: the path of its key. */
@@ -343,10 +343,7 @@ class Reader {
   private hole(spot: Pick<Spot, "kind" | "path">): void {
     const blanks = this.text.slice(this.at).match(/^[ \t]*/)?.[0].length ?? 0;
     const end = this.at + blanks;
-    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end))) {
-      this.spots.push({ ...spot, from: end, to: end });
-      if (blanks > 0) this.spots.push({ ...spot, from: this.at, to: this.at });
-    }
+    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end))) this.spots.push({ ...spot, from: this.at, to: end });
   }
 }
 
