@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -478,11 +479,7 @@ def test_ctrl_c_ends_the_server_and_its_processes(built: Path, first: Path) -> N
     assert process.stdout is not None
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())
     assert found is not None
-
-    class Remote:
-        port = int(found[1])
-
-    remote: Any = Remote
+    remote: Any = SimpleNamespace(port=int(found[1]))
     assert setup_of(ask(remote, "GET", "/").body)["text"] == FIRST
     token = session(remote)
     assert header(engine(remote, token, do="check", text=FIRST))["scenario"]["name"]
