@@ -6,6 +6,7 @@ import { connect, served } from "../engine/connect.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs } from "./knobs.ts";
 import { type Lab, makeLab, type State } from "./lab.ts";
+import { mountMenus } from "./menus.ts";
 import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
@@ -92,6 +93,7 @@ async function start(page: HTMLElement): Promise<void> {
   const charts = new Charts((zoom) => lab.set({ zoom }));
   fill(places.charts, charts.element);
   const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
+  mountMenus(places.menus, lab);
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
