@@ -29,7 +29,7 @@ from ackclock.drawing.queues import (
     used_queues,
 )
 from ackclock.drawing.rendering import FORMATS, encode, save
-from ackclock.experiments.curves import (
+from ackclock.curves import (
     Floats,
     Line,
     Results,

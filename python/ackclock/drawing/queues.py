@@ -22,7 +22,7 @@ from ackclock.drawing.curves import (
     new_figure,
     share_legend,
 )
-from ackclock.experiments.curves import BINS, Floats, Line, Results, bin_edges, labelled, thin_out
+from ackclock.curves import BINS, Floats, Line, Results, bin_edges, labelled, thin_out
 from ackclock.result import AnyResult, frame
 
 if TYPE_CHECKING:

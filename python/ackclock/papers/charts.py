@@ -21,7 +21,7 @@ from ackclock import plot
 from ackclock.deriving import BOUNDS
 from ackclock.drawing import charts as drawing
 from ackclock.drawing import curves, heatmaps
-from ackclock.experiments.curves import Floats
+from ackclock.curves import Floats
 from ackclock.papers import modelruns
 from ackclock.papers.contents import Chart
 from ackclock.papers.library import Paper

@@ -10,7 +10,7 @@ import polars
 
 from ackclock import stored
 from ackclock.columns import of
-from ackclock.experiments import curves
+from ackclock import curves
 from ackclock.reports import (
     Answer,
     Axis,
