@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ackclock.cards import Card, Chart, Charts, Curve, Table, Text
+from ackclock.cards import Block, Card, Chart, Charts, Curve, Table, Text
 from ackclock.cards.card import MOST_ROWS
 from ackclock.summaries import AnyResult, frame, rows
 from ackclock.texts.numbers import counted, number
@@ -51,7 +51,7 @@ def link_rows(links: Sequence[dict[str, Any]], columns: dict[str, str]) -> list[
 
 
 def card(result: WarnedResult, facts: Sequence[str]) -> Card:
-    """Return the card of a result: warnings, recorded curves, flows, and links with arrivals.
+    """Return the card of a result: warnings, recorded curves, flows, and links with arrivals, the busiest first.
 
     Parameters
     ----------
@@ -64,13 +64,12 @@ def card(result: WarnedResult, facts: Sequence[str]) -> Card:
     count = frame(result.flows).height
     links = [row for row in rows(result.links) if row["arrivals"]]
     columns = link_columns(links)
+    links.sort(key=lambda row: row["utilisation"] or 0.0, reverse=True)
     charts = [(title, lines) for title, lines in _charts(result) if lines]
-    drawn = [
-        Chart(title, [_curve(line) for line in lines[:MOST_CURVES]], result.duration) for title, lines in charts
-    ]
+    drawn = [Chart(title, [_curve(line) for line in lines[:MOST_CURVES]], result.duration) for title, lines in charts]
     cut = any(len(lines) > MOST_CURVES for _, lines in charts)
     note = f"Each chart shows the first {MOST_CURVES} curves." if cut else ""
-    blocks = [
+    blocks: list[Block] = [
         *(Text(warning["text"], "warning") for warning in result.warnings),
         *([Charts(drawn, note)] if drawn else []),
         Table(list(FLOW_COLUMNS), [[row[name] for name in FLOW_COLUMNS.values()] for row in flows], total=count),

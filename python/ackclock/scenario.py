@@ -359,7 +359,9 @@ class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
 
         first = [self.labels(index) for index in range(min(len(self), MOST_ROWS))]
         names = list(first[0]) if first else []
-        table = Table(["run", *names], [[str(i), *said.values()] for i, said in enumerate(first)], len(names) + 1, total=len(self))
+        table = Table(
+            ["run", *names], [[str(i), *said.values()] for i, said in enumerate(first)], len(names) + 1, total=len(self)
+        )
         return Card("Sweep", counted(len(self), "run"), blocks=[table]).html()
 
     def __copy__(self) -> SweepPoints:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ackclock.cards.card import Block, Card, Source, Table, Text
 from ackclock.cards.pictures import Line, Picture
-from ackclock.texts.numbers import counted
+from ackclock.texts.numbers import counted, number
+from ackclock.texts.units import UNITS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -46,7 +47,15 @@ def card(text: str, facts: Sequence[str], bottleneck: str, controls: Mapping[int
         Table(
             ["flow", "from", "to", "start", "sends", "host", "control"],
             [
-                [it["name"], it["from"], it["to"], it["start"], _amount(it), it["profile"], controls.get(i) or _control(it)]
+                [
+                    it["name"],
+                    it["from"],
+                    it["to"],
+                    _seconds(it["start"]),
+                    _amount(it),
+                    it["profile"],
+                    controls.get(i) or _control(it),
+                ]
                 for i, it in enumerate(flows)
             ],
             7,
@@ -85,6 +94,12 @@ def _part(value: object) -> str:
         first = next((str(item) for key, item in value.items() if key != "kind"), "")
         return f"{value.get('kind', '')} ({first})" if first else str(value.get("kind", ""))
     return "" if value in UNSAID else str(value)
+
+
+def _seconds(text: str) -> str:
+    """Return a time with few digits; the file has all."""
+    value, unit = text.split(" ")
+    return f"{number(float(value) * UNITS[unit][1])} s"
 
 
 def _amount(flow: Mapping[str, Any]) -> str:
