@@ -4,45 +4,33 @@ const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
 const DARK = ["#4C9BE8", "#F2803C", "#1FBF92", "#E295C6", "#EDB72B", "#A6E1FA", "#F2F2F2", "#A48BFF", "#FF6F88"];
 
 const system = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
-
-let dark = system?.matches ?? false;
-let fixed = false;
 const listeners = new Set<() => void>();
+let forced: boolean | undefined;
+system?.addEventListener("change", changed);
 
-system?.addEventListener("change", () => {
-  if (!fixed) change(system.matches);
-});
-
-function change(value: boolean): void {
-  if (value === dark) return;
-  dark = value;
+function changed(): void {
   for (const listener of listeners) listener();
-}
-
-/** Draws for a dark or a light page, whatever the system prefers: notebooks have themes of their own. */
-export function setDark(value: boolean): void {
-  fixed = true;
-  change(value);
 }
 
 /** Colour of a curve by its number. */
 export function colour(index: number): string {
-  const palette = dark ? DARK : LIGHT;
+  const palette = (forced ?? system?.matches) ? DARK : LIGHT;
   return palette[index % palette.length]!;
 }
 
 /** The colour with an opacity, from 0 to 1. */
 export function faint(hex: string, opacity: number): string {
-  return (
-    hex +
-    Math.round(opacity * 255)
-      .toString(16)
-      .padStart(2, "0")
-  );
+  const alpha = Math.round(opacity * 255);
+  return hex + alpha.toString(16).padStart(2, "0");
 }
 
-/** Calls back when the page changes between light and dark. Returns a function that ends this. */
-export function onScheme(listener: () => void): () => void {
+/** Chooses dark or light colours where the surroundings do not follow the system; undefined follows it again. */
+export function setDark(value: boolean | undefined): void {
+  forced = value;
+  changed();
+}
+
+/** Calls back when the colours change between light and dark. */
+export function onScheme(listener: () => void): void {
   listeners.add(listener);
-  return () => listeners.delete(listener);
 }

@@ -169,7 +169,7 @@ export class Panel {
       {
         width,
         height,
-        padding: [6, 10, 0, 0],
+        padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: false, setScale: false },
@@ -189,7 +189,7 @@ export class Panel {
             ...axis,
             size: 26,
             gap: 4,
-            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits.at(-1) ? " s" : ""}`),
+            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits[0] ? " s" : ""}`),
           },
           { ...axis, size: 52, gap: 4, values: (_plot, splits) => splits.map((split) => shown(split)) },
         ],

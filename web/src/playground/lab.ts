@@ -126,7 +126,7 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     const same = before.current && before.current.recording.scenario.flows.join("\n") === flows.join("\n");
     const choice = {
       flows: same && chosen.length > 0 ? before.choice.flows : flows.slice(0, FLOWS_SHOWN),
-      link: same && link ? link : (links[bottleneck ?? 0]?.name ?? ""),
+      link: same && link ? link : (bottleneck ?? links[0]?.name ?? ""),
     };
     const zoom = before.zoom && before.zoom[1] <= recording.scenario.duration ? before.zoom : undefined;
     state.set({

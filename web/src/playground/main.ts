@@ -15,7 +15,7 @@ import { mountToolbar } from "./toolbar.ts";
 function limited(lab: Lab): (queue: string) => boolean {
   const queues = lab.describe.parts["queue"] ?? [];
   return (name) =>
-    queues.find((part) => part.name === name)?.parameters.some((parameter) => parameter.name === "limit") ?? false;
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
 }
 
 /** The places of the page, in the order in which a reader of a narrow screen meets them. */

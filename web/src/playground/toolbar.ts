@@ -71,7 +71,7 @@ function choicesOf(lab: Lab, state: State): HTMLElement[] {
       }),
     ),
   );
-  const found = [charts];
+  const found: HTMLElement[] = [charts];
   if (flows.length > 1 && flows.length <= MOST_BUTTONS) {
     const pick = (name: string) => {
       const next = choice.flows.includes(name)
