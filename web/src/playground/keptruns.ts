@@ -8,10 +8,10 @@ export function mountKept(place: HTMLElement, lab: Lab): void {
   lab.subscribe((state, before) => {
     if (state.kept === before.kept && state.current === before.current && state.choice === before.choice) return;
     place.hidden = state.kept.length === 0;
-    if (place.hidden || place.contains(document.activeElement)) return;
+    if (place.hidden || place.querySelector(":focus")) return;
     const labels = lab.labels().slice(1);
     const change = (kept: Run[]) => {
-      (document.activeElement as HTMLElement | null)?.blur();
+      place.querySelector<HTMLElement>(":focus")?.blur();
       lab.set({ kept });
     };
     fill(

@@ -153,8 +153,8 @@ function timeFields(lab: Lab): { element: HTMLElement; show(state: State): void 
   function show({ zoom, current }: State): void {
     const duration = current?.recording.scenario.duration ?? 0;
     const [low, high] = zoom ?? [0, duration];
-    if (document.activeElement !== from) from.value = shown(low);
-    if (document.activeElement !== to) to.value = shown(high);
+    if (!from.matches(":focus")) from.value = shown(low);
+    if (!to.matches(":focus")) to.value = shown(high);
     whole.hidden = !zoom;
   }
   return {
