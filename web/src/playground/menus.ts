@@ -26,6 +26,9 @@ const OF_FLOW = [
 ].map((key) => `flow.${key}`);
 const OF_QUEUE = ["topology.bottleneck.queue"];
 
+/** Titles that the key's name does not give. */
+const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottleneck.queue": "Discipline" };
+
 /** Mounts the menus. */
 export function mountMenus(place: HTMLElement, lab: Lab): void {
   const all = options(lab.describe);
@@ -107,18 +110,40 @@ function menuRow(menu: Menu, lab: Lab, index: () => number): MenuRow {
     {},
     menu.options.map((option) => h("option", { value: option.name, title: option.summary }, option.title)),
   );
-  const other = h("option", { value: "", disabled: true }, "as in the text");
+  const name = TITLES[menu.id] ?? menu.title;
+  const unset = h("option", { value: "" });
   const reason = h("p", { class: "reason" });
   const fields = h("div", { class: "parameters" });
-  const title = h("summary", {}, "Settings");
   const about = h("p", { class: "soft small" });
-  const details = h("details", {}, title, about, fields);
-  const element = h("div", { class: "menu" }, h("label", {}, h("span", {}, menu.title), select), reason, details);
+  const details = h(
+    "div",
+    { class: "details", id: `settings-${menu.id.replaceAll(".", "-")}`, hidden: true },
+    about,
+    fields,
+  );
+  const more = h(
+    "button",
+    {
+      class: "more",
+      "aria-controls": details.id,
+      "aria-expanded": false,
+      on: {
+        click() {
+          details.hidden = !details.hidden;
+          more.setAttribute("aria-expanded", String(!details.hidden));
+        },
+      },
+    },
+    "⋯",
+  );
+  const element = h("div", { class: "menu" }, h("label", {}, h("span", {}, name), select), more, reason, details);
   let now: MenuState | null = null;
   let document_: Table = {};
   let drawn = "";
 
-  select.addEventListener("change", () => lab.edit(choose(menu, select.value, lab.describe, document_, index())));
+  select.addEventListener("change", () =>
+    lab.edit(choose(menu, select.value || null, lab.describe, document_, index())),
+  );
 
   function set(parameter: Parameter, value: unknown): void {
     if (now) lab.edit(setParameter(menu, now, parameter.name, value, lab.describe, document_));
@@ -131,15 +156,21 @@ function menuRow(menu: Menu, lab: Lab, index: () => number): MenuRow {
       document_ = values;
       element.hidden = state === null;
       if (!state) return;
-      if (state.option) other.remove();
-      else select.prepend(other);
+      // Without the key there is nothing to choose back to, unless the menu has no default.
+      unset.textContent = state.option || !state.written ? "Not set" : "As in the text";
+      if (state.option && menu.default !== undefined) unset.remove();
+      else select.prepend(unset);
       select.value = state.option?.name ?? "";
       select.disabled = state.unused !== null;
       select.title = state.option?.summary ?? menu.summary;
       reason.textContent = state.unused ? `Without effect: ${state.unused}.` : "";
       const { option } = state;
-      details.hidden = state.unused !== null || !option || (option.parameters.length === 0 && option.summary === "");
-      title.textContent = option && option.parameters.length > 0 ? "Settings" : "About";
+      const settings = option !== null && option.parameters.length > 0;
+      more.disabled = state.unused !== null || !option || (!settings && option.summary === "");
+      more.title = settings ? `Settings of ${option.title}` : `About ${option?.title ?? name}`;
+      more.setAttribute("aria-label", more.title);
+      more.classList.toggle("settings", settings);
+      if (more.disabled) details.hidden = true;
       about.textContent = option ? [sentence(option.summary), option.reference].filter(Boolean).join(" ") : "";
       const wanted = JSON.stringify([
         option?.name,

@@ -86,7 +86,7 @@ function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
 
   const queues = lab.describe.parts["queue"] ?? [];
   const limited = (name: string) =>
-    queues.find((part) => part.name === name)?.parameters.some((parameter) => parameter.name === "limit") ?? false;
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
 
   const show = (state: State, before?: State) => {
     const { checked, current, kept, choice, visible, zoom } = state;
