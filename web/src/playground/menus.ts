@@ -1,5 +1,6 @@
 // The menus: hosts and algorithms of a flow, and the queue. Their options come from the engine's registry.
 import { fill, h } from "../dom.ts";
+import type { CheckAnswer, Describe, Edit } from "../engine/protocol.ts";
 import {
   choose,
   type Menu,
@@ -11,57 +12,67 @@ import {
 } from "../scenario/options.ts";
 import { flowsOf } from "../scenario/state.ts";
 import { isTable, read, type Table, type Value } from "../scenario/toml.ts";
-import type { Lab, State } from "./lab.ts";
 
-/** Keys with a menu, in this order. All others are in the text, where the editor completes them. */
-const OF_FLOW = [
-  "host",
-  "congestion_control",
-  "initial_window",
-  "slow_start",
-  "avoidance",
-  "loss_response",
-  "recovery",
-  "ecn",
-].map((key) => `flow.${key}`);
-const OF_QUEUE = ["topology.bottleneck.queue"];
+/** Menus under a heading, by the ids that `options` gives. */
+export interface MenuGroup {
+  title: string;
+  ids: string[];
+}
+
+/** Keys with a menu in the playground. All others are in the text, where the editor completes them. */
+export const PLAYGROUND: MenuGroup[] = [
+  { title: "Queue", ids: ["topology.bottleneck.queue"] },
+  {
+    title: "Flow",
+    ids: [
+      "host",
+      "congestion_control",
+      "initial_window",
+      "slow_start",
+      "avoidance",
+      "loss_response",
+      "recovery",
+      "ecn",
+    ].map((key) => `flow.${key}`),
+  },
+];
 
 /** Titles that the key's name does not give. */
 const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottleneck.queue": "Discipline" };
 
-/** Mounts the menus. */
-export function mountMenus(place: HTMLElement, lab: Lab): void {
-  const all = options(lab.describe);
-  const flow = OF_FLOW.flatMap((id) => all.find((menu) => menu.id === id) ?? []);
-  const queue = OF_QUEUE.flatMap((id) => all.find((menu) => menu.id === id) ?? []);
-  const rows = new Map<string, MenuRow>();
+/** What the menus read: the document, and the TOML with every default, both from `check`. */
+export type Checked = Pick<CheckAnswer, "values" | "frozen">;
+
+/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means. */
+export function mountMenus(
+  place: HTMLElement,
+  describe: Describe,
+  groups: MenuGroup[],
+  onEdit: (edits: Edit[]) => void,
+): { show(checked: Checked): void } {
+  const all = options(describe);
   const tabs = h("div", { class: "toggles", role: "group", "aria-label": "Flow that the menus change" });
   const about = h("p", { class: "soft small" });
-  const rowOf = (menu: Menu) => {
-    let row = rows.get(menu.id);
-    if (!row) {
-      row = menuRow(menu, lab, () => (menu.path[0] === "flow" ? chosen : 0));
-      rows.set(menu.id, row);
-    }
-    return row;
-  };
   let chosen = 0;
+  const rows: { menu: Menu; row: MenuRow }[] = [];
   fill(
     place,
-    h("h2", {}, "Queue"),
-    queue.map((menu) => rowOf(menu).element),
-    h("h2", {}, "Flow"),
-    tabs,
-    about,
-    flow.map((menu) => rowOf(menu).element),
+    groups.flatMap(({ title, ids }) => {
+      const made = ids.flatMap((id) => {
+        const menu = all.find((known) => known.id === id);
+        return menu ? { menu, row: menuRow(menu, describe, onEdit, () => (menu.path[0] === "flow" ? chosen : 0)) } : [];
+      });
+      rows.push(...made);
+      const ofFlows = made.some(({ menu }) => menu.path[0] === "flow");
+      return [h("h2", {}, title), ...(ofFlows ? [tabs, about] : []), ...made.map(({ row }) => row.element)];
+    }),
   );
 
-  function show(state: State): void {
-    if (!state.checked) return;
-    const { values, frozen } = state.checked;
+  function show({ values, frozen }: Checked): void {
     const flows = flowsOf(values);
-    chosen = Math.min(chosen, flows.length - 1);
+    chosen = Math.max(0, Math.min(chosen, flows.length - 1));
     tabs.hidden = flows.length < 2;
+    const focused = tabs.querySelector(":focus") !== null;
     fill(
       tabs,
       flows.map((table, index) =>
@@ -73,7 +84,7 @@ export function mountMenus(place: HTMLElement, lab: Lab): void {
             on: {
               click() {
                 chosen = index;
-                show(lab.get());
+                show({ values, frozen });
               },
             },
           },
@@ -81,18 +92,16 @@ export function mountMenus(place: HTMLElement, lab: Lab): void {
         ),
       ),
     );
-    about.textContent =
-      flows.length === 1 && isTable(flows[0]) && flows[0]["count"] ? `${flows[0]["count"]} equal flows` : "";
-    about.hidden = about.textContent === "";
+    if (focused) (tabs.children[chosen] as HTMLElement | undefined)?.focus();
+    const count = isTable(flows[chosen]) ? flows[chosen]["count"] : undefined;
+    about.textContent = count ? `${count} equal flows` : "";
+    about.hidden = !count;
     const reading = { values, frozen: read(frozen).values };
-    for (const menu of [...queue, ...flow]) {
-      rowOf(menu).show(stateOf(menu, lab.describe, reading, menu.path[0] === "flow" ? chosen : 0), values);
+    for (const { menu, row } of rows) {
+      row.show(stateOf(menu, describe, reading, menu.path[0] === "flow" ? chosen : 0), values);
     }
   }
-  lab.subscribe((state, before) => {
-    if (state.checked !== before.checked) show(state);
-  });
-  show(lab.get());
+  return { show };
 }
 
 function nameOf(flow: Value, index: number): string {
@@ -104,7 +113,9 @@ interface MenuRow {
   show(state: MenuState | null, values: Table): void;
 }
 
-function menuRow(menu: Menu, lab: Lab, index: () => number): MenuRow {
+let made = 0;
+
+function menuRow(menu: Menu, describe: Describe, onEdit: (edits: Edit[]) => void, index: () => number): MenuRow {
   const select = h(
     "select",
     {},
@@ -115,12 +126,7 @@ function menuRow(menu: Menu, lab: Lab, index: () => number): MenuRow {
   const reason = h("p", { class: "reason" });
   const fields = h("div", { class: "parameters" });
   const about = h("p", { class: "soft small" });
-  const details = h(
-    "div",
-    { class: "details", id: `settings-${menu.id.replaceAll(".", "-")}`, hidden: true },
-    about,
-    fields,
-  );
+  const details = h("div", { class: "details", id: `settings-${++made}`, hidden: true }, about, fields);
   const more = h(
     "button",
     {
@@ -141,12 +147,10 @@ function menuRow(menu: Menu, lab: Lab, index: () => number): MenuRow {
   let document_: Table = {};
   let drawn = "";
 
-  select.addEventListener("change", () =>
-    lab.edit(choose(menu, select.value || null, lab.describe, document_, index())),
-  );
+  select.addEventListener("change", () => onEdit(choose(menu, select.value || null, describe, document_, index())));
 
   function set(parameter: Parameter, value: unknown): void {
-    if (now) lab.edit(setParameter(menu, now, parameter.name, value, lab.describe, document_));
+    if (now) onEdit(setParameter(menu, now, parameter.name, value, describe, document_));
   }
 
   return {
