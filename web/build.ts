@@ -15,6 +15,7 @@ const common: BuildOptions = {
   target: ["chrome111", "firefox115", "safari16.4"],
   charset: "utf8",
   legalComments: "inline",
+  loader: { ".toml": "text" },
   logLevel: "warning",
 };
 

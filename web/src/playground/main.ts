@@ -1,6 +1,133 @@
 // The playground: puts the parts of the page together.
-import { h } from "../dom.ts";
-import { connect } from "../engine/connect.ts";
+import { Charts } from "../charts/group.ts";
+import type { Drawn } from "../charts/curves.ts";
+import { fill, h } from "../dom.ts";
+import { connect, served } from "../engine/connect.ts";
+import { mountKept } from "./keptruns.ts";
+import { knobs } from "./knobs.ts";
+import { type Lab, makeLab, type State } from "./lab.ts";
+import { mountNumbers } from "./numbers.ts";
+import { mountSliders } from "./sliders.ts";
+import START from "./start.toml";
+import { mountToolbar } from "./toolbar.ts";
 
-const engine = connect();
-document.getElementById("page")!.replaceChildren(h("p", {}, engine ? "Engine found." : "No engine."));
+/** Queues whose buffer is their parameter `limit`. */
+function limited(lab: Lab): (queue: string) => boolean {
+  const queues = lab.describe.parts["queue"] ?? [];
+  return (name) =>
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
+}
+
+/** The places of the page, in the order in which a reader of a narrow screen meets them. */
+function layout() {
+  const places = {
+    sliders: h("section", { class: "card sliders", "aria-label": "Path" }),
+    toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
+    error: h("div", { class: "error", role: "alert", hidden: true }),
+    charts: h("section", { class: "charts-place", "aria-label": "Curves" }),
+    kept: h("section", { class: "card kept-place", "aria-label": "Kept runs" }),
+    menus: h("section", { class: "card menus", "aria-label": "Flows and queue" }),
+    editor: h("section", { class: "card editor", "aria-label": "Scenario" }),
+    numbers: h("section", { class: "card numbers", "aria-label": "Key numbers" }),
+    packets: h("section", { class: "card packets", "aria-label": "Packets" }),
+    lessons: h("nav", { class: "lessons", "aria-label": "Lessons" }),
+    share: h("div", { class: "share" }),
+  };
+  const header = h(
+    "header",
+    {},
+    h("h1", {}, h("img", { src: "icon.svg", alt: "", width: 26, height: 26 }), "Ackclock playground"),
+    places.lessons,
+    places.share,
+  );
+  const left = h("div", { class: "left" }, places.sliders, places.menus, places.editor);
+  const right = h(
+    "div",
+    { class: "right" },
+    places.toolbar,
+    places.error,
+    places.charts,
+    places.kept,
+    places.numbers,
+    places.packets,
+  );
+  return { places, header, main: h("main", { class: "layout" }, left, right) };
+}
+
+/** What the page says if it has no engine. */
+function noEngine(page: HTMLElement): void {
+  fill(
+    page,
+    h(
+      "main",
+      { class: "missing" },
+      h("h1", {}, "Ackclock playground"),
+      h("p", {}, "This page has no engine: the file engine.js was not built, and no server answers for it."),
+      h(
+        "p",
+        {},
+        "Build it with ",
+        h("code", {}, "make web"),
+        ", or open the playground with ",
+        h("code", {}, "ackclock serve"),
+        ".",
+      ),
+    ),
+  );
+}
+
+async function start(page: HTMLElement): Promise<void> {
+  const server = served();
+  const makeEngine = connect(server);
+  if (!makeEngine) return noEngine(page);
+  const { places, header, main } = layout();
+  fill(page, header, main);
+  const narrow = matchMedia("(max-width: 60rem)").matches;
+  const lab = await makeLab(
+    makeEngine,
+    server?.text ?? START,
+    narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
+  );
+
+  const charts = new Charts((zoom) => lab.set({ zoom }));
+  fill(places.charts, charts.element);
+  const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
+  mountToolbar(places.toolbar, lab);
+  mountKept(places.kept, lab);
+  mountNumbers(places.numbers, lab);
+
+  const hasLimit = limited(lab);
+  const show = (state: State, before?: State) => {
+    if (state.checked && state.checked !== before?.checked) sliders.show(knobs(state.checked.values, hasLimit));
+    if (state.error !== before?.error) {
+      places.error.hidden = state.error === "";
+      fill(places.error, state.error && h("pre", {}, state.error));
+    }
+    if (state.current) {
+      const labels = lab.labels();
+      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
+        recording,
+        label: labels[index]!,
+      }));
+      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
+    }
+  };
+  lab.subscribe(show);
+  show(lab.get());
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) lab.run();
+  });
+}
+
+const page = document.getElementById("page")!;
+start(page).catch((error: unknown) => {
+  fill(
+    page,
+    h(
+      "main",
+      { class: "missing" },
+      h("h1", {}, "Ackclock playground"),
+      h("p", { class: "error", role: "alert" }, String(error)),
+    ),
+  );
+});
