@@ -93,7 +93,8 @@ export function mountMenus(
       ),
     );
     if (focused) (tabs.children[chosen] as HTMLElement | undefined)?.focus();
-    const count = isTable(flows[chosen]) ? flows[chosen]["count"] : undefined;
+    const flow = flows[chosen];
+    const count = isTable(flow) ? flow["count"] : undefined;
     about.textContent = count ? `${count} equal flows` : "";
     about.hidden = !count;
     const reading = { values, frozen: read(frozen).values };
