@@ -5,6 +5,8 @@ import { fill, h } from "../dom.ts";
 import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
 import type { Problem } from "../engine/protocol.ts";
+import { mountBasics } from "./basics.ts";
+import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs } from "./knobs.ts";
 import { type Lab, makeLab, type State } from "./lab.ts";
@@ -116,8 +118,21 @@ async function start(page: HTMLElement): Promise<void> {
 
   const charts = new Charts((zoom) => lab.set({ zoom }));
   fill(places.charts, charts.element);
-  const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
-  const menus = mountMenus(places.menus, lab.describe, PLAYGROUND, (edits) => lab.edit(edits));
+  const knobPlace = h("div", { class: "knobs" });
+  const basicsPlace = h("div", { class: "basics" });
+  fill(places.sliders, knobPlace, basicsPlace);
+  const sliders = mountSliders(knobPlace, (edits) => lab.edit(edits));
+  const basics = mountBasics(basicsPlace, (edits) => lab.edit(edits));
+  const menus = mountMenus(
+    places.menus,
+    lab.describe,
+    PLAYGROUND,
+    (edits) => lab.edit(edits),
+    () => {
+      const { checked } = lab.get();
+      if (checked) lab.setText(withFlow(checked.text, checked.values));
+    },
+  );
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
@@ -138,6 +153,7 @@ async function start(page: HTMLElement): Promise<void> {
   const show = (state: State, before?: State) => {
     if (state.checked && state.checked !== before?.checked) {
       sliders.show(knobs(state.checked.values, hasLimit));
+      basics.show(state.checked.scenario);
       menus.show(state.checked);
     }
     if (state.text !== before?.text) editor.setText(state.text);
