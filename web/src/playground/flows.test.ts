@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { read } from "../scenario/toml.ts";
 import { withFlow } from "./flows.ts";
 
-const added = (text: string) => read(withFlow(text, read(text).values)).values["flow"];
+const added = (text: string) => JSON.parse(JSON.stringify(read(withFlow(text, read(text).values)).values["flow"]));
 
 test("a single flow becomes the first of two", () => {
   const text = 'duration = "3 s"\n[flow] # the only one\nsize = "1 MB"\n[flow.modern]\nprr = false\n';
