@@ -26,12 +26,11 @@ export function mountToolbar(place: HTMLElement, lab: Lab): void {
   const status = h("span", { class: "soft status" });
   const choices = h("div", { class: "choices" });
   const times = timeFields(lab);
-  fill(place, h("div", { class: "bar" }, start, keep, progress, status, times.element), choices);
+  fill(place, h("div", { class: "bar" }, start, keep, status, progress, times.element), choices);
 
   let drawn = "";
   const show = (state: State) => {
     start.textContent = state.running ? "Stop" : "Run";
-    start.setAttribute("aria-keyshortcuts", "Control+Enter");
     keep.disabled = !state.current?.summary || state.kept.includes(state.current);
     progress.value = state.progress;
     progress.classList.toggle("idle", !state.running);
