@@ -1,0 +1,151 @@
+"""Every number in a lesson of the playground is measured here, with the scenario and the comparisons of that lesson."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import ackclock
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = ROOT / "web" / "lessons"
+NAMES = tomllib.loads((LESSONS / "index.toml").read_text("utf-8"))["lessons"]
+
+NUMBER = r"[0-9]+(?:[.,][0-9]+)*"
+UNIT = r"(?:\s(?:Mbit/s|kbit/s|bit/s|ms|s|%|packets?|segments?|kB|B)(?![A-Za-z]))?"
+
+
+@cache
+def settings(name: str) -> dict[str, Any]:
+    return tomllib.loads((LESSONS / name / "lesson.toml").read_text("utf-8"))
+
+
+@cache
+def text(name: str) -> str:
+    return " ".join((LESSONS / name / "lesson.md").read_text("utf-8").split())
+
+
+@cache
+def scenarios(name: str) -> dict[str, ackclock.Scenario]:
+    """The scenario of each run that the lesson overlays, by its name."""
+    base = ackclock.load(LESSONS / name / "scenario.toml")
+    lesson = settings(name)
+    return {lesson["base"]: base, **{run["name"]: base.set(run["set"]) for run in lesson.get("compare", [])}}
+
+
+@cache
+def result(name: str, run: str, seed: int | None) -> ackclock.Result:
+    return ackclock.run(scenarios(name)[run], seed=seed)
+
+
+def one(name: str, measure: dict[str, Any], seed: int | None) -> float:
+    """A quantity of one run: a cell of a table, or a value of a trace.
+
+    A measure names the table (`flow`, `link` with its row, or `page`) and its `column`. With `trace` it takes the rows of the flow or
+    link, or those of the flow `on` a link: `at`, the last value until that time; `reaches`, the first time at which the column has the value; `take`, a reduction of
+    the rows from `from` to `to`.
+    """
+    run = result(name, measure.get("run", settings(name)["base"]), seed)
+    column = measure["column"]
+    kind = next(word for word in ("flow", "link", "page") if word in measure)
+    if "trace" not in measure:
+        rows = polars.DataFrame({"flow": run.flows, "link": run.links, "page": run.pages}[kind])
+        key = "page" if kind == "page" else "name"
+        value = rows.filter(polars.col(key) == measure[kind])[column][0]
+        return float(value)
+    rows = polars.DataFrame(run.trace(measure["trace"])).filter(polars.col(kind) == measure[kind])
+    if "on" in measure:
+        rows = rows.filter(polars.col("link") == measure["on"])
+    if "at" in measure:
+        return float(rows.filter(polars.col("time") <= measure["at"])[column][-1])
+    if "reaches" in measure:
+        return float(rows.filter(polars.col(column) >= measure["reaches"])["time"][0])
+    span = rows.filter(polars.col("time").is_between(measure.get("from", 0), measure.get("to", 1e9)))[column]
+    reduction = {"max": span.max, "min": span.min, "mean": span.mean, "count": span.len}[measure["take"]]
+    return float(reduction())  # type: ignore[arg-type]
+
+
+def quantity(name: str, measure: dict[str, Any], runs: int | None) -> float:
+    """The mean over the seeds 1 to `runs`, or the value of the scenario's own run."""
+    seeds: list[int | None] = [None] if runs is None else list(range(1, runs + 1))
+    return statistics.fmean(one(name, measure, seed) for seed in seeds)
+
+
+def measured(name: str, check: dict[str, Any]) -> float:
+    """The value of a check: its measure, `plus` or `over` another, times `times`."""
+    runs = check.get("seeds")
+    value = quantity(name, check["measure"], runs)
+    if "plus" in check:
+        value += quantity(name, check["plus"], runs)
+    if "minus" in check:
+        value -= quantity(name, check["minus"], runs)
+    if "over" in check:
+        value /= quantity(name, check["over"], runs)
+    return value * check.get("times", 1.0)
+
+
+def stated(says: str) -> tuple[float, float]:
+    """The first number of a phrase, and half a unit of its last digit."""
+    number = re.search(NUMBER, says)
+    assert number, f"no number in {says!r}"
+    digits = number.group().replace(",", "")
+    return float(digits), 0.5 * 10.0 ** -len(digits.partition(".")[2])
+
+
+def checks() -> list[Any]:
+    return [
+        pytest.param(name, check, id=f"{name}: {check['says']}")
+        for name in NAMES
+        for check in settings(name).get("check", [])
+    ]
+
+
+@pytest.mark.parametrize(("name", "check"), checks())
+def test_a_number_of_a_lesson_is_measured(name: str, check: dict[str, Any]) -> None:
+    number, half = stated(check["says"])
+    assert measured(name, check) == pytest.approx(number, rel=0, abs=check.get("tolerance", half) * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_of_a_lesson_has_its_source(name: str) -> None:
+    lesson, prose = settings(name), text(name)
+    files = (LESSONS / name / "scenario.toml").read_text("utf-8") + (LESSONS / name / "lesson.toml").read_text("utf-8").partition("[[check]]")[0]
+    phrases = [entry["says"] for entry in [*lesson.get("check", []), *lesson.get("quote", [])]] + lesson.get("given", [])
+    spans = []
+    for phrase in phrases:
+        found = [match.span() for match in re.finditer(re.escape(phrase), prose)]
+        assert found, f"{name}: the lesson does not say {phrase!r}"
+        spans += found
+    for match in re.finditer(NUMBER + UNIT, prose):
+        covered = any(start <= match.start() and match.end() <= end for start, end in spans)
+        setting = re.search(rf"(?<![0-9.]){re.escape(match.group())}(?![0-9A-Za-z/])", files)
+        assert covered or setting, f"{name}: {match.group()!r} has no check: …{prose[max(0, match.start() - 40) : match.end() + 20]}…"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_quotes_the_reproduction_of_its_paper(name: str) -> None:
+    for quote in settings(name).get("quote", []):
+        source = " ".join((ROOT / quote["file"]).read_text("utf-8").split())
+        assert quote["words"] in source, f"{quote['file']} does not say {quote['words']!r}"
+        for number in re.findall(NUMBER, quote["says"]):
+            assert re.search(rf"(?<![0-9.]){re.escape(number)}(?![0-9])", quote["words"]), f"{number} is not in {quote['words']!r}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_short_and_has_a_question_with_an_answer(name: str) -> None:
+    prose = (LESSONS / name / "lesson.md").read_text("utf-8")
+    assert [line for line in prose.splitlines() if line.startswith("#")] == ["## Question", "## Answer"]
+    assert 150 <= len(prose.split()) <= 380
+    assert "<" not in prose, "a lesson is Markdown without HTML"
+
+
+def test_the_index_lists_every_lesson() -> None:
+    assert sorted(NAMES) == sorted(path.parent.name for path in LESSONS.glob("*/lesson.toml"))
+    assert len(set(NAMES)) == len(NAMES) == 12
