@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +40,22 @@ def scenarios(name: str) -> dict[str, ackclock.Scenario]:
     return {lesson["base"]: base, **{run["name"]: base.set(run["set"]) for run in lesson.get("compare", [])}}
 
 
-@cache
-def result(name: str, run: str, seed: int | None) -> ackclock.Result:
-    return ackclock.run(scenarios(name)[run], seed=seed)
+@lru_cache(maxsize=200)
+def result(name: str, run: str, seed: int | None, trace: str | None) -> ackclock.Result:
+    return ackclock.run(scenarios(name)[run], seed=seed, record=[trace] if trace else [])
 
 
 def one(name: str, measure: dict[str, Any], seed: int | None) -> float:
     """A quantity of one run: a cell of a table, or a value of a trace.
 
-    A measure names the table (`flow`, `link` with its row, or `page`) and its `column`. With `trace` it takes the rows of the flow or
+    A measure names a model with its parameters (`of`), or the table (`flow`, `link` with its row, or `page`) and its `column`. With `trace` it takes the rows of the flow or
     link, or those of the flow `on` a link: `at`, the last value until that time; `reaches`, the first time at which the column has the value; `take`, a reduction of
     the rows from `from` to `to`.
     """
-    run = result(name, measure.get("run", settings(name)["base"]), seed)
     column = measure["column"]
+    if "model" in measure:
+        return float(getattr(getattr(ackclock.model, measure["model"])(**measure["of"]), column))
+    run = result(name, measure.get("run", settings(name)["base"]), seed, measure.get("trace"))
     kind = next(word for word in ("flow", "link", "page") if word in measure)
     if "trace" not in measure:
         rows = polars.DataFrame({"flow": run.flows, "link": run.links, "page": run.pages}[kind])
@@ -72,29 +74,27 @@ def one(name: str, measure: dict[str, Any], seed: int | None) -> float:
     return float(reduction())  # type: ignore[arg-type]
 
 
-def quantity(name: str, measure: dict[str, Any], runs: int | None) -> float:
-    """The mean over the seeds 1 to `runs`, or the value of the scenario's own run."""
-    seeds: list[int | None] = [None] if runs is None else list(range(1, runs + 1))
-    return statistics.fmean(one(name, measure, seed) for seed in seeds)
+def quantity(name: str, measure: dict[str, Any], check: dict[str, Any]) -> float:
+    """The mean, or another `of`, over the seeds 1 to `seeds`, or the value of the scenario's own run."""
+    seeds: list[int | None] = list(range(1, check["seeds"] + 1)) if "seeds" in check else [None]
+    combine = {"mean": statistics.fmean, "min": min, "max": max}[check.get("of", "mean")]
+    return combine(one(name, measure, seed) for seed in seeds)
 
 
 def measured(name: str, check: dict[str, Any]) -> float:
-    """The value of a check: its measure, `plus` or `over` another, times `times`."""
-    runs = check.get("seeds")
-    value = quantity(name, check["measure"], runs)
-    if "plus" in check:
-        value += quantity(name, check["plus"], runs)
+    """The value of a check: its measure, `minus` another, `over` another, times `times`."""
+    value = quantity(name, check["measure"], check)
     if "minus" in check:
-        value -= quantity(name, check["minus"], runs)
+        value -= quantity(name, check["minus"], check)
     if "over" in check:
-        value /= quantity(name, check["over"], runs)
+        value /= quantity(name, check["over"], check)
     return value * check.get("times", 1.0)
 
 
-def stated(says: str) -> tuple[float, float]:
-    """The first number of a phrase, and half a unit of its last digit."""
-    number = re.search(NUMBER, says)
-    assert number, f"no number in {says!r}"
+def stated(check: dict[str, Any]) -> tuple[float, float]:
+    """The first number of a phrase, or its `number`, and half a unit of the last digit."""
+    number = re.search(NUMBER, str(check.get("number", check["says"])))
+    assert number and number.group() in check["says"], f"no number in {check['says']!r}"
     digits = number.group().replace(",", "")
     return float(digits), 0.5 * 10.0 ** -len(digits.partition(".")[2])
 
@@ -109,15 +109,19 @@ def checks() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "check"), checks())
 def test_a_number_of_a_lesson_is_measured(name: str, check: dict[str, Any]) -> None:
-    number, half = stated(check["says"])
+    number, half = stated(check)
     assert measured(name, check) == pytest.approx(number, rel=0, abs=check.get("tolerance", half) * (1 + 1e-9))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_a_lesson_has_its_source(name: str) -> None:
     lesson, prose = settings(name), text(name)
-    files = (LESSONS / name / "scenario.toml").read_text("utf-8") + (LESSONS / name / "lesson.toml").read_text("utf-8").partition("[[check]]")[0]
-    phrases = [entry["says"] for entry in [*lesson.get("check", []), *lesson.get("quote", [])]] + lesson.get("given", [])
+    files = (LESSONS / name / "scenario.toml").read_text("utf-8") + (LESSONS / name / "lesson.toml").read_text(
+        "utf-8"
+    ).partition("[[check]]")[0]
+    phrases = [entry["says"] for entry in [*lesson.get("check", []), *lesson.get("quote", [])]] + lesson.get(
+        "given", []
+    )
     spans = []
     for phrase in phrases:
         found = [match.span() for match in re.finditer(re.escape(phrase), prose)]
@@ -126,7 +130,9 @@ def test_every_number_of_a_lesson_has_its_source(name: str) -> None:
     for match in re.finditer(NUMBER + UNIT, prose):
         covered = any(start <= match.start() and match.end() <= end for start, end in spans)
         setting = re.search(rf"(?<![0-9.]){re.escape(match.group())}(?![0-9A-Za-z/])", files)
-        assert covered or setting, f"{name}: {match.group()!r} has no check: …{prose[max(0, match.start() - 40) : match.end() + 20]}…"
+        assert covered or setting, (
+            f"{name}: {match.group()!r} has no check: …{prose[max(0, match.start() - 40) : match.end() + 20]}…"
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -135,7 +141,9 @@ def test_a_lesson_quotes_the_reproduction_of_its_paper(name: str) -> None:
         source = " ".join((ROOT / quote["file"]).read_text("utf-8").split())
         assert quote["words"] in source, f"{quote['file']} does not say {quote['words']!r}"
         for number in re.findall(NUMBER, quote["says"]):
-            assert re.search(rf"(?<![0-9.]){re.escape(number)}(?![0-9])", quote["words"]), f"{number} is not in {quote['words']!r}"
+            assert re.search(rf"(?<![0-9.]){re.escape(number)}(?![0-9])", quote["words"]), (
+                f"{number} is not in {quote['words']!r}"
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
