@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-import tomllib
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,22 @@ import polars
 import pytest
 
 import ackclock
+from ackclock.files import toml
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = ROOT / "web" / "lessons"
-NAMES = tomllib.loads((LESSONS / "index.toml").read_text("utf-8"))["lessons"]
+NAMES = toml.read(LESSONS / "index.toml")["lessons"]
 
 NUMBER = r"[0-9]+(?:[.,][0-9]+)*"
 UNIT = r"(?:\s(?:Mbit/s|kbit/s|bit/s|ms|s|%|packets?|segments?|kB|B)(?![A-Za-z]))?"
 
 
+REDUCTIONS: dict[str, Callable[[list[float]], float]] = {"mean": statistics.fmean, "min": min, "max": max}
+
+
 @cache
 def settings(name: str) -> dict[str, Any]:
-    return tomllib.loads((LESSONS / name / "lesson.toml").read_text("utf-8"))
+    return toml.read(LESSONS / name / "lesson.toml")
 
 
 @cache
@@ -46,11 +50,12 @@ def result(name: str, run: str, seed: int | None, trace: str | None) -> ackclock
 
 
 def one(name: str, measure: dict[str, Any], seed: int | None) -> float:
-    """A quantity of one run: a cell of a table, or a value of a trace.
+    """A quantity of one run: a cell of a table, a value of a trace, or a model's number.
 
-    A measure names a model with its parameters (`of`), or the table (`flow`, `link` with its row, or `page`) and its `column`. With `trace` it takes the rows of the flow or
-    link, or those of the flow `on` a link: `at`, the last value until that time; `reaches`, the first time at which the column has the value; `take`, a reduction of
-    the rows from `from` to `to`.
+    A measure names a model with its parameters (`of`), or a row of a table (`flow`, `link` or `page`), and the
+    `column`. With `trace` it takes the rows of that flow or link, or those of the flow `on` a link. `at`: the last
+    value until then. `reaches`: the first time at which the column has that value. `take`: a reduction of the rows
+    from `from` to `to`.
     """
     column = measure["column"]
     if "model" in measure:
@@ -70,15 +75,13 @@ def one(name: str, measure: dict[str, Any], seed: int | None) -> float:
     if "reaches" in measure:
         return float(rows.filter(polars.col(column) >= measure["reaches"])["time"][0])
     span = rows.filter(polars.col("time").is_between(measure.get("from", 0), measure.get("to", 1e9)))[column]
-    reduction = {"max": span.max, "min": span.min, "mean": span.mean, "count": span.len}[measure["take"]]
-    return float(reduction())  # type: ignore[arg-type]
+    return REDUCTIONS[measure["take"]](span.to_list())
 
 
 def quantity(name: str, measure: dict[str, Any], check: dict[str, Any]) -> float:
     """The mean, or another `of`, over the seeds 1 to `seeds`, or the value of the scenario's own run."""
     seeds: list[int | None] = list(range(1, check["seeds"] + 1)) if "seeds" in check else [None]
-    combine = {"mean": statistics.fmean, "min": min, "max": max}[check.get("of", "mean")]
-    return combine(one(name, measure, seed) for seed in seeds)
+    return REDUCTIONS[check.get("of", "mean")]([one(name, measure, seed) for seed in seeds])
 
 
 def measured(name: str, check: dict[str, Any]) -> float:
@@ -88,7 +91,7 @@ def measured(name: str, check: dict[str, Any]) -> float:
         value -= quantity(name, check["minus"], check)
     if "over" in check:
         value /= quantity(name, check["over"], check)
-    return value * check.get("times", 1.0)
+    return value * float(check.get("times", 1.0))
 
 
 def stated(check: dict[str, Any]) -> tuple[float, float]:
