@@ -1,5 +1,7 @@
 //! The packets on all links in a part of a run.
 
+use std::borrow::Cow;
+
 use ackclock_core::units::{Duration, Instant};
 
 use super::error::RunError;
@@ -19,7 +21,7 @@ pub fn crossings(scenario: &Scenario, span: Span, max_events: u64, interrupted: 
     let end = Instant::ZERO + scenario.duration;
     let watch = Watch::new(span, scenario);
     let recorder = Recording { traces: Traces::default(), capture: None, watch: Some(watch) };
-    let mut simulation = Simulation::new(scenario, recorder)?;
+    let mut simulation = Simulation::new(Cow::Borrowed(scenario), recorder)?;
     simulation.limit(max_events);
     let (mut until, mut step) = (span.to, STEP);
     simulation.advance(until, interrupted)?;
