@@ -26,7 +26,7 @@ pub fn crossings(scenario: &Scenario, span: Span, max_events: u64, interrupted: 
     let (mut until, mut step) = (span.to, STEP);
     simulation.advance(until, interrupted)?;
     while until < end && simulation.recorder.watch.as_ref().is_some_and(Watch::is_open) {
-        until = until + step;
+        until += step;
         step = step * 2.0;
         simulation.advance(until, interrupted)?;
     }
