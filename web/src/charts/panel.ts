@@ -28,6 +28,8 @@ export interface PanelOptions {
   title: string;
   unit: string;
   height: number;
+  /** Panels with the same key share their cursor. */
+  sync: string;
   /** Called with the time under the pointer, or undefined when the pointer leaves. */
   onHover: (time: number | undefined) => void;
   /** Called with the times that the reader marked. */
@@ -43,9 +45,9 @@ export function shown(value: number | null | undefined): string {
     : number.format(value).replace("-", "−");
 }
 
-/** Colours of the page, which uPlot needs as values. */
-export function themeColour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour of the page around an element, which uPlot needs as a value. */
+export function themeColour(name: string, element: Element): string {
+  return getComputedStyle(element).getPropertyValue(name).trim();
 }
 
 /** A chart with title and legend. */
@@ -83,7 +85,7 @@ export class Panel {
     return this.#plot?.ctx.canvas;
   }
 
-  /** Draws curves between two times. */
+  /** Draws curves between two times, the first above the others. */
   draw(curves: Curve[], range: [from: number, to: number], note: string): void {
     this.#curves = curves;
     this.#range = range;
@@ -100,7 +102,7 @@ export class Panel {
         scaled,
         named,
       ]),
-      themeColour("--soft"),
+      themeColour("--soft", this.element),
     ]);
     if (style !== this.#style) {
       this.#style = style;
@@ -115,7 +117,7 @@ export class Panel {
       to,
       buckets: Math.max(50, Math.min(2000, Math.round(this.#plot!.bbox.width / devicePixelRatio))),
     };
-    this.#plot!.setData([times(grid), ...curves.map((curve) => points(curve, grid))] as uPlot.AlignedData);
+    this.#plot!.setData([times(grid), ...curves.map((curve) => points(curve, grid)).reverse()] as uPlot.AlignedData);
   }
 
   /** Shows the values at a time in the legend. */
@@ -125,6 +127,11 @@ export class Panel {
       const curve = named[index]!;
       element.textContent = time === undefined || time > curve.end ? "" : shown(valueAt(curve, time));
     }
+  }
+
+  /** The names and values that the legend shows. */
+  read(): string[] {
+    return [...this.#legend.children].map((entry) => entry.textContent).filter((text) => text !== "");
   }
 
   /** Moves the cursor to a time, as the pointer would. */
@@ -144,7 +151,7 @@ export class Panel {
           ? `repeating-linear-gradient(90deg, ${curve.colour} 0 4px, transparent 4px 6px)`
           : curve.colour;
         if (curve.kind === "dots") swatch.classList.add("dot");
-        return h("span", { class: "entry" }, swatch, curve.label, this.#values[index]!);
+        return h("span", { class: "entry" }, swatch, `${curve.label} `, this.#values[index]!);
       }),
     );
   }
@@ -153,22 +160,23 @@ export class Panel {
     this.#plot?.destroy();
     const { height, onHover, onZoom } = this.#options;
     const axis = {
-      stroke: themeColour("--soft"),
+      stroke: themeColour("--soft", this.element),
       font: "12px system-ui, sans-serif",
-      grid: { stroke: themeColour("--line"), width: 1 },
+      grid: { stroke: themeColour("--line", this.element), width: 1 },
       ticks: { show: false },
     };
     this.#plot = new uPlot(
       {
         width,
         height,
-        padding: [6, 10, 0, 0],
+        padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: false, setScale: false },
           points: { show: false },
+          y: false,
           sync: {
-            key: "ackclock",
+            key: this.#options.sync,
             scales: ["x", null],
             filters: { pub: (type) => type === "mousemove" || type === "mouseleave" },
           },
@@ -182,13 +190,13 @@ export class Panel {
             ...axis,
             size: 26,
             gap: 4,
-            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits.at(-1) ? " s" : ""}`),
+            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits[0] ? " s" : ""}`),
           },
           { ...axis, size: 52, gap: 4, values: (_plot, splits) => splits.map((split) => shown(split)) },
         ],
         series: [
           {},
-          ...this.#curves.map(
+          ...this.#curves.toReversed().map(
             (curve): uPlot.Series => ({
               stroke: curve.colour,
               width: curve.width,

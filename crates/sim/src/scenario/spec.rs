@@ -199,6 +199,9 @@ pub(crate) const NS2_KEYS: [&str; 11] = [
     "max_rto",
 ];
 
+/// Keys of a flow that apply only to a `modern` host.
+pub(crate) const MODERN_KEYS: [&str; 2] = ["host", "modern"];
+
 /// Bounds of a receive buffer.
 const BUFFER: Bounds = from("1 B", "1 GB");
 
