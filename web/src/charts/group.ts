@@ -22,14 +22,14 @@ export class Charts {
   #frame = 0;
   #cursor: number | undefined;
 
-  constructor(onZoom: (range: [from: number, to: number] | undefined) => void, sync = "ackclock") {
+  constructor(onZoom: (range: [from: number, to: number] | undefined) => void, sync = "ackclock", height?: number) {
     const zoom = (from: number, to: number) => onZoom(within([from, to], this.duration));
     this.#panels = CHARTS.map((chart) => ({
       chart,
       panel: new Panel({
         title: chart.title,
         unit: chart.unit,
-        height: chart.height,
+        height: height ?? chart.height,
         sync,
         onHover: (time) => this.#hover(time),
         onZoom: zoom,

@@ -169,11 +169,12 @@ export class Panel {
       {
         width,
         height,
-        padding: [6, 10, 0, 0],
+        padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: false, setScale: false },
           points: { show: false },
+          y: false,
           sync: {
             key: this.#options.sync,
             scales: ["x", null],
@@ -189,7 +190,7 @@ export class Panel {
             ...axis,
             size: 26,
             gap: 4,
-            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits.at(-1) ? " s" : ""}`),
+            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits[0] ? " s" : ""}`),
           },
           { ...axis, size: 52, gap: 4, values: (_plot, splits) => splits.map((split) => shown(split)) },
         ],

@@ -33,6 +33,7 @@ const ENDS: { [kind in Kind]: [low: number, high: number] } = {
   packets: [1, 10_000],
   bdp: [0.05, 20],
   bytes: [1e3, 1e8],
+  number: [1, 1000],
 };
 
 const DEFAULTS = { rate: "10 Mbit/s", delay: "10 ms", queue: "50 packets" };

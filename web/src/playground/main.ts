@@ -2,10 +2,15 @@
 import { Charts } from "../charts/group.ts";
 import type { Drawn } from "../charts/curves.ts";
 import { fill, h } from "../dom.ts";
+import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
+import type { Problem } from "../engine/protocol.ts";
+import { mountBasics } from "./basics.ts";
+import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs } from "./knobs.ts";
 import { type Lab, makeLab, type State } from "./lab.ts";
+import { mountMenus, PLAYGROUND } from "./menus.ts";
 import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
@@ -15,7 +20,7 @@ import { mountToolbar } from "./toolbar.ts";
 function limited(lab: Lab): (queue: string) => boolean {
   const queues = lab.describe.parts["queue"] ?? [];
   return (name) =>
-    queues.find((part) => part.name === name)?.parameters.some((parameter) => parameter.name === "limit") ?? false;
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
 }
 
 /** The places of the page, in the order in which a reader of a narrow screen meets them. */
@@ -76,6 +81,28 @@ function noEngine(page: HTMLElement): void {
   );
 }
 
+/** All that is wrong, in one place; a problem of the text leads to its line. */
+function showError(place: HTMLElement, { error, problems }: State, show: (problem: Problem) => void): void {
+  place.hidden = error === "";
+  const located = problems.filter(({ line }) => line !== null);
+  fill(
+    place,
+    located.length > 0
+      ? located.map((problem) =>
+          h(
+            "p",
+            {},
+            h("button", { class: "quiet", on: { click: () => show(problem) } }, `Line ${problem.line}`),
+            " ",
+            problem.key && h("code", {}, problem.key),
+            problem.key ? ": " : "",
+            problem.message,
+          ),
+        )
+      : h("pre", {}, error),
+  );
+}
+
 async function start(page: HTMLElement): Promise<void> {
   const server = served();
   const makeEngine = connect(server);
@@ -91,18 +118,48 @@ async function start(page: HTMLElement): Promise<void> {
 
   const charts = new Charts((zoom) => lab.set({ zoom }));
   fill(places.charts, charts.element);
-  const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
+  const knobPlace = h("div", { class: "knobs" });
+  const basicsPlace = h("div", { class: "basics" });
+  fill(places.sliders, knobPlace, basicsPlace);
+  const sliders = mountSliders(knobPlace, (edits) => lab.edit(edits));
+  const basics = mountBasics(basicsPlace, (edits) => lab.edit(edits));
+  const menus = mountMenus(
+    places.menus,
+    lab.describe,
+    PLAYGROUND,
+    (edits) => lab.edit(edits),
+    () => {
+      const { checked } = lab.get();
+      if (checked) lab.setText(withFlow(checked.text, checked.values));
+    },
+  );
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
 
+  const box = h("div", { class: "editor-box" });
+  fill(places.editor, h("h2", {}, "Scenario"), box);
+  const editor = mountEditor(box, {
+    text: lab.get().text,
+    onChange: (text) => lab.setText(text, true),
+    describe: lab.describe,
+  });
+  const showProblem = (problem: Problem) => {
+    places.editor.scrollIntoView({ block: "nearest" });
+    editor.show(problem);
+  };
+
   const hasLimit = limited(lab);
   const show = (state: State, before?: State) => {
-    if (state.checked && state.checked !== before?.checked) sliders.show(knobs(state.checked.values, hasLimit));
-    if (state.error !== before?.error) {
-      places.error.hidden = state.error === "";
-      fill(places.error, state.error && h("pre", {}, state.error));
+    if (state.checked && state.checked !== before?.checked) {
+      sliders.show(knobs(state.checked.values, hasLimit));
+      basics.show(state.checked.scenario);
+      menus.show(state.checked);
     }
+    if (state.text !== before?.text) editor.setText(state.text);
+    if (state.problems !== before?.problems) editor.setProblems(state.problems);
+    if (state.error !== before?.error || state.problems !== before?.problems)
+      showError(places.error, state, showProblem);
     if (state.current) {
       const labels = lab.labels();
       const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
@@ -114,9 +171,6 @@ async function start(page: HTMLElement): Promise<void> {
   };
   lab.subscribe(show);
   show(lab.get());
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) lab.run();
-  });
 }
 
 const page = document.getElementById("page")!;

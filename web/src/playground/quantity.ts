@@ -8,6 +8,7 @@ const UNITS = {
   packets: { packets: 1, packet: 1, segments: 1, segment: 1 },
   bdp: { BDP: 1 },
   bytes: { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 },
+  number: { "": 1 },
 } as const;
 
 /** Units that the page writes. */
@@ -18,6 +19,7 @@ const WRITTEN: { [kind in Kind]: string[] } = {
   packets: ["packets"],
   bdp: ["BDP"],
   bytes: ["B", "kB", "MB", "GB"],
+  number: [""],
 };
 
 /** A kind of quantity. */
@@ -25,7 +27,7 @@ export type Kind = keyof typeof UNITS;
 
 /** Reads a quantity of one of the kinds; undefined if it is none of them. */
 export function parse(text: string, kinds: readonly Kind[]): { value: number; kind: Kind } | undefined {
-  const match = /^\s*\+?([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(\S+)\s*$/.exec(text);
+  const match = /^\s*\+?([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(\S*)\s*$/.exec(text);
   if (!match) return undefined;
   for (const kind of kinds) {
     const size = (UNITS[kind] as { [unit: string]: number })[match[2]!];
@@ -42,5 +44,5 @@ export function format(value: number, kind: Kind): string {
       ? "s"
       : (WRITTEN[kind].findLast((name) => value >= units[name]! * 0.9995) ?? WRITTEN[kind][0]!);
   const amount = Number((value / units[unit]!).toPrecision(3));
-  return `${kind === "packets" ? Math.round(amount) : amount} ${kind === "packets" && Math.round(amount) === 1 ? "packet" : unit}`;
+  return `${kind === "packets" ? Math.round(amount) : amount} ${kind === "packets" && Math.round(amount) === 1 ? "packet" : unit}`.trimEnd();
 }

@@ -34,6 +34,7 @@ const EXAMPLES: { [kind in Kind]: string } = {
   packets: "50 packets",
   bdp: "1 BDP",
   bytes: "64 kB",
+  number: "2",
 };
 
 let made = 0;
@@ -89,7 +90,7 @@ function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
       else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
       const written = text(next.value);
       // While the reader drags, older answers must not move the slider back.
-      const dragging = document.activeElement === slider && slider.matches(":active");
+      const dragging = slider.matches(":active");
       if (dragging && given !== undefined && given !== written) return;
       given = undefined;
       field.value = next.disabled === undefined ? written : "–";

@@ -26,16 +26,11 @@ export function mountToolbar(place: HTMLElement, lab: Lab): void {
   const status = h("span", { class: "soft status" });
   const choices = h("div", { class: "choices" });
   const times = timeFields(lab);
-  fill(
-    place,
-    h("div", { class: "bar" }, start, keep, progress, status),
-    h("div", { class: "bar" }, choices, times.element),
-  );
+  fill(place, h("div", { class: "bar" }, start, keep, status, progress, times.element), choices);
 
   let drawn = "";
   const show = (state: State) => {
     start.textContent = state.running ? "Stop" : "Run";
-    start.setAttribute("aria-keyshortcuts", "Control+Enter");
     keep.disabled = !state.current?.summary || state.kept.includes(state.current);
     progress.value = state.progress;
     progress.classList.toggle("idle", !state.running);
@@ -71,7 +66,7 @@ function choicesOf(lab: Lab, state: State): HTMLElement[] {
       }),
     ),
   );
-  const found = [charts];
+  const found: HTMLElement[] = [charts];
   if (flows.length > 1 && flows.length <= MOST_BUTTONS) {
     const pick = (name: string) => {
       const next = choice.flows.includes(name)
@@ -153,8 +148,8 @@ function timeFields(lab: Lab): { element: HTMLElement; show(state: State): void 
   function show({ zoom, current }: State): void {
     const duration = current?.recording.scenario.duration ?? 0;
     const [low, high] = zoom ?? [0, duration];
-    if (document.activeElement !== from) from.value = shown(low);
-    if (document.activeElement !== to) to.value = shown(high);
+    if (!from.matches(":focus")) from.value = shown(low);
+    if (!to.matches(":focus")) to.value = shown(high);
     whole.hidden = !zoom;
   }
   return {
