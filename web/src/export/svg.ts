@@ -111,13 +111,20 @@ function legend(plot: Plot, top: number, width: number): { parts: string[]; bott
     if (left + size > width - RIGHT && left > 12) [left, baseline] = [12, baseline + 18];
     parts.push(
       dots
-        ? `<circle cx="${cut(left + 9)}" cy="${baseline - 4}" r="3" fill="${escaped(colour)}"/>`
-        : `<path d="M${cut(left)} ${baseline - 4}h18" stroke="${escaped(colour)}" stroke-width="${Math.max(2, thickness)}"${dashes(dash)}/>`,
+        ? `<circle cx="${cut(left + 9)}" cy="${baseline - 4}" r="3" ${paint("fill", colour)}/>`
+        : `<path d="M${cut(left)} ${baseline - 4}h18" ${paint("stroke", colour)} stroke-width="${Math.max(2, thickness)}"${dashes(dash)}/>`,
       label(left + 24, baseline, name, {}),
     );
     left += size;
   }
   return { parts, bottom: baseline };
+}
+
+/** A colour with an opacity, such as #0072B2bf, as attributes that every program for SVG knows. */
+function paint(attribute: "stroke" | "fill", colour: string): string {
+  const [, plain, alpha] = /^(#[\da-f]{6})([\da-f]{2})$/i.exec(colour) ?? [];
+  if (plain === undefined || alpha === undefined) return `${attribute}="${escaped(colour)}"`;
+  return `${attribute}="${plain}" ${attribute}-opacity="${cut(Number.parseInt(alpha, 16) / 255)}"`;
 }
 
 const dashes = (dash: number[] | undefined): string => (dash ? ` stroke-dasharray="${dash.join(" ")}"` : "");
@@ -141,7 +148,7 @@ function path(curve: PlotCurve, times: number[], x: (time: number) => number, y:
   }
   if (steps.length === 0) return "";
   const ends = dots ? ' stroke-linecap="round"' : ' stroke-linejoin="round"';
-  return `<path d="${steps.join("")}" fill="none" stroke="${escaped(colour)}" stroke-width="${width}"${dashes(dash)}${ends}/>`;
+  return `<path d="${steps.join("")}" fill="none" ${paint("stroke", colour)} stroke-width="${width}"${dashes(dash)}${ends}/>`;
 }
 
 /** The end of the vertical axis, which begins at zero. */

@@ -40,7 +40,7 @@ n = '''\\n'''
 });
 
 test("a fault costs no more than its line", () => {
-  const { values } = read(`a = "open
+  const { values } = read(`a = "open\\
 b = [1,
 c = 3
 d = { x = 1, y =
@@ -119,7 +119,7 @@ test("any text can be read, and spots lie in it", () => {
       for (const { from, to } of [...spots, ...entries.map((entry) => entry.value)]) assert.ok(0 <= from && from <= to && to <= text.length);
       for (let offset = 0; offset <= text.length; offset += 1) spotAt(read(text), offset);
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[['"', "\\"]], [['"', "\\", "u", "1"]], [['"""', "\\", "\n", " "]]] },
   );
 });
 

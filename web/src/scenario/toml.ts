@@ -258,7 +258,7 @@ class Reader {
       const char = this.peek();
       this.at += 1;
       if (char === quote) return value;
-      value += char === "\\" && quote === '"' ? this.escape() : char;
+      value += char === "\\" && quote === '"' ? this.escape(false) : char;
     }
     return value;
   }
@@ -276,18 +276,19 @@ class Reader {
       }
       const char = this.peek();
       this.at += 1;
-      value += char === "\\" && !literal ? this.escape() : char;
+      value += char === "\\" && !literal ? this.escape(true) : char;
     }
     return value;
   }
 
-  /** The character that an escape stands for; the backslash has been read. */
-  private escape(): string {
+  /** The character that an escape stands for; the backslash has been read. In long strings it can stand before a line end. */
+  private escape(long: boolean): string {
+    if (this.at >= this.text.length || (!long && this.atLineEnd())) return "";
     const char = this.peek();
     const digits = { x: 2, u: 4, U: 8 }[char];
     if (digits !== undefined) {
       const code = Number.parseInt(this.text.slice(this.at + 1, this.at + 1 + digits), 16);
-      this.at += 1 + digits;
+      this.at = Math.min(this.at + 1 + digits, this.text.length);
       return code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
     }
     if (/\s/.test(char)) {
