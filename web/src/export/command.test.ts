@@ -21,27 +21,55 @@ function execute(commands: string): { words: string[]; file: string } {
 }
 
 test("the commands write the scenario and run it with the settings", () => {
-  const text = 'duration = "1 s" # $HOME `id` \\ \'quoted\'\n[flow]\n';
-  const commands = commandLine({ name: "My run: 1", text, settings: [["flow.rwnd", "20 packets"], ["seed", "3"]], record: ["cwnd", "queue"], out: "results" });
+  const text = "duration = \"1 s\" # $HOME `id` \\ 'quoted'\n[flow]\n";
+  const commands = commandLine({
+    name: "My run: 1",
+    text,
+    settings: [
+      ["flow.rwnd", "20 packets"],
+      ["seed", "3"],
+    ],
+    record: ["cwnd", "queue"],
+    out: "results",
+  });
   assert.equal(
     commands,
     `cat > My-run-1.toml <<'END'\n${text}END\nackclock run My-run-1.toml --set 'flow.rwnd=20 packets' --set seed=3 --record cwnd --record queue --out results\n`,
   );
   const { words, file } = execute(commands);
   assert.equal(file, text);
-  assert.deepEqual(words.slice(2), ["--set", "flow.rwnd=20 packets", "--set", "seed=3", "--record", "cwnd", "--record", "queue", "--out", "results"]);
+  assert.deepEqual(words.slice(2), [
+    "--set",
+    "flow.rwnd=20 packets",
+    "--set",
+    "seed=3",
+    "--record",
+    "cwnd",
+    "--record",
+    "queue",
+    "--out",
+    "results",
+  ]);
 });
 
 test("any text and any value reach the program as they are", () => {
-  const line = fc.oneof(fc.constantFrom("END", "END2", "EOF", "'", "$(rm)", "`x`", "\\", ""), fc.string({ unit: "grapheme", maxLength: 12 }));
+  const line = fc.oneof(
+    fc.constantFrom("END", "END2", "EOF", "'", "$(rm)", "`x`", "\\", ""),
+    fc.string({ unit: "grapheme", maxLength: 12 }),
+  );
   const noNul = (text: string) => text.replaceAll("\0", "").replaceAll("\r", "");
   fc.assert(
-    fc.property(fc.array(line.map(noNul), { maxLength: 8 }), fc.string({ unit: "grapheme" }).map(noNul), fc.string(), (lines, value, name) => {
-      const text = lines.map((line) => `${line}\n`).join("");
-      const { words, file } = execute(commandLine({ name, text, settings: [["key", value]] }));
-      assert.equal(file, text);
-      assert.deepEqual(words, ["run", `${fileName(name)}.toml`, "--set", `key=${value}`]);
-    }),
+    fc.property(
+      fc.array(line.map(noNul), { maxLength: 8 }),
+      fc.string({ unit: "grapheme" }).map(noNul),
+      fc.string(),
+      (lines, value, name) => {
+        const text = lines.map((line) => `${line}\n`).join("");
+        const { words, file } = execute(commandLine({ name, text, settings: [["key", value]] }));
+        assert.equal(file, text);
+        assert.deepEqual(words, ["run", `${fileName(name)}.toml`, "--set", `key=${value}`]);
+      },
+    ),
     { numRuns: 60 },
   );
 });

@@ -19,7 +19,18 @@ name = "later"
 start = "250 ms"
 slow_start = "hystart"
 `;
-const TRACES = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"];
+const TRACES = [
+  "cwnd",
+  "delivered",
+  "queue",
+  "drops",
+  "marks",
+  "sojourn",
+  "discipline",
+  "sequence",
+  "rtt",
+  "internals",
+];
 
 /** The traces as Python writes them. */
 const PROGRAM = `
@@ -32,12 +43,22 @@ print(json.dumps({name: polars.DataFrame(result.trace(name)).write_csv() for nam
 
 /** The cells of simple CSV. */
 const cells = (text: string): string[][] =>
-  text.trimEnd().split("\n").map((line) => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? ""));
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? ""),
+    );
 
-const asNumber = (cell: string): number | string => (cell === "inf" ? Infinity : cell === "" || Number.isNaN(Number(cell)) ? cell : Number(cell));
+const asNumber = (cell: string): number | string =>
+  cell === "inf" ? Infinity : cell === "" || Number.isNaN(Number(cell)) ? cell : Number(cell);
 
 test("every trace has the rows and columns that Python gives", async () => {
-  const answer = execFileSync(python, ["-c", PROGRAM, ...TRACES], { input: SCENARIO, encoding: "utf8", maxBuffer: 1 << 28 });
+  const answer = execFileSync(python, ["-c", PROGRAM, ...TRACES], {
+    input: SCENARIO,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
   const expected = JSON.parse(answer) as Record<string, string>;
   for (const trace of TRACES) {
     const pieces = await traceCsv(engine, { text: SCENARIO, trace });
@@ -45,7 +66,11 @@ test("every trace has the rows and columns that Python gives", async () => {
     const [made, wanted] = [cells(pieces.join("")), cells(expected[trace]!)];
     assert.equal(made.length, wanted.length, trace);
     assert.ok(trace === "internals" || made.length > 1, trace);
-    assert.deepEqual(made.map((row) => row.map(asNumber)), wanted.map((row) => row.map(asNumber)), trace);
+    assert.deepEqual(
+      made.map((row) => row.map(asNumber)),
+      wanted.map((row) => row.map(asNumber)),
+      trace,
+    );
   }
 });
 
@@ -56,5 +81,8 @@ test("a stopped run gives no file", async () => {
 });
 
 test("without an answer there are no pieces", () => {
-  assert.deepEqual(csv([], "cwnd", { name: "", duration: 1, seed: 1, flows: [], links: [], bottleneck: null, record: [] }), []);
+  assert.deepEqual(
+    csv([], "cwnd", { name: "", duration: 1, seed: 1, flows: [], links: [], bottleneck: null, record: [] }),
+    [],
+  );
 });

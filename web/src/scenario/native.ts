@@ -24,7 +24,8 @@ export function nativeEngine(): Engine {
   const waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(line));
   const fail = (reason: string) => {
-    for (const { reject } of waiting.splice(0)) reject(new Error(`${python}: ${reason}; build Ackclock with: make core`));
+    for (const { reject } of waiting.splice(0))
+      reject(new Error(`${python}: ${reason}; build Ackclock with: make core`));
   };
   child.on("error", (error) => fail(error.message));
   child.on("exit", (code) => fail(`ended with ${code}`));

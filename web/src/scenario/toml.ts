@@ -55,12 +55,23 @@ export function valueAt(root: Value | undefined, path: Path): Value | undefined 
 
 /** `path` as messages and settings write it, such as `flow.0.rwnd`. */
 export const dotted = (path: Path): string =>
-  path.map((step) => (typeof step === "number" || /^[\w-]+$/.test(step) ? String(step) : JSON.stringify(step))).join(".");
+  path
+    .map((step) => (typeof step === "number" || /^[\w-]+$/.test(step) ? String(step) : JSON.stringify(step)))
+    .join(".");
 
 const BARE = /[A-Za-z0-9_-]/;
 /** A line that begins a key or a header, at which an unclosed list or table ends. */
 const FRESH_LINE = /^[ \t]*(?:[\w.\-"']+[ \t]*=|\[\[?[A-Za-z_][\w.\-"' ]*\]?\]?[ \t]*(?:#.*)?$)/;
-const ESCAPES: Record<string, string> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\x1b", '"': '"', "\\": "\\" };
+const ESCAPES: Record<string, string> = {
+  b: "\b",
+  t: "\t",
+  n: "\n",
+  f: "\f",
+  r: "\r",
+  e: "\x1b",
+  '"': '"',
+  "\\": "\\",
+};
 
 /** Reads `text`; never throws. */
 export function read(text: string): Reading {
@@ -344,7 +355,8 @@ class Reader {
   private hole(spot: Pick<Spot, "kind" | "path">): void {
     const blanks = this.text.slice(this.at).match(/^[ \t]*/)?.[0].length ?? 0;
     const end = this.at + blanks;
-    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end))) this.spots.push({ ...spot, from: this.at, to: end });
+    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end)))
+      this.spots.push({ ...spot, from: this.at, to: end });
   }
 }
 
@@ -352,7 +364,8 @@ class Reader {
 export function spotAt(reading: Reading, offset: number): Spot | null {
   let found: Spot | null = null;
   for (const spot of reading.spots) {
-    if (spot.from <= offset && offset <= spot.to && (found === null || spot.to - spot.from <= found.to - found.from)) found = spot;
+    if (spot.from <= offset && offset <= spot.to && (found === null || spot.to - spot.from <= found.to - found.from))
+      found = spot;
   }
   return found;
 }
