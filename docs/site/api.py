@@ -62,6 +62,7 @@ PAGES = {
         ),
     ),
     "api/plot": Page("Figures", "Figures of results, by Matplotlib.", (), ("ackclock.plot",)),
+    "api/notebooks": Page("Notebooks", "A live plot of a scenario in Jupyter.", ("widget",)),
     "api/model": Page("Models", "A function for every analytic model.", (), ("ackclock.model",)),
     "api/statistics": Page(
         "Statistics",

@@ -12,14 +12,18 @@ from sphinx.application import Sphinx
 Section = tuple[str, str, str]
 
 
-def anchors(app: Sphinx, document: nodes.document) -> None:
-    """Give every heading of a Markdown page the anchor that it has on GitHub."""
+def polish(app: Sphinx, document: nodes.document) -> None:
+    """Give every heading of a Markdown page the anchor that it has on GitHub; write dashes."""
     slugs = app.env.metadata[app.env.docname].get("myst_slugs", {})
     ids = {found: slug for slug, (_, found, _) in slugs.items()}
     for section in document.findall(nodes.section):
         slug = next((ids[each] for each in section["ids"] if each in ids), None)
         if slug is not None and slug not in section["ids"]:
             section["ids"].insert(0, slug)
+    # Sphinx writes two hyphens between a parameter and its text, and expects smart quotes to join them.
+    for text in list(document.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def texts(app: Sphinx, failure: Exception | None) -> None:
@@ -59,6 +63,6 @@ def _text(node: nodes.Node) -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register both."""
     # Before Sphinx collects the contents of a page.
-    app.connect("doctree-read", anchors, priority=100)
+    app.connect("doctree-read", polish, priority=100)
     app.connect("build-finished", texts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ file or folder of the repository leads to a page of its text, so the site needs 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import zlib
@@ -50,10 +51,13 @@ def pages() -> dict[Path, str]:
 
 
 def fragment(scenario: str) -> str:
-    """Return the fragment of a link that opens a scenario in the playground: its text, deflated, as base64url."""
+    """Return the fragment of a link that opens a scenario in the playground, as `web/src/share/share.ts` reads it.
+
+    It holds the text, no further runs and no view, as JSON, deflated, as base64url.
+    """
     packer = zlib.compressobj(9, wbits=-15)
-    packed = packer.compress(scenario.encode()) + packer.flush()
-    return "s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    packed = packer.compress(json.dumps([scenario, [], {}], ensure_ascii=False).encode()) + packer.flush()
+    return "s=1." + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -69,13 +70,13 @@ def test_every_page_of_the_repository_is_in_the_site(site: Path, module: Any) ->
 @sphinx
 def test_scenarios_open_in_the_playground(site: Path) -> None:
     page = (site / "guides" / "first-scenario.html").read_text(encoding="utf-8")
-    (first, *_) = re.findall(r'href="\.\./playground/index\.html#s=([\w-]+)"', page)
+    (first, *_) = re.findall(r'href="\.\./playground/index\.html#s=1\.([\w-]+)"', page)
     text = zlib.decompress(base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)), wbits=-15).decode()
     shown = re.search(
         r"^```toml first\.toml\n([\s\S]*?)^```$", (ROOT / "docs/guides/first-scenario.md").read_text(), re.M
     )
     assert shown is not None
-    assert text == shown[1]
+    assert json.loads(text) == [shown[1], [], {}]
     assert (site / "playground" / "index.html").is_file()
 
 
