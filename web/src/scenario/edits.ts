@@ -25,6 +25,7 @@ export function choose(menu: Menu, name: string | null, describe: Describe, valu
 
 /** A part as its name or, if keys of the part before it remain valid, as a table. */
 function part(menu: Menu, option: Option, describe: Describe, before: Value | undefined, path: Path, values: Table): unknown {
+  if (menu.axis && option.name === describe.relations.axes[menu.axis]?.none) return option.name;
   const schema = schemaAt(describe.schema, path, values);
   const { option: current, given } = decode(menu, before, describe);
   const short = shorthand(menu, describe)?.parameter;
@@ -47,7 +48,10 @@ function tableOfKind(menu: Menu, option: Option, describe: Describe, values: Tab
   const old = current && kinds(schema).find((kind) => kind.name === current.name)?.table;
   const same = (key: string) => JSON.stringify(old?.properties?.[key]) === JSON.stringify(table.properties?.[key]);
   const missing = Object.entries(examples(table)).filter(([key]) => !(Object.hasOwn(given, key) && same(key)));
-  if (!isTable(before)) return [edit(path, { kind: option.name, ...Object.fromEntries(missing) })];
+  if (!isTable(before)) {
+    const kept = Object.entries(given).filter(([key]) => same(key));
+    return [edit(path, { kind: option.name, ...Object.fromEntries([...kept, ...missing]) })];
+  }
   const gone = Object.keys(given).filter((key) => !same(key) && !missing.some(([name]) => name === key));
   return [
     edit([...path, "kind"], option.name),

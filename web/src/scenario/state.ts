@@ -68,7 +68,7 @@ function usual(menu: Menu, describe: Describe): string | undefined {
 export function stateOf(menu: Menu, describe: Describe, reading: Reading, index = 0): MenuState | null {
   const { values } = reading;
   const path = place(menu.path, values, index);
-  if (schemaAt(describe.schema, path, values) === undefined) return null;
+  if (!hasPlace(path, describe, values)) return null;
   const value = valueAt(values, path);
   const written = value !== undefined;
   const { option, given } = decode(menu, written ? value : fallback(menu, reading, index), describe);
@@ -77,6 +77,15 @@ export function stateOf(menu: Menu, describe: Describe, reading: Reading, index 
     return { parameter, value: own ? given[parameter.name] : parameter.default, written: written && own };
   });
   return { path, option, written, parameters, unused: unusedBecause(path, reading, index, describe) };
+}
+
+/** Whether a document can have the key at `path` as it is: every table above is written, or exists by default. */
+function hasPlace(path: Path, describe: Describe, values: Table): boolean {
+  const above = path.map((_, count) => path.slice(0, count)).slice(1);
+  const exists = (at: Path) => valueAt(values, at) !== undefined || schemaAt(describe.schema, at, values)?.default !== undefined;
+  const listed = path[0] === "topology" && describe.relations.listed.includes(String(path[1]));
+  if (listed && valueAt(values, ["topology", "links"]) !== undefined) return false;
+  return schemaAt(describe.schema, path, values) !== undefined && above.every(exists);
 }
 
 /** The value of a key that the file does not set: of a flow that in the frozen scenario, otherwise the default of the schema. */
