@@ -151,6 +151,12 @@ export function runColour(number: number): number {
   return number === 0 ? 0 : number - 1 + FIRST_KEPT;
 }
 
+/** The unit of a chart, and where or over which time it is measured. */
+export function note({ id, unit }: Chart, choice: Choice, window: number): string {
+  if (id === "throughput") return `${unit}, over ${Number(window.toPrecision(4))} s`;
+  return id === "queue" ? `${unit} at ${choice.link}` : unit;
+}
+
 /** Seconds over which throughput is measured: about a hundredth of the run, as a round number. */
 export function rateWindow(duration: number): number {
   const exact = duration / 100;

@@ -241,7 +241,7 @@ export class Panel {
 }
 
 /** The points of a curve on a grid. */
-function points(curve: Curve, grid: Grid): Points {
+export function points(curve: Curve, grid: Grid): Points {
   const { series, kind, end, factor, window = 1 } = curve;
   const raw =
     kind === "held" ? held(series, grid, end) : kind === "dots" ? dots(series, grid) : rates(series, grid, end, window);
