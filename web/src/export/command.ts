@@ -37,7 +37,8 @@ export function fileName(name: string): string {
 }
 
 /** A word of a shell command. */
-export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** A line that does not occur in `text`. */
 function delimiter(text: string): string {

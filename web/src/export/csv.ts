@@ -58,7 +58,9 @@ export function csv(frames: Frame<AdvanceAnswer>[], trace: string, scenario: Sce
     for (let row = 0; row < table.rows; row += 1) rows[at + row] = row;
     at += table.rows;
   }
-  const order = Uint32Array.from({ length: count }, (_, index) => index).sort((one, other) => times[one]! - times[other]! || one - other);
+  const order = Uint32Array.from({ length: count }, (_, index) => index).sort(
+    (one, other) => times[one]! - times[other]! || one - other,
+  );
   const pieces = [header];
   for (let start = 0; start < count; start += ROWS_AT_ONCE) {
     const lines = Array.from(order.subarray(start, start + ROWS_AT_ONCE), (index) => {
@@ -81,7 +83,8 @@ function cells(frame: Frame<AdvanceAnswer>, table: TablePlace, scenario: Scenari
 }
 
 /** A number as CSV has it; a missing value is an empty cell. */
-const number = (value: number): string => (Number.isNaN(value) ? "" : Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf");
+const number = (value: number): string =>
+  Number.isNaN(value) ? "" : Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf";
 
 /** A text as a cell (RFC 4180). */
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

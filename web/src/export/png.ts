@@ -14,7 +14,9 @@ export async function png(svg: string, scale = 2): Promise<Blob> {
     if (!context) throw new Error("This browser gives no canvas to draw the image on. Export SVG instead.");
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) =>
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The image is too large for this browser. Export SVG instead.")))),
+      canvas.toBlob((blob) =>
+        blob ? resolve(blob) : reject(new Error("The image is too large for this browser. Export SVG instead.")),
+      ),
     );
   } finally {
     URL.revokeObjectURL(address);

@@ -46,7 +46,10 @@ const LETTER = 0.6;
 export function svg(plots: Plot[], { title, subtitle, width = 900 }: FigureOptions): string {
   const parts: string[] = [];
   let top = 14;
-  for (const [text, size, weight, colour] of [[title, 17, 650, INK], [subtitle ?? "", 12, 400, SOFT]] as const) {
+  for (const [text, size, weight, colour] of [
+    [title, 17, 650, INK],
+    [subtitle ?? "", 12, 400, SOFT],
+  ] as const) {
     for (const line of text === "" ? [] : wrapped(text, width - 24, size)) {
       top += size + 4;
       parts.push(label(12, top, line, { size, weight, colour }));
@@ -88,13 +91,21 @@ function panel(plot: Plot, { top, width, index, last }: Place): { content: strin
   const x = (time: number) => LEFT + ((time - plot.from) / (plot.to - plot.from || 1)) * (right - LEFT);
   const y = (value: number) => bottom - (value / high) * plot.height;
   for (const value of ticks(0, high, Math.max(2, Math.round(plot.height / 45)))) {
-    parts.push(line(LEFT, y(value), right, y(value)), label(LEFT - 8, y(value) + 4, written(value), { anchor: "end", colour: SOFT }));
+    parts.push(
+      line(LEFT, y(value), right, y(value)),
+      label(LEFT - 8, y(value) + 4, written(value), { anchor: "end", colour: SOFT }),
+    );
   }
   for (const time of ticks(plot.from, plot.to, Math.max(3, Math.round(width / 110)))) {
-    parts.push(line(x(time), y0, x(time), bottom), label(x(time), bottom + 17, written(time), { anchor: "middle", colour: SOFT }));
+    parts.push(
+      line(x(time), y0, x(time), bottom),
+      label(x(time), bottom + 17, written(time), { anchor: "middle", colour: SOFT }),
+    );
   }
   parts.push(`<path d="M${LEFT} ${cut(y0)}V${cut(bottom)}H${cut(right)}" fill="none" stroke="${SOFT}"/>`);
-  parts.push(`<clipPath id="plot${index}"><rect x="${LEFT}" y="${cut(y0 - 2)}" width="${cut(right - LEFT)}" height="${cut(plot.height + 2)}"/></clipPath>`);
+  parts.push(
+    `<clipPath id="plot${index}"><rect x="${LEFT}" y="${cut(y0 - 2)}" width="${cut(right - LEFT)}" height="${cut(plot.height + 2)}"/></clipPath>`,
+  );
   const drawn = plot.curves.toReversed().map((curve) => path(curve, plot.times, x, y));
   parts.push(`<g clip-path="url(#plot${index})">${drawn.join("")}</g>`);
   if (last) parts.push(label((LEFT + right) / 2, bottom + 35, "time (s)", { anchor: "middle", colour: SOFT }));
@@ -111,13 +122,20 @@ function legend(plot: Plot, top: number, width: number): { parts: string[]; bott
     if (left + size > width - RIGHT && left > 12) [left, baseline] = [12, baseline + 18];
     parts.push(
       dots
-        ? `<circle cx="${cut(left + 9)}" cy="${baseline - 4}" r="3" fill="${escaped(colour)}"/>`
-        : `<path d="M${cut(left)} ${baseline - 4}h18" stroke="${escaped(colour)}" stroke-width="${Math.max(2, thickness)}"${dashes(dash)}/>`,
+        ? `<circle cx="${cut(left + 9)}" cy="${baseline - 4}" r="3" ${paint("fill", colour)}/>`
+        : `<path d="M${cut(left)} ${baseline - 4}h18" ${paint("stroke", colour)} stroke-width="${Math.max(2, thickness)}"${dashes(dash)}/>`,
       label(left + 24, baseline, name, {}),
     );
     left += size;
   }
   return { parts, bottom: baseline };
+}
+
+/** A colour with an opacity, such as #0072B2bf, as attributes that every program for SVG knows. */
+function paint(attribute: "stroke" | "fill", colour: string): string {
+  const [, plain, alpha] = /^(#[\da-f]{6})([\da-f]{2})$/i.exec(colour) ?? [];
+  if (plain === undefined || alpha === undefined) return `${attribute}="${escaped(colour)}"`;
+  return `${attribute}="${plain}" ${attribute}-opacity="${cut(Number.parseInt(alpha, 16) / 255)}"`;
 }
 
 const dashes = (dash: number[] | undefined): string => (dash ? ` stroke-dasharray="${dash.join(" ")}"` : "");
@@ -141,7 +159,7 @@ function path(curve: PlotCurve, times: number[], x: (time: number) => number, y:
   }
   if (steps.length === 0) return "";
   const ends = dots ? ' stroke-linecap="round"' : ' stroke-linejoin="round"';
-  return `<path d="${steps.join("")}" fill="none" stroke="${escaped(colour)}" stroke-width="${width}"${dashes(dash)}${ends}/>`;
+  return `<path d="${steps.join("")}" fill="none" ${paint("stroke", colour)} stroke-width="${width}"${dashes(dash)}${ends}/>`;
 }
 
 /** The end of the vertical axis, which begins at zero. */
@@ -165,7 +183,8 @@ export function ticks(from: number, to: number, count: number): number[] {
 }
 
 const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: false });
-const written = (value: number): string => (Math.abs(value) >= 1e6 ? value.toExponential().replace("e+", "e") : format.format(value)).replace("-", "−");
+const written = (value: number): string =>
+  (Math.abs(value) >= 1e6 ? value.toExponential().replace("e+", "e") : format.format(value)).replace("-", "−");
 
 const cut = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -179,7 +198,12 @@ interface TextStyle {
   anchor?: "middle" | "end";
 }
 
-function label(x: number, y: number, text: string, { size = 12, weight = 400, colour = INK, anchor }: TextStyle): string {
+function label(
+  x: number,
+  y: number,
+  text: string,
+  { size = 12, weight = 400, colour = INK, anchor }: TextStyle,
+): string {
   const end = anchor ? ` text-anchor="${anchor}"` : "";
   const bold = weight === 400 ? "" : ` font-weight="${weight}"`;
   return `<text x="${cut(x)}" y="${cut(y)}" font-size="${size}" fill="${colour}"${bold}${end}>${escaped(text)}</text>`;

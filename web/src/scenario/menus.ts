@@ -123,7 +123,10 @@ function partOptions(schema: Schema, axis: string, describe: Describe): Option[]
     return [{ name, title: titleOf(part), summary, reference, parameters: parameters(table, part.params, shared) }];
   });
   if (!none) return found;
-  return [{ name: none, title: titled(none), summary: explained(schema, none), reference: null, parameters: [] }, ...found];
+  return [
+    { name: none, title: titled(none), summary: explained(schema, none), reference: null, parameters: [] },
+    ...found,
+  ];
 }
 
 function plainOptions(schema: Schema, name: string, describe: Describe): Option[] {
@@ -139,10 +142,16 @@ function plainOptions(schema: Schema, name: string, describe: Describe): Option[
       parameters: parameters(kind.table, [], []),
     }));
   }
-  if (isFlag(schema)) return [true, false].map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" }));
+  if (isFlag(schema))
+    return [true, false].map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" }));
   // Words beside numbers are values of a quantity, not of a menu.
   if (units(schema).length > 0 || forms(schema).some((form) => form.items !== undefined)) return [];
-  return words(schema).map((word) => ({ ...bare, name: String(word), title: titled(String(word)), summary: explained(schema, String(word)) }));
+  return words(schema).map((word) => ({
+    ...bare,
+    name: String(word),
+    title: titled(String(word)),
+    summary: explained(schema, String(word)),
+  }));
 }
 
 function hostOptions(schema: Schema, describe: Describe): Option[] {
@@ -181,7 +190,9 @@ export function sharedKeys(schema: Schema): string[] {
   if (tables.length < 2) return [];
   const [first = [], ...others] = tables;
   const same = ([key, value]: [string, Schema]) =>
-    others.every((other) => other.some(([name, schema]) => name === key && JSON.stringify(schema) === JSON.stringify(value)));
+    others.every((other) =>
+      other.some(([name, schema]) => name === key && JSON.stringify(schema) === JSON.stringify(value)),
+    );
   return first.filter(same).map(([key]) => key);
 }
 
@@ -203,7 +214,9 @@ export function describeParameter(name: string, schema: Schema, declared?: PartP
   const list = itemsOf(schema);
   if (list?.properties || tableOf(schema) !== undefined) return null;
   const scale = number ?? list;
-  const bounds = declared?.bounds ?? (scale?.minimum !== undefined && scale.maximum !== undefined ? [scale.minimum, scale.maximum] : null);
+  const bounds =
+    declared?.bounds ??
+    (scale?.minimum !== undefined && scale.maximum !== undefined ? [scale.minimum, scale.maximum] : null);
   const known = schema.default ?? schema.examples?.[0];
   const written = typeof known === "string" ? known.split(" ").slice(1).join(" ") : "";
   return {

@@ -13,15 +13,19 @@ for line in sys.stdin:
     print(base64.b64encode(laboratory.handle(line)).decode(), flush=True)
 `;
 
-/** Starts an engine; `PYTHON` names a Python that has Ackclock, by default that of .venv. */
+const own = new URL("../../../.venv/bin/python", import.meta.url);
+
+/** A Python that has Ackclock. */
+export const python = process.env["PYTHON"] ?? (existsSync(own) ? own.pathname : "python3");
+
+/** Starts an engine. */
 export function nativeEngine(): Engine {
-  const own = new URL("../../../.venv/bin/python", import.meta.url);
-  const python = process.env["PYTHON"] ?? (existsSync(own) ? own.pathname : "python3");
   const child = spawn(python, ["-c", PROGRAM], { stdio: ["pipe", "pipe", "inherit"] });
   const waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(line));
   const fail = (reason: string) => {
-    for (const { reject } of waiting.splice(0)) reject(new Error(`${python}: ${reason}; build Ackclock with: make core`));
+    for (const { reject } of waiting.splice(0))
+      reject(new Error(`${python}: ${reason}; build Ackclock with: make core`));
   };
   child.on("error", (error) => fail(error.message));
   child.on("exit", (code) => fail(`ended with ${code}`));

@@ -17,7 +17,8 @@ const menu = (id: string) => {
   return found;
 };
 
-const edited = async (text: string, set: Edit[]): Promise<string> => (await engine.ask({ do: "edit", text, set })).header.text;
+const edited = async (text: string, set: Edit[]): Promise<string> =>
+  (await engine.ask({ do: "edit", text, set })).header.text;
 
 /** The problems of a scenario; `null` for a sound one. */
 async function problems(text: string): Promise<Problem[] | null> {
@@ -30,29 +31,47 @@ async function problems(text: string): Promise<Problem[] | null> {
   }
 }
 
-const frozen = async (text: string): Promise<Table> => read((await engine.ask({ do: "check", text })).header.frozen).values;
+const frozen = async (text: string): Promise<Table> =>
+  read((await engine.ask({ do: "check", text })).header.frozen).values;
 const ONE = 'duration = "5 s"\n';
 
 test("menus are the schema's keys with few values, and options the registry's parts", () => {
   const ids = menus.map(({ id }) => id);
-  for (const id of ["topology", "topology.bottleneck.queue", "flow.host", "flow.initial_window", "flow.slow_start", "flow.ecn"]) {
+  for (const id of [
+    "topology",
+    "topology.bottleneck.queue",
+    "flow.host",
+    "flow.initial_window",
+    "flow.slow_start",
+    "flow.ecn",
+  ]) {
     assert.ok(ids.includes(id), id);
   }
   for (const axis of Object.keys(describe.relations.axes)) {
     const none = describe.relations.axes[axis]?.none;
     const names = (describe.parts[axis] ?? []).map((part) => part.name);
     for (const known of menus.filter((known) => known.axis === axis)) {
-      assert.deepEqual(known.options.map((option) => option.name), none ? [none, ...names] : names);
+      assert.deepEqual(
+        known.options.map((option) => option.name),
+        none ? [none, ...names] : names,
+      );
     }
   }
-  assert.deepEqual(menu("flow.host").options.map((option) => option.name), describe.hosts.map((host) => host.name));
+  assert.deepEqual(
+    menu("flow.host").options.map((option) => option.name),
+    describe.hosts.map((host) => host.name),
+  );
   for (const { id, title, options } of menus) {
     assert.match(title, /^[A-Z]/, id);
     for (const option of options) {
       assert.ok(option.title !== "", `${id} ${option.name}`);
       for (const { name, doc, kind, unit, units } of option.parameters) {
         assert.ok(doc !== "", `${id} ${option.name} ${name}`);
-        assert.equal(unit !== null && units.includes(unit), kind === "quantity", `${id} ${option.name} ${name} ${unit}`);
+        assert.equal(
+          unit !== null && units.includes(unit),
+          kind === "quantity",
+          `${id} ${option.name} ${name} ${unit}`,
+        );
       }
     }
   }
@@ -74,7 +93,9 @@ test("every number without a unit has bounds, and every parameter of a part that
 function brief(text: string, id: string, index = 0, sound: Table | null = null) {
   const state = stateOf(menu(id), describe, { values: read(text).values, frozen: sound }, index);
   if (!state) return null;
-  const given = state.parameters.filter(({ written }) => written).map(({ parameter, value }) => [parameter.name, value]);
+  const given = state.parameters
+    .filter(({ written }) => written)
+    .map(({ parameter, value }) => [parameter.name, value]);
   return [dotted(state.path), state.option?.name ?? null, state.written, Object.fromEntries(given)];
 }
 
@@ -82,7 +103,12 @@ test("a value is found in each of its forms", async () => {
   assert.deepEqual(brief('[flow]\nslow_start = "staged"', "flow.slow_start"), ["flow.slow_start", "staged", true, {}]);
   const table = '[flow.slow_start]\nkind = "staged"\nalgorithm = 3';
   assert.deepEqual(brief(table, "flow.slow_start"), ["flow.slow_start", "staged", true, { algorithm: 3 }]);
-  assert.deepEqual(brief('[[flow]]\n[[flow]]\nslow_start = "staged"', "flow.slow_start", 1), ["flow.1.slow_start", "staged", true, {}]);
+  assert.deepEqual(brief('[[flow]]\n[[flow]]\nslow_start = "staged"', "flow.slow_start", 1), [
+    "flow.1.slow_start",
+    "staged",
+    true,
+    {},
+  ]);
   assert.deepEqual(brief("[flow]", "flow.slow_start"), ["flow.slow_start", "standard", false, {}]);
   assert.deepEqual(brief('[flow]\ninitial_window = "10 segments"', "flow.initial_window"), [
     "flow.initial_window",
@@ -90,7 +116,7 @@ test("a value is found in each of its forms", async () => {
     true,
     { segments: "10 segments" },
   ]);
-  assert.deepEqual(brief("topology.bottleneck.queue = { limit = \"9 packets\" }", "topology.bottleneck.queue"), [
+  assert.deepEqual(brief('topology.bottleneck.queue = { limit = "9 packets" }', "topology.bottleneck.queue"), [
     "topology.bottleneck.queue",
     "droptail",
     true,
@@ -120,7 +146,8 @@ test("a preset's values are the defaults of its flow", async () => {
 });
 
 test("a key without effect says why", () => {
-  const unused = (text: string, id: string) => stateOf(menu(id), describe, { values: read(text).values, frozen: null })?.unused;
+  const unused = (text: string, id: string) =>
+    stateOf(menu(id), describe, { values: read(text).values, frozen: null })?.unused;
   assert.equal(unused('[flow]\ncongestion_control = "bbr"', "flow.slow_start"), "bbr replaces it");
   assert.equal(unused('[flow]\ncongestion_control = "composed"', "flow.slow_start"), null);
   assert.equal(unused('[flow]\nhost = "linux"', "flow.recovery"), "only hosts of profile ns2 have it");
@@ -153,12 +180,24 @@ test("another queue keeps the limit, another topology its links", async () => {
   const queue = (text: string) => `${ONE}[flow]\n[topology.bottleneck]\nqueue = ${text}\n`;
   const id = "topology.bottleneck.queue";
   assert.match(await choice(queue('"1 BDP"'), id, "codel"), /queue = \{ kind = "codel", limit = "1 BDP" \}/);
-  assert.match(await choice(queue('{ kind = "red", limit = "9 packets", max_p = 0.1 }'.replace("0.1", '"10 %"')), id, "pie"), /queue = \{ kind = "pie", limit = "9 packets" \}/);
-  assert.match(await choice(queue('{ kind = "red", generator = "mrg32k3a" }'), id, "droptail"), /queue = \{ kind = "droptail", generator = "mrg32k3a" \}/);
+  assert.match(
+    await choice(queue('{ kind = "red", limit = "9 packets", max_p = 0.1 }'.replace("0.1", '"10 %"')), id, "pie"),
+    /queue = \{ kind = "pie", limit = "9 packets" \}/,
+  );
+  assert.match(
+    await choice(queue('{ kind = "red", generator = "mrg32k3a" }'), id, "droptail"),
+    /queue = \{ kind = "droptail", generator = "mrg32k3a" \}/,
+  );
   assert.match(await choice(queue('{ kind = "red" }'), id, "droptail"), /queue = "droptail"/);
   const hops = `${ONE}[topology]\nkind = "parking-lot"\nhops = 3\nbottleneck.rate = "5 Mbit/s"\n[flow]\n`;
-  assert.equal(await choice(hops, "topology", "dumbbell"), '[topology]\nkind = "dumbbell"\nbottleneck.rate = "5 Mbit/s"');
-  assert.equal(await choice(`${ONE}[flow]\n`, "flow.application", "on-off"), 'application = { kind = "on-off", burst = "100 kB", pause = "1 s" }');
+  assert.equal(
+    await choice(hops, "topology", "dumbbell"),
+    '[topology]\nkind = "dumbbell"\nbottleneck.rate = "5 Mbit/s"',
+  );
+  assert.equal(
+    await choice(`${ONE}[flow]\n`, "flow.application", "on-off"),
+    'application = { kind = "on-off", burst = "100 kB", pause = "1 s" }',
+  );
   assert.deepEqual(needsMore(menu("topology"), menu("topology").options[3]!, describe, {}), ["link"]);
 });
 
@@ -167,16 +206,36 @@ test("parameters are set in each form of a value", async () => {
     const reading = { values: read(text).values, frozen: null };
     const state = stateOf(menu(id), describe, reading);
     assert.ok(state);
-    return (await edited(text, setParameter(menu(id), state, name, value, describe, reading.values))).trim().replace(/ ?([,}])/g, "$1");
+    return (await edited(text, setParameter(menu(id), state, name, value, describe, reading.values)))
+      .trim()
+      .replace(/ ?([,}])/g, "$1");
   };
   const start = "flow.slow_start";
-  assert.equal(await set('[flow]\nslow_start = "staged" # c', start, "algorithm", "3"), '[flow]\nslow_start = { kind = "staged", algorithm = "3"} # c');
-  assert.equal(await set('[flow]\nslow_start = { kind = "staged" }', start, "boundaries", [1, 2.5]), '[flow]\nslow_start = { kind = "staged", boundaries = [1, 2.5]}');
-  assert.equal(await set('[flow]\nslow_start = { kind = "staged", algorithm = 3 }', start, "algorithm", null), '[flow]\nslow_start = { kind = "staged"}');
-  assert.equal(await set('[flow]\ninitial_window = "3 segments"', "flow.initial_window", "segments", "4 segments"), '[flow]\ninitial_window = "4 segments"');
+  assert.equal(
+    await set('[flow]\nslow_start = "staged" # c', start, "algorithm", "3"),
+    '[flow]\nslow_start = { kind = "staged", algorithm = "3"} # c',
+  );
+  assert.equal(
+    await set('[flow]\nslow_start = { kind = "staged" }', start, "boundaries", [1, 2.5]),
+    '[flow]\nslow_start = { kind = "staged", boundaries = [1, 2.5]}',
+  );
+  assert.equal(
+    await set('[flow]\nslow_start = { kind = "staged", algorithm = 3 }', start, "algorithm", null),
+    '[flow]\nslow_start = { kind = "staged"}',
+  );
+  assert.equal(
+    await set('[flow]\ninitial_window = "3 segments"', "flow.initial_window", "segments", "4 segments"),
+    '[flow]\ninitial_window = "4 segments"',
+  );
   const queue = "topology.bottleneck.queue";
-  assert.equal(await set('[topology.bottleneck]\nqueue = "1 BDP"', queue, "limit", "2 BDP"), '[topology.bottleneck]\nqueue = "2 BDP"');
-  assert.equal(await set('[flow]\nhost = "linux"', "flow.host", "version", "4.10"), '[flow]\nhost = { kind = "linux", version = "4.10"}');
+  assert.equal(
+    await set('[topology.bottleneck]\nqueue = "1 BDP"', queue, "limit", "2 BDP"),
+    '[topology.bottleneck]\nqueue = "2 BDP"',
+  );
+  assert.equal(
+    await set('[flow]\nhost = "linux"', "flow.host", "version", "4.10"),
+    '[flow]\nhost = { kind = "linux", version = "4.10"}',
+  );
 });
 
 /** Chooses every option of every menu; what `check` refuses, with its reasons. */
@@ -211,7 +270,9 @@ test("every option of every menu makes a sound scenario, or check says what is m
     'flow.application = web: flow.0.application: needs profile = "modern": connections of ns2 hosts carry data one way only',
     "topology = explicit: topology.link: is missing; example: [[topology.link]]",
   ]);
-  assert.deepEqual(await tryAll(`${ONE}[flow]\nhost = "linux"\n`), ["topology = explicit: topology.link: is missing; example: [[topology.link]]"]);
+  assert.deepEqual(await tryAll(`${ONE}[flow]\nhost = "linux"\n`), [
+    "topology = explicit: topology.link: is missing; example: [[topology.link]]",
+  ]);
 });
 
 for (const [file, text] of scenarioFiles()) {
@@ -220,6 +281,9 @@ for (const [file, text] of scenarioFiles()) {
   test(`every option of every menu can be chosen in ${file}`, async () => {
     const refused = (await tryAll(text)).filter((line) => !NEED_MORE.some((id) => line.startsWith(`${id} = `)));
     // Applications of modern hosts.
-    assert.deepEqual(refused.filter((line) => !line.startsWith("flow.profile = ns2: flow.0.application: needs profile")), []);
+    assert.deepEqual(
+      refused.filter((line) => !line.startsWith("flow.profile = ns2: flow.0.application: needs profile")),
+      [],
+    );
   });
 }

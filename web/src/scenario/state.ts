@@ -36,7 +36,11 @@ export function place(pattern: Pattern, values: Table, index: number): Path {
 }
 
 /** The option and the parameters that `value` stands for, as the keys of a table. */
-export function decode(menu: Menu, value: unknown, describe: Describe): { option: Option | null; given: Record<string, unknown> } {
+export function decode(
+  menu: Menu,
+  value: unknown,
+  describe: Describe,
+): { option: Option | null; given: Record<string, unknown> } {
   const named = (name: unknown): Option | null => menu.options.find((option) => option.name === String(name)) ?? null;
   if (isTable(value as Value)) {
     const { kind, ...given } = value as Table;
@@ -82,7 +86,8 @@ export function stateOf(menu: Menu, describe: Describe, reading: Reading, index 
 /** Whether a document can have the key at `path` as it is: every table above is written, or exists by default. */
 function hasPlace(path: Path, describe: Describe, values: Table): boolean {
   const above = path.map((_, count) => path.slice(0, count)).slice(1);
-  const exists = (at: Path) => valueAt(values, at) !== undefined || schemaAt(describe.schema, at, values)?.default !== undefined;
+  const exists = (at: Path) =>
+    valueAt(values, at) !== undefined || schemaAt(describe.schema, at, values)?.default !== undefined;
   const listed = path[0] === "topology" && describe.relations.listed.includes(String(path[1]));
   if (listed && valueAt(values, ["topology", "links"]) !== undefined) return false;
   return schemaAt(describe.schema, path, values) !== undefined && above.every(exists);
@@ -144,7 +149,8 @@ function unusedBecause(path: Path, { values }: Reading, index: number, describe:
   const profile = profileOf(flow) || String(schemaDefault(describe, "profile"));
   for (const [owner, keys] of Object.entries(describe.relations.profiles)) {
     // Choosing a preset also chooses its profile.
-    if (owner !== profile && keys.includes(String(key)) && key !== "host") return `only hosts of profile ${owner} have it`;
+    if (owner !== profile && keys.includes(String(key)) && key !== "host")
+      return `only hosts of profile ${owner} have it`;
   }
   return null;
 }

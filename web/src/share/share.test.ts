@@ -15,15 +15,18 @@ const problem = async (fragment: string): Promise<string> => {
 
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 const scalar = fc.oneof(text, fc.integer(), fc.boolean());
-const states = fc.record({
-  text,
-  runs: fc.array(fc.record({ name: text, text }, { noNullPrototype: true }), { maxLength: 12 }),
-  view: fc.dictionary(
-    fc.stringMatching(/^[a-z]{1,8}$/),
-    fc.oneof(scalar, fc.array(fc.oneof(text, fc.integer()), { maxLength: 4 })),
-    { noNullPrototype: true },
-  ),
-}, { noNullPrototype: true });
+const states = fc.record(
+  {
+    text,
+    runs: fc.array(fc.record({ name: text, text }, { noNullPrototype: true }), { maxLength: 12 }),
+    view: fc.dictionary(
+      fc.stringMatching(/^[a-z]{1,8}$/),
+      fc.oneof(scalar, fc.array(fc.oneof(text, fc.integer()), { maxLength: 4 })),
+      { noNullPrototype: true },
+    ),
+  },
+  { noNullPrototype: true },
+);
 
 test("decoding is the inverse of encoding", async () => {
   await fc.assert(
@@ -38,7 +41,11 @@ test("decoding is the inverse of encoding", async () => {
 });
 
 test("any other text is no link, or has a problem", async () => {
-  const pieces = fc.oneof(fc.string(), fc.string().map((rest) => `s=${rest}`), fc.base64String().map((rest) => `s=1.${rest}`));
+  const pieces = fc.oneof(
+    fc.string(),
+    fc.string().map((rest) => `s=${rest}`),
+    fc.base64String().map((rest) => `s=1.${rest}`),
+  );
   await fc.assert(
     fc.asyncProperty(pieces, async (fragment) => {
       const answer = await decode(fragment);
@@ -63,7 +70,9 @@ test("a link that was cut off, of another version, or without a scenario says so
 });
 
 test("members that a page does not know are left out", async () => {
-  const answer = await decode(packed(["t", [["a", "b"], ["a"], [1, 2], null], { zoom: [1, 2], bad: { x: 1 }, worse: null }, "more"]));
+  const answer = await decode(
+    packed(["t", [["a", "b"], ["a"], [1, 2], null], { zoom: [1, 2], bad: { x: 1 }, worse: null }, "more"]),
+  );
   assert.deepEqual(answer, { state: { text: "t", runs: [{ name: "a", text: "b" }], view: { zoom: [1, 2] } } });
   const many = await decode(packed(["t", Array.from({ length: 50 }, () => ["a", "b"])]));
   assert.equal(many && "state" in many && many.state.runs.length, 12);
@@ -79,7 +88,11 @@ test("a small link cannot hold a large text", async () => {
 test("what is too long for a link says so", async () => {
   // Pseudo-random digits, which hardly compress.
   let seed = 1;
-  const noise = Array.from({ length: 200_000 }, () => String.fromCharCode(33 + ((seed = (seed * 48271) % 2147483647) % 90))).join("");
+  const next = () => {
+    seed = (seed * 48271) % 2147483647;
+    return String.fromCharCode(33 + (seed % 90));
+  };
+  const noise = Array.from({ length: 200_000 }, next).join("");
   await assert.rejects(encode(only(noise)), /too long for a link: the link would have \d+ characters/);
   await assert.rejects(encode(only(" ".repeat(MOST_BYTES + 1))), /the scenario has \d+ bytes/);
 });

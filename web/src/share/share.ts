@@ -28,26 +28,45 @@ const MOST_RUNS = 12;
 
 /** The fragment for `state`, without `#`. Throws an error with a message for the reader if the state is too large. */
 export async function encode(state: Shared): Promise<string> {
-  const json = new TextEncoder().encode(JSON.stringify([state.text, state.runs.map(({ name, text }) => [name, text]), state.view]));
-  const bytes = json.length > MOST_BYTES ? null : await collect(stream(json).pipeThrough(new CompressionStream("deflate-raw")), MOST_BYTES);
+  const json = new TextEncoder().encode(
+    JSON.stringify([state.text, state.runs.map(({ name, text }) => [name, text]), state.view]),
+  );
+  const bytes =
+    json.length > MOST_BYTES
+      ? null
+      : await collect(stream(json).pipeThrough(new CompressionStream("deflate-raw")), MOST_BYTES);
   const fragment = bytes && `${MARK}${VERSION}.${toBase64(bytes)}`;
   if (!fragment || fragment.length > MOST_CHARACTERS) {
-    const size = fragment ? `the link would have ${fragment.length} characters` : `the scenario has ${json.length} bytes`;
-    throw new Error(`This is too long for a link: ${size}, and a link can have ${MOST_CHARACTERS}. Export the scenario as a file instead.`);
+    const size = fragment
+      ? `the link would have ${fragment.length} characters`
+      : `the scenario has ${json.length} bytes`;
+    throw new Error(
+      `This is too long for a link: ${size}, and a link can have ${MOST_CHARACTERS}. Export the scenario as a file instead.`,
+    );
   }
   return fragment;
 }
 
 /** Reads a fragment, with or without `#`. Never throws. */
 export async function decode(fragment: string): Promise<Unpacked> {
-  const member = fragment.replace(/^#/, "").split("&").find((part) => part.startsWith(MARK));
+  const member = fragment
+    .replace(/^#/, "")
+    .split("&")
+    .find((part) => part.startsWith(MARK));
   if (member === undefined) return null;
   const [, version = "", content = ""] = /^s=(\d+)\.(.*)$/s.exec(member) ?? [];
   if (version === "") return { problem: "The link is damaged: its beginning cannot be read." };
-  if (version !== VERSION) return { problem: `The link was made by a newer version of this page (format ${version}; this page reads ${VERSION}).` };
-  if (content.length > MOST_CHARACTERS) return { problem: `The link is too long: ${content.length} characters; at most ${MOST_CHARACTERS} are read.` };
+  if (version !== VERSION)
+    return {
+      problem: `The link was made by a newer version of this page (format ${version}; this page reads ${VERSION}).`,
+    };
+  if (content.length > MOST_CHARACTERS)
+    return { problem: `The link is too long: ${content.length} characters; at most ${MOST_CHARACTERS} are read.` };
   try {
-    const bytes = await collect(stream(fromBase64(content)).pipeThrough(new DecompressionStream("deflate-raw")), MOST_BYTES);
+    const bytes = await collect(
+      stream(fromBase64(content)).pipeThrough(new DecompressionStream("deflate-raw")),
+      MOST_BYTES,
+    );
     if (!bytes) return { problem: `The link holds more than ${MOST_BYTES / 1e6} MB of text, which no scenario needs.` };
     const state = checked(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
     return state ? { state } : { problem: "The link holds no scenario." };
@@ -62,8 +81,15 @@ function checked(value: unknown): Shared | null {
   const [text, runs, view] = value as unknown[];
   if (typeof text !== "string") return null;
   const pairs = Array.isArray(runs) ? runs.filter(isPair).slice(0, MOST_RUNS) : [];
-  const entries = typeof view === "object" && view !== null && !Array.isArray(view) ? Object.entries(view).filter(([, value]) => isViewValue(value)) : [];
-  return { text, runs: pairs.map(([name, text]) => ({ name, text })), view: Object.fromEntries(entries) as Shared["view"] };
+  const entries =
+    typeof view === "object" && view !== null && !Array.isArray(view)
+      ? Object.entries(view).filter(([, value]) => isViewValue(value))
+      : [];
+  return {
+    text,
+    runs: pairs.map(([name, text]) => ({ name, text })),
+    view: Object.fromEntries(entries) as Shared["view"],
+  };
 }
 
 const isPair = (value: unknown): value is [string, string] =>
@@ -71,12 +97,16 @@ const isPair = (value: unknown): value is [string, string] =>
 
 const isScalar = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
 
-const isViewValue = (value: unknown): value is ViewValue => isScalar(value) || (Array.isArray(value) && value.every(isScalar));
+const isViewValue = (value: unknown): value is ViewValue =>
+  isScalar(value) || (Array.isArray(value) && value.every(isScalar));
 
 const stream = (bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> => new Blob([bytes]).stream();
 
 /** All bytes of `source`, or `null` as soon as there are more than `most`. */
-async function collect(source: ReadableStream<Uint8Array<ArrayBuffer>>, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
+async function collect(
+  source: ReadableStream<Uint8Array<ArrayBuffer>>,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = source.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
