@@ -56,7 +56,8 @@ def opened(chromium: Any) -> Iterator[Open]:
 
     yield open_page
     for page in pages:
-        page.close()
+        if not page.page.is_closed():
+            page.close()
 
 
 def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> None:
@@ -80,6 +81,53 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     # A part.
     page.get_by_role("combobox", name="Slow start").select_option("staged")
     assert playground.finished(numbers) != slower
+
+
+def test_a_fault_is_shown_at_its_line(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    playground.type(SHORT.replace('name = "a"', 'slow_strat = "staged"'))
+    alert = page.get_by_role("alert")
+    alert.get_by_text("slow_start").wait_for()
+    marked = page.locator(".cm-line", has=page.locator(".cm-lintRange-error"))
+    assert marked.all_inner_texts() == ['slow_strat = "staged" # the only flow']
+    alert.get_by_role("button", name="Line 9").click()
+    assert page.get_by_role("textbox", name="Scenario").evaluate("(each) => each.matches(':focus')")
+    # The sliders and the curves stay those of the last text without faults; the next one runs.
+    playground.type(SHORT.replace('name = "a"', 'slow_start = "limited"'))
+    alert.wait_for(state="hidden")
+    assert playground.finished(numbers) != numbers
+    assert page.locator(".cm-lintRange-error").count() == 0
+
+
+def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    playground.finished(numbers)
+    text = playground.text()
+    assert 'slow_start = "staged"' in text
+    assert 'name = "a" # the only flow' in text, "comments stay"
+    playground.type(text.replace('"4 Mbit/s"', '"8 Mbit/s"'))
+    rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
+    page.wait_for_function("(each) => each.value === '8 Mbit/s'", arg=rate.element_handle())
+    assert page.get_by_role("combobox", name="Slow start").input_value() == "staged"
+
+
+def test_a_scenario_is_never_part_of_the_page(opened: Open) -> None:
+    mark = "<img src=x onerror='window.hacked = true'><script>window.hacked = true</script>"
+    text = SHORT.replace('name = "short"', f'name = "{mark}"').replace('name = "a"', f'name = "{mark}"')
+    with serving(Setup("native", name=mark, text=text), built()) as started:
+        playground = opened(started.url)
+        assert "onerror" in playground.finished(), "the name is shown as text"
+        playground.page.get_by_role("button", name="Keep this run").click()
+        playground.type(text.replace('duration = "4 s"', 'duration = "<img src=x onerror=alert(1)>"'))
+        playground.page.get_by_role("alert").get_by_text("onerror").wait_for()
+        assert playground.page.evaluate("window.hacked") is None
+        assert playground.page.locator("img[src=x]").count() == 0
+        playground.close()
 
 
 def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
