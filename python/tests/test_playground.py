@@ -149,6 +149,54 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert len(playground.finished().splitlines()) == 2
 
 
+FOCUSED = """() => {
+  let each = document.activeElement;
+  while (each.shadowRoot?.activeElement) each = each.shadowRoot.activeElement;
+  const marked = (element) => {
+    const style = getComputedStyle(element);
+    return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none";
+  };
+  const around = [each, each.parentElement, each.closest(".cm-editor"), each.closest("label")];
+  const name = each.getAttribute("aria-label") || each.labels?.[0]?.innerText || each.innerText || "";
+  return [each.tagName.toLowerCase(), name.split("\\n")[0].trim(), around.some((one) => one && marked(one))];
+}"""
+"""Tag and name of the element with the focus, and whether a reader sees that it has it."""
+
+
+def test_the_keyboard_reaches_everything(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    walked: list[tuple[str, str]] = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        tag, name, seen = page.evaluate(FOCUSED)
+        if tag == "body":
+            break
+        assert seen, f"the focus on {tag} {name!r} is not visible"
+        walked.append((tag, name))
+    else:
+        raise AssertionError(f"the focus never leaves the page: {walked[-3:]}")
+    wanted = [
+        ("input", "Bottleneck rate"), ("select", "Slow start"), ("div", "Scenario"), ("button", "Run"),
+        ("button", "Keep this run"), ("button", "Window"), ("input", "Charts from, seconds"),
+    ]  # fmt: skip
+    assert [each for each in wanted if each not in walked] == []
+    assert any(name.startswith("Charts.") for _, name in walked)
+    # The charts say their values, and the keys of a run work from anywhere.
+    charts = page.get_by_role("group", name="Charts.")
+    charts.focus()
+    page.keyboard.press("ArrowRight")
+    charts.get_by_role("status").last.get_by_text("segments").wait_for()
+    page.keyboard.press("+")
+    page.get_by_role("button", name="Whole run").wait_for()
+    page.keyboard.press("0")
+    page.get_by_role("button", name="Whole run").wait_for(state="hidden")
+    page.get_by_role("combobox", name="Slow start").focus()
+    page.keyboard.type("Staged")
+    assert playground.finished(numbers) != numbers
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(opened: Open, any_server: str, scheme: str) -> None:
     if not AXE.exists():
