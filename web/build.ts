@@ -1,0 +1,56 @@
+// Builds the page's files into python/ackclock/data/page: `node build.ts`.
+//
+// Every script is a classic one (except the widget, which Jupyter imports), so that the page also opens from file://.
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build } from "esbuild";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const out = here("../python/ackclock/data/page/");
+
+const common: BuildOptions = {
+  bundle: true,
+  minify: true,
+  target: ["chrome111", "firefox115", "safari16.4"],
+  charset: "utf8",
+  legalComments: "inline",
+  loader: { ".toml": "text" },
+  logLevel: "warning",
+};
+
+/** Name of the built file, source, and its kind. */
+const SCRIPTS: [name: string, source: string, format: "iife" | "esm"][] = [
+  ["playground.js", "src/playground/main.ts", "iife"],
+  ["report.js", "src/report/main.ts", "iife"],
+  ["widget.js", "src/widget/main.ts", "esm"],
+];
+
+// The worker's program travels as text within each script.
+const worker = await build({ ...common, entryPoints: [here("src/engine/worker.ts")], write: false, format: "iife" });
+// The widget's style travels in its script. It lives in a shadow root, whose theme is an attribute: that of the notebook.
+const style = await build({ ...common, entryPoints: [here("src/widget/widget.css")], write: false });
+const define = {
+  WORKER_SOURCE: JSON.stringify(worker.outputFiles[0]!.text),
+  WIDGET_STYLE: JSON.stringify(shadowed(style.outputFiles[0]!.text)),
+};
+
+/** Turns the style of a page into that of a shadow root. */
+function shadowed(css: string): string {
+  return css
+    .replaceAll(":root", ":host")
+    .replace(/@media ?\(prefers-color-scheme: ?dark\)\{:host\{(.*?)\}\}/g, ":host([data-theme=dark]){$1}");
+}
+
+await mkdir(out, { recursive: true });
+for (const [name, source, format] of SCRIPTS) {
+  if (!existsSync(here(source))) {
+    await rm(out + name, { force: true });
+    continue;
+  }
+  await build({ ...common, entryPoints: [here(source)], outfile: out + name, format, define });
+}
+await build({ ...common, entryPoints: [here("src/style.css")], outfile: `${out}style.css` });
+for (const name of ["index.html", "icon.svg"]) await copyFile(here(`src/${name}`), out + name);
+// `make web` replaces this file. Without the engine it sets nothing, so that the page can say what is missing.
+if (!existsSync(`${out}engine.js`)) await writeFile(`${out}engine.js`, "// The engine was not built: make web\n");
