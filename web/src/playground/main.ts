@@ -160,6 +160,7 @@ async function start(page: HTMLElement): Promise<void> {
     if (state.problems !== before?.problems) editor.setProblems(state.problems);
     if (state.error !== before?.error || state.problems !== before?.problems)
       showError(places.error, state, showProblem);
+    places.charts.hidden = places.numbers.hidden = !state.current;
     if (state.current) {
       const labels = lab.labels();
       const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
