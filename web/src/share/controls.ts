@@ -33,8 +33,8 @@ export function mountShare(place: HTMLElement, lab: Lab, makeEngine: () => Engin
     h("button", { "aria-haspopup": "dialog", on: { click: () => dialog.show() } }, "Export"),
     status,
     alert,
-    dialog.element,
   );
+  document.body.append(dialog.element);
   const take = (answer: Unpacked) => {
     warn(answer && "problem" in answer ? answer.problem : "");
     if (answer && "state" in answer) open(lab, answer.state);
