@@ -140,9 +140,9 @@ def field(name: str) -> re.Pattern[str]:
     return re.compile(rf"^{re.escape(name)}, exact value")
 
 
-def stored(page: Any, text: str, path: Path) -> Path:
+def stored(place: Any, button: str, path: Path) -> Path:
     """Press a button that saves a file, and return the file."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name=text).click()
+    with place.page.expect_download() as download:
+        place.get_by_role("button", name=button, exact=True).click()
     download.value.save_as(path)
     return path
