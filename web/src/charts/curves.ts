@@ -138,6 +138,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
               : {}),
           scaled: style !== "dashed",
           named: style === "main" || place === 0,
+          valued: style !== "alarm",
         });
       }
     }

@@ -1,0 +1,237 @@
+"""The playground in a browser: with each engine, by mouse and by keyboard, from a server and from the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ackclock.serving.page import Setup
+from ackclock.serving.site import export
+
+from . import browser as browsers
+from .playground import AXE, SHORT, Playground, built, field
+from .serving import serving
+
+pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
+needs_engine = "the engine as WebAssembly was not built: make web"
+
+Open = Callable[..., Playground]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browsers.launched() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module", params=["wasm", "native"])
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a page with each engine."""
+    page = built()
+    if request.param == "wasm" and not page.has_engine:
+        pytest.skip(needs_engine)
+    with serving(Setup(request.param, name="short.toml", text=SHORT), page) as started:
+        yield started.url
+
+
+@pytest.fixture(scope="module")
+def any_server() -> Iterator[str]:
+    """The address of a page with one engine, for tests that do not depend on it."""
+    with serving(Setup("native", name="short.toml", text=SHORT), built()) as started:
+        yield started.url
+
+
+@pytest.fixture
+def opened(chromium: Any) -> Iterator[Open]:
+    """Return a function that opens a page; at the end, nothing may have gone wrong in any."""
+    pages: list[Playground] = []
+
+    def open_page(url: str, width: int = 1280, scheme: str = "light") -> Playground:
+        pages.append(Playground(chromium, url, width, scheme))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        if not page.page.is_closed():
+            page.close()
+
+
+def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    assert numbers.splitlines()[1].startswith("a\t")
+    window = playground.drawn("Congestion window")
+    # A slider, by the keyboard.
+    page.get_by_role("slider", name="Bottleneck rate").focus()
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+    slower = playground.finished(numbers)
+    assert float(slower.split("\t")[7]) < float(numbers.split("\t")[7])
+    assert playground.drawn("Congestion window") != window
+    # An exact value.
+    rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
+    rate.fill("4 Mbit/s")
+    rate.press("Enter")
+    assert playground.finished(slower) == numbers
+    # A part.
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    assert playground.finished(numbers) != slower
+
+
+def test_a_fault_is_shown_at_its_line(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    playground.type(SHORT.replace('name = "a"', 'slow_strat = "staged"'))
+    alert = page.get_by_role("alert")
+    alert.get_by_text("slow_start").wait_for()
+    marked = page.locator(".cm-line", has=page.locator(".cm-lintRange-error"))
+    assert marked.all_inner_texts() == ['slow_strat = "staged" # the only flow']
+    alert.get_by_role("button", name="Line 9").click()
+    assert page.get_by_role("textbox", name="Scenario").evaluate("(each) => each.matches(':focus')")
+    # The sliders and the curves stay those of the last text without faults; the next one runs.
+    playground.type(SHORT.replace('name = "a"', 'slow_start = "limited"'))
+    alert.wait_for(state="hidden")
+    assert playground.finished(numbers) != numbers
+    assert page.locator(".cm-lintRange-error").count() == 0
+
+
+def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    playground.finished(numbers)
+    text = playground.text()
+    assert 'slow_start = "staged"' in text
+    assert 'name = "a" # the only flow' in text, "comments stay"
+    playground.type(text.replace('"4 Mbit/s"', '"8 Mbit/s"'))
+    rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
+    page.wait_for_function("(each) => each.value === '8 Mbit/s'", arg=rate.element_handle())
+    assert page.get_by_role("combobox", name="Slow start").input_value() == "staged"
+
+
+def test_a_scenario_is_never_part_of_the_page(opened: Open) -> None:
+    mark = "<img src=x onerror='window.hacked = true'><script>window.hacked = true</script>"
+    text = SHORT.replace('name = "short"', f'name = "{mark}"').replace('name = "a"', f'name = "{mark}"')
+    with serving(Setup("native", name=mark, text=text), built()) as started:
+        playground = opened(started.url)
+        assert "onerror" in playground.finished(), "the name is shown as text"
+        playground.page.get_by_role("button", name="Keep this run").click()
+        playground.type(text.replace('duration = "4 s"', 'duration = "<img src=x onerror=alert(1)>"'))
+        playground.page.get_by_role("alert").get_by_text("onerror").wait_for()
+        assert playground.page.evaluate("window.hacked") is None
+        assert playground.page.locator("img[src=x]").count() == 0
+        playground.close()
+
+
+def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("button", name="Keep this run").click()
+    page.get_by_role("slider", name="Buffer").focus()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageUp")
+    both = playground.finished(numbers)
+    rows = both.splitlines()[1:]
+    assert len(rows) == 2, "the flow of each run"
+    assert numbers.splitlines()[1] in rows[1], "the kept run has the same numbers"
+    page.get_by_role("textbox", name="Name of the kept run").fill("short buffer")
+    page.keyboard.press("Enter")
+    assert "short buffer" in playground.finished(both)
+    page.get_by_role("button", name="Remove").click()
+    assert len(playground.finished().splitlines()) == 2
+
+
+FOCUSED = """() => {
+  let each = document.activeElement;
+  while (each.shadowRoot?.activeElement) each = each.shadowRoot.activeElement;
+  const marked = (element) => {
+    const style = getComputedStyle(element);
+    return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none";
+  };
+  const around = [each, each.parentElement, each.closest(".cm-editor"), each.closest("label")];
+  const name = each.getAttribute("aria-label") || each.labels?.[0]?.innerText || each.innerText || "";
+  return [each.tagName.toLowerCase(), name.split("\\n")[0].trim(), around.some((one) => one && marked(one))];
+}"""
+"""Tag and name of the element with the focus, and whether a reader sees that it has it."""
+
+
+def test_the_keyboard_reaches_everything(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    walked: list[tuple[str, str]] = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        tag, name, seen = page.evaluate(FOCUSED)
+        if tag == "body":
+            break
+        assert seen, f"the focus on {tag} {name!r} is not visible"
+        walked.append((tag, name))
+    else:
+        raise AssertionError(f"the focus never leaves the page: {walked[-3:]}")
+    wanted = [
+        ("input", "Bottleneck rate"), ("select", "Slow start"), ("div", "Scenario"), ("button", "Run"),
+        ("button", "Keep this run"), ("button", "Window"), ("input", "Charts from, seconds"),
+    ]  # fmt: skip
+    assert [each for each in wanted if each not in walked] == []
+    assert any(name.startswith("Charts.") for _, name in walked)
+    # The charts say their values, and the keys of a run work from anywhere.
+    charts = page.get_by_role("group", name="Charts.")
+    charts.focus()
+    page.keyboard.press("ArrowRight")
+    charts.get_by_role("status").last.get_by_text("segments").wait_for()
+    page.keyboard.press("+")
+    page.get_by_role("button", name="Whole run").wait_for()
+    page.keyboard.press("0")
+    page.get_by_role("button", name="Whole run").wait_for(state="hidden")
+    page.get_by_role("combobox", name="Slow start").focus()
+    page.keyboard.type("Staged")
+    assert playground.finished(numbers) != numbers
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible(opened: Open, any_server: str, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: `npm ci` in web/")
+    playground = opened(any_server, scheme=scheme)
+    playground.finished()
+    assert playground.faults() == []
+
+
+def test_the_dark_page_is_dark(opened: Open, any_server: str) -> None:
+    dark, light = (opened(any_server, scheme=scheme) for scheme in ("dark", "light"))
+    shade = "getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"
+    assert max(dark.page.evaluate(shade)) < 60
+    assert min(light.page.evaluate(shade)) > 200
+
+
+def test_a_narrow_page_does_not_scroll_sideways(opened: Open, any_server: str) -> None:
+    playground = opened(any_server, width=400)
+    playground.finished()
+    assert playground.overflow <= 0
+
+
+def test_the_exported_page_runs_from_the_disk(opened: Open, tmp_path: Path) -> None:
+    page = built()
+    if not page.has_engine:
+        pytest.skip(needs_engine)
+    export(page, Setup("wasm", name="short.toml", text=SHORT), tmp_path / "site")
+    playground = opened((tmp_path / "site" / "index.html").as_uri())
+    assert "a\t" in playground.finished()
+
+
+def test_a_page_without_an_engine_says_so(opened: Open, tmp_path: Path) -> None:
+    page = built()
+    bare = dataclasses.replace(page, files={**page.files, "engine.js": b"// nothing\n"})
+    for name, data in bare.files.items():
+        (tmp_path / name).write_bytes(data)
+    playground = opened((tmp_path / "index.html").as_uri())
+    playground.page.get_by_text("ackclock serve").wait_for()
