@@ -24,6 +24,7 @@ import ackclock
 
 from . import browser
 from .conftest import ROOT
+from .playground import Playground
 
 SITE = ROOT / "docs" / "site"
 NEEDED = ("sphinx", "furo", "myst_parser")
@@ -67,17 +68,36 @@ def test_every_page_of_the_repository_is_in_the_site(site: Path, module: Any) ->
     assert captions == ["How do I …", "How does it work, and why?", "What is …", "Papers", "Versions"]
 
 
-@sphinx
-def test_scenarios_open_in_the_playground(site: Path) -> None:
+def offered(site: Path) -> tuple[str, str]:
+    """Return the link below the first scenario of a guide, from the site's folder, and that scenario."""
     page = (site / "guides" / "first-scenario.html").read_text(encoding="utf-8")
-    (first, *_) = re.findall(r'href="\.\./playground/index\.html#s=1\.([\w-]+)"', page)
-    text = zlib.decompress(base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)), wbits=-15).decode()
-    shown = re.search(
-        r"^```toml first\.toml\n([\s\S]*?)^```$", (ROOT / "docs/guides/first-scenario.md").read_text(), re.M
-    )
+    link = re.search(r'href="\.\./(playground/index\.html#[^"]*)"', page)
+    text = (ROOT / "docs" / "guides" / "first-scenario.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```toml first\.toml\n([\s\S]*?)^```$", text, re.MULTILINE)
+    assert link is not None
     assert shown is not None
-    assert json.loads(text) == [shown[1], [], {}]
+    return link[1], shown[1]
+
+
+@sphinx
+def test_a_scenario_has_a_link_to_the_playground(site: Path) -> None:
+    link, text = offered(site)
+    packed = link.partition("#s=1.")[2]
+    held = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15)
+    assert json.loads(held) == [text, [], {}]
     assert (site / "playground" / "index.html").is_file()
+
+
+@sphinx
+@browser.needed
+def test_the_link_opens_the_scenario_in_the_playground(site: Path, chromium: Any) -> None:
+    if not (site / "playground" / "engine.js").exists():
+        pytest.skip("the engine as WebAssembly was not built: make web")
+    link, text = offered(site)
+    opened = Playground(chromium, f"{site.as_uri()}/{link}")
+    assert "flow0" in opened.finished()
+    assert opened.text() == text
+    opened.close()
 
 
 @sphinx
