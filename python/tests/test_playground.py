@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import polars
 import pytest
+from polars.testing import assert_frame_equal
 
+import ackclock
 from ackclock.serving.page import Setup
 from ackclock.serving.site import export
 
 from . import browser as browsers
-from .playground import AXE, SHORT, Playground, built, field
+from .conftest import Cli
+from .playground import AXE, SHORT, Playground, built, field, stored
 from .serving import serving
 
 pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
@@ -147,6 +154,117 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert "short buffer" in playground.finished(both)
     page.get_by_role("button", name="Remove").click()
     assert len(playground.finished().splitlines()) == 2
+
+
+def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("button", name="Keep this run").click()
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    both = playground.finished(numbers)
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Link copied.").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{server}#s=")
+    other = opened(link)
+    other.page.get_by_text("Compared with").wait_for()
+    other.page.locator(".numbers tbody tr").nth(3).wait_for()
+    assert other.text() == playground.text()
+    assert other.finished() == both
+    damaged = opened(link[:-9])
+    damaged.page.get_by_role("alert").get_by_text("The link is damaged").wait_for()
+    assert damaged.finished() == numbers, "the page opens with its own scenario"
+
+
+def test_the_exports_are_those_of_the_command_line(opened: Open, server: str, cli: Cli, tmp_path: Path) -> None:
+    playground = opened(server)
+    page = playground.page
+    playground.finished()
+    page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog", name="Export")
+    file = stored(dialog, "Scenario", tmp_path / "short.toml")
+    assert file.read_text() == playground.text() == SHORT
+    frozen = stored(dialog, "Scenario with every default", tmp_path / "frozen.toml").read_text()
+    done = cli("run", file, "--record", "cwnd", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert ackclock.load(tmp_path / "frozen.toml").hash == ackclock.load(file).hash
+    assert frozen.count("\n") > SHORT.count("\n")
+    dialog.get_by_role("combobox", name="Trace").select_option("cwnd")
+    csv = polars.read_csv(stored(dialog, "CSV", tmp_path / "cwnd.csv"))
+    (run,) = ackclock.read(tmp_path / "out")
+    trace = polars.DataFrame(run.trace("cwnd"))
+    assert csv.columns == trace.columns
+    assert_frame_equal(csv, trace.cast(dict(zip(csv.columns, csv.dtypes, strict=True))), check_exact=True)
+    # The command repeats the run.
+    command = dialog.get_by_label("Command").inner_text()
+    shell = f'ackclock() {{ {sys.executable} -m ackclock "$@"; }}\n{command}'
+    repeated = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert repeated.returncode == 0, repeated.stderr
+    assert repeated.stdout == cli("run", file).stdout
+    # The pictures.
+    assert stored(dialog, "PNG", tmp_path / "charts.png").read_bytes().startswith(b"\x89PNG")
+    picture = ElementTree.parse(stored(dialog, "SVG", tmp_path / "charts.svg"))
+    assert "Congestion window" in "".join(picture.getroot().itertext())
+    dialog.get_by_role("button", name="Close").click()
+    dialog.wait_for(state="hidden")
+
+
+def test_the_packets_of_a_chosen_time(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    playground.finished()
+    packets = page.get_by_role("region", name="Packets")
+    packets.get_by_label("From, in seconds").fill("0.2")
+    packets.get_by_label("To, in seconds").fill("0.3")
+    packets.get_by_role("button", name="Show packets").click()
+    diagram = packets.locator(".diagram canvas")
+    diagram.wait_for()
+    before = diagram.evaluate("(each) => each.toDataURL()")
+    diagram.scroll_into_view_if_needed()
+    packets.get_by_role("button", name="Animation").click()
+    animation = packets.locator(".animation canvas")
+    animation.wait_for()
+    start = animation.evaluate("(each) => each.toDataURL()")
+    time = packets.get_by_role("slider", name="Time")
+    time.focus()
+    for _ in range(3):
+        page.keyboard.press("PageUp")
+    assert animation.evaluate("(each) => each.toDataURL()") != start
+    packets.get_by_role("button", name="Diagram").click()
+    # Packets of another scenario look different.
+    packets.get_by_label("From, in seconds").fill("2")
+    packets.get_by_label("To, in seconds").fill("2.1")
+    packets.get_by_role("button", name="Show packets").click()
+    page.wait_for_function("([each, before]) => each.toDataURL() !== before", arg=[diagram.element_handle(), before])
+    packets.get_by_label("To, in seconds").fill("1")
+    packets.get_by_role("button", name="Show packets").click()
+    packets.get_by_text("to: 1 is not after").wait_for()
+
+
+def test_a_lesson_runs_and_has_an_answer(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    lessons = page.get_by_role("combobox", name="Lessons")
+    names = [each for each in lessons.locator("option").all_inner_texts() if each[0].isdigit()]
+    assert len(names) >= 10
+    titles = [name.split(". ")[1] for name in names]
+    lessons.select_option(names[0])
+    page.get_by_role("heading", name=titles[0], exact=True).wait_for()
+    first = playground.finished(numbers)
+    answer = page.locator("#lesson-answer")
+    assert not answer.is_visible()
+    page.get_by_role("button", name="Show the answer").click()
+    assert len(answer.inner_text()) > 40
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("heading", name=titles[1], exact=True).wait_for()
+    playground.finished(first)
+    # A lesson has an address, and the way back leads to the one before.
+    other = opened(page.url)
+    other.page.get_by_role("heading", name=titles[1], exact=True).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name=titles[0], exact=True).wait_for()
 
 
 FOCUSED = """() => {
