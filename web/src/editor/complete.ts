@@ -5,7 +5,19 @@ import type { EditorView, Tooltip } from "@codemirror/view";
 import type { Describe } from "../scenario/describe.ts";
 import { about, firstValue, meaning, schemaFor, values as valuesOf } from "../scenario/help.ts";
 import { titled } from "../scenario/menus.ts";
-import { forms, isFlag, itemsOf, keysAt, kinds, quantityWords, type Schema, tableOf, units, words, written } from "../scenario/schema.ts";
+import {
+  forms,
+  isFlag,
+  itemsOf,
+  keysAt,
+  kinds,
+  quantityWords,
+  type Schema,
+  tableOf,
+  units,
+  words,
+  written,
+} from "../scenario/schema.ts";
 import { dotted, type Path, read, type Reading, type Spot, spotAt, valueAt, isTable } from "../scenario/toml.ts";
 
 /** Paragraphs as a node; never HTML. */
@@ -81,8 +93,18 @@ function keys(describe: Describe, reading: Reading, spot: Spot, text: string): C
   const found = Object.entries(known).filter(([key]) => !taken.has(key));
   const made = found.map(([key, schema]): Completion => {
     const kind = key === "kind" ? "keyword" : "property";
-    const help = key === "kind" && schema.const !== undefined ? ["The kind of the table, which decides its other keys."] : about(schema);
-    return { label: key, type: kind, detail: brief(schema), info: info(help), apply: assign(key, schema, text, spot), boost: kind === "keyword" ? 1 : 0 };
+    const help =
+      key === "kind" && schema.const !== undefined
+        ? ["The kind of the table, which decides its other keys."]
+        : about(schema);
+    return {
+      label: key,
+      type: kind,
+      detail: brief(schema),
+      info: info(help),
+      apply: assign(key, schema, text, spot),
+      boost: kind === "keyword" ? 1 : 0,
+    };
   });
   return atLineStart(text, spot) ? [...made, ...tableHeaders(describe, reading)] : made;
 }
@@ -98,13 +120,23 @@ function tableHeaders(describe: Describe, reading: Reading): Completion[] {
     const written = valueAt(reading.values, [name]);
     const many = items?.properties !== undefined;
     const header = many && !isTable(written) ? `[[${name}]]` : `[${name}]`;
-    if (many ? !isTable(written) : written === undefined) made.push({ label: header, type: "namespace", info: info(about(schema)) });
+    if (many ? !isTable(written) : written === undefined)
+      made.push({ label: header, type: "namespace", info: info(about(schema)) });
     const path = latest(reading, [name]);
-    const inside = many && path.length === 1 && !isTable(written) ? undefined : tableOf(items ?? schema, valueAt(reading.values, path));
+    const inside =
+      many && path.length === 1 && !isTable(written)
+        ? undefined
+        : tableOf(items ?? schema, valueAt(reading.values, path));
     for (const [key, inner] of Object.entries(inside?.properties ?? {})) {
-      if (!canBeTable(inner) || kinds(inner).length > 0 || valueAt(reading.values, [...path, key]) !== undefined) continue;
+      if (!canBeTable(inner) || kinds(inner).length > 0 || valueAt(reading.values, [...path, key]) !== undefined)
+        continue;
       const list = itemsOf(inner)?.properties !== undefined;
-      made.push({ label: list ? `[[${name}.${key}]]` : `[${name}.${key}]`, type: "namespace", info: info(about(inner)), boost: -1 });
+      made.push({
+        label: list ? `[[${name}.${key}]]` : `[${name}.${key}]`,
+        type: "namespace",
+        info: info(about(inner)),
+        boost: -1,
+      });
     }
   }
   return made;
@@ -117,7 +149,11 @@ function sweepKeys(describe: Describe, reading: Reading, spot: Spot): Completion
     const label = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
     found.push({ label, type: "property", info: info(about(schema)), apply: `${label} = [` });
   };
-  const tables: [string, Path][] = [["", []], ["flow.", ["flow"]], ["topology.bottleneck.", ["topology", "bottleneck"]]];
+  const tables: [string, Path][] = [
+    ["", []],
+    ["flow.", ["flow"]],
+    ["topology.bottleneck.", ["topology", "bottleneck"]],
+  ];
   for (const [prefix, path] of tables) {
     for (const [key, schema] of Object.entries(keysAt(describe.schema, latest(reading, path), reading.values))) {
       if (!canBeTable(schema) || kinds(schema).length > 0) add(prefix + key, schema);
@@ -127,7 +163,10 @@ function sweepKeys(describe: Describe, reading: Reading, spot: Spot): Completion
 }
 
 const brief = (schema: Schema): string => {
-  const text = schema.default === undefined || JSON.stringify(schema.default) === "{}" ? valuesOf(schema) : written(schema.default);
+  const text =
+    schema.default === undefined || JSON.stringify(schema.default) === "{}"
+      ? valuesOf(schema)
+      : written(schema.default);
   return text.length > 28 ? `${text.slice(0, 27)}…` : text;
 };
 
@@ -135,7 +174,11 @@ const brief = (schema: Schema): string => {
 function assign(key: string, schema: Schema, text: string, spot: Spot) {
   return (view: EditorView, _: Completion, from: number, to: number) => {
     if (/^[ \t]*=/.test(text.slice(spot.to))) {
-      view.dispatch({ changes: { from, to, insert: key }, selection: { anchor: from + key.length }, userEvent: "input.complete" });
+      view.dispatch({
+        changes: { from, to, insert: key },
+        selection: { anchor: from + key.length },
+        userEvent: "input.complete",
+      });
       return;
     }
     const value = schema.const === undefined ? firstValue(key, schema) : written(schema.const);
@@ -151,16 +194,37 @@ function assign(key: string, schema: Schema, text: string, spot: Spot) {
 }
 
 function values(describe: Describe, reading: Reading, spot: Spot, typed: string): Completion[] {
-  const name = String(spot.path.findLast((step) => typeof step === "string") ?? "").split(".").pop() ?? "";
-  let schema = name === "kind" ? schemaFor(describe.schema, spot.path.slice(0, -1), reading.values) : schemaFor(describe.schema, spot.path, reading.values);
+  const name =
+    String(spot.path.findLast((step) => typeof step === "string") ?? "")
+      .split(".")
+      .pop() ?? "";
+  let schema =
+    name === "kind"
+      ? schemaFor(describe.schema, spot.path.slice(0, -1), reading.values)
+      : schemaFor(describe.schema, spot.path, reading.values);
   if (!schema) return [];
-  const owner = String(spot.path.slice(0, -1).findLast((step) => typeof step === "string") ?? "").split(".").pop() ?? "";
+  const owner =
+    String(spot.path.slice(0, -1).findLast((step) => typeof step === "string") ?? "")
+      .split(".")
+      .pop() ?? "";
   const axis = name === "kind" ? owner : name;
-  if (name === "kind") return kinds(schema).map((kind) => choice(kind.name, kind.summary, describe, axis, schema as Schema)).concat(hostKinds(describe, axis, schema));
+  if (name === "kind")
+    return kinds(schema)
+      .map((kind) => choice(kind.name, kind.summary, describe, axis, schema as Schema))
+      .concat(hostKinds(describe, axis, schema));
   if (typeof spot.path.at(-1) === "number") schema = itemsOf(schema) ?? schema;
   const usual = schema.default;
-  const made = [...words(schema), ...quantityWords(schema)].map((word) => choice(word, "", describe, axis, schema as Schema));
-  if (isFlag(schema)) made.push(...["true", "false"].map((label) => ({ label, type: "keyword", detail: String(usual) === label ? "default" : "" })));
+  const made = [...words(schema), ...quantityWords(schema)].map((word) =>
+    choice(word, "", describe, axis, schema as Schema),
+  );
+  if (isFlag(schema))
+    made.push(
+      ...["true", "false"].map((label) => ({
+        label,
+        type: "keyword",
+        detail: String(usual) === label ? "default" : "",
+      })),
+    );
   made.push(...quantities(schema, typed));
   return made;
 }
@@ -170,7 +234,12 @@ const hostKinds = (describe: Describe, axis: string, schema: Schema): Completion
 
 function choice(word: string | number, summary: string, describe: Describe, key: string, schema: Schema): Completion {
   const text = summary || meaning(describe, schema, key, String(word));
-  return { label: written(word), type: "enum", detail: schema.default === word ? "default" : "", info: info([text || titled(String(word))]) };
+  return {
+    label: written(word),
+    type: "enum",
+    detail: schema.default === word ? "default" : "",
+    info: info([text || titled(String(word))]),
+  };
 }
 
 /** The number typed so far with every unit; without a number the default and examples. */
@@ -179,9 +248,15 @@ function quantities(schema: Schema, typed: string): Completion[] {
   if (valid.length === 0) return [];
   const number = /^"?\s*([+-]?[\d.]+(?:e[+-]?\d+)?)/i.exec(typed)?.[1];
   if (number !== undefined) return valid.map((unit) => ({ label: `"${number} ${unit}"`, type: "constant" }));
-  const known = [schema.default, ...(schema.examples ?? [])].filter((value) => typeof value === "string" && /^\d/.test(value));
+  const known = [schema.default, ...(schema.examples ?? [])].filter(
+    (value) => typeof value === "string" && /^\d/.test(value),
+  );
   const start = known.length > 0 ? known : [`1 ${valid[0]}`];
-  return start.map((value) => ({ label: written(value), type: "constant", detail: value === schema.default ? "default" : "example" }));
+  return start.map((value) => ({
+    label: written(value),
+    type: "constant",
+    detail: value === schema.default ? "default" : "example",
+  }));
 }
 
 /** What the key at `position` means, and the option that it has. */
@@ -208,7 +283,10 @@ export function explain(describe: Describe, reading: Reading, spot: Spot, text: 
   const isKind = spot.path.at(-1) === "kind";
   const path = isKind ? spot.path.slice(0, -1) : spot.path;
   const schema = schemaFor(describe.schema, path, reading.values);
-  const key = String(path.findLast((step) => typeof step === "string") ?? "").split(".").pop() ?? "";
+  const key =
+    String(path.findLast((step) => typeof step === "string") ?? "")
+      .split(".")
+      .pop() ?? "";
   const text_ = schema && meaning(describe, schema, key, word);
   return text_ ? [word, text_] : [];
 }

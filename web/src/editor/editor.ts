@@ -9,8 +9,9 @@ import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemi
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import type { Problem } from "../engine/protocol.ts";
 import type { Describe } from "../scenario/describe.ts";
-import { locate, type Problem } from "../scenario/problems.ts";
+import { locate } from "../scenario/problems.ts";
 import { read } from "../scenario/toml.ts";
 import { complete, hover } from "./complete.ts";
 import { SHELL, theme } from "./theme.ts";
@@ -37,7 +38,8 @@ export interface Editor {
   destroy(): void;
 }
 
-const HELP = "TOML. Control+Space opens suggestions, Enter takes one, Escape closes them. F8 goes to the next problem. Tab leaves the editor.";
+const HELP =
+  "TOML. Control+Space opens suggestions, Enter takes one, Escape closes them. F8 goes to the next problem. Tab leaves the editor.";
 
 const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
@@ -81,7 +83,11 @@ export function mountEditor(element: HTMLElement, options: EditorOptions): Edito
         lintGutter(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": options.label ?? "Scenario", "aria-describedby": "help", spellcheck: "false" }),
+        EditorView.contentAttributes.of({
+          "aria-label": options.label ?? "Scenario",
+          "aria-describedby": "help",
+          spellcheck: "false",
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !silent) options.onChange(update.state.doc.toString());
         }),

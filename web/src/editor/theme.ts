@@ -11,7 +11,13 @@ export const SHELL = `
 const MONO = 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
 export const theme = EditorView.theme({
-  "&": { color: "var(--ink)", backgroundColor: "var(--paper)", border: "1px solid var(--line)", borderRadius: "6px", fontSize: "13px" },
+  "&": {
+    color: "var(--ink)",
+    backgroundColor: "var(--paper)",
+    border: "1px solid var(--line)",
+    borderRadius: "6px",
+    fontSize: "13px",
+  },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
   ".cm-scroller": { fontFamily: MONO, lineHeight: "1.5", overflow: "auto", maxHeight: "var(--editor-height, 70vh)" },
   ".cm-content": { caretColor: "var(--ink)", padding: "6px 0" },
@@ -22,7 +28,10 @@ export const theme = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--accent) 28%, transparent)",
   },
-  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--hover)", outline: "1px solid var(--line)" },
+  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": {
+    backgroundColor: "var(--hover)",
+    outline: "1px solid var(--line)",
+  },
   ".cm-tooltip": {
     color: "var(--ink)",
     backgroundColor: "var(--paper)",
@@ -33,7 +42,10 @@ export const theme = EditorView.theme({
   },
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: MONO, maxHeight: "15em" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--on-accent)", backgroundColor: "var(--accent)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    color: "var(--on-accent)",
+    backgroundColor: "var(--accent)",
+  },
   ".cm-completionDetail": { fontStyle: "normal", opacity: "0.75" },
   ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "min(22rem, 92vw)" },
   ".help": { padding: "6px 10px", fontFamily: "system-ui, sans-serif", fontSize: "13px", lineHeight: "1.4" },

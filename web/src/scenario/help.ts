@@ -1,14 +1,27 @@
 // What the schema says about a place in a scenario: the text of hovers and of completion.
 
-import { type Describe } from "./describe.ts";
+import type { Describe } from "./describe.ts";
 import { describeParameter, explained } from "./menus.ts";
-import { forms, isFlag, itemsOf, kinds, quantityWords, type Schema, schemaAt, units, words, written } from "./schema.ts";
+import {
+  forms,
+  isFlag,
+  itemsOf,
+  kinds,
+  quantityWords,
+  type Schema,
+  schemaAt,
+  units,
+  words,
+  written,
+} from "./schema.ts";
 import type { Path, Table } from "./toml.ts";
 
 /** The schema at a path, also of a key that `[sweep]` names in quotes, such as "flow.slow_start". */
 export function schemaFor(schema: Schema, path: Path, values: Table): Schema | undefined {
   if (path[0] !== "sweep") return schemaAt(schema, path, values);
-  const at = path.findLastIndex((step, index) => index > 0 && typeof step === "string" && (step.includes(".") || step in (schema.properties ?? {})));
+  const at = path.findLastIndex(
+    (step, index) => index > 0 && typeof step === "string" && (step.includes(".") || step in (schema.properties ?? {})),
+  );
   if (at < 0) return schemaAt(schema, path, values);
   const rest = path.slice(at + 1);
   const target = schemaAt(schema, String(path[at]).split(".").map(step), values);
@@ -28,9 +41,17 @@ export function values(schema: Schema): string {
   const valid = units(schema);
   const parts: string[] = [];
   const names = kinds(schema);
-  if (names.length > 0) parts.push(words(schema).length > 0 ? "name, or table with kind and parameters" : `table of kind ${names.map((kind) => kind.name).join(", ")}`);
+  if (names.length > 0)
+    parts.push(
+      words(schema).length > 0
+        ? "name, or table with kind and parameters"
+        : `table of kind ${names.map((kind) => kind.name).join(", ")}`,
+    );
   else if (words(schema).length > 0) parts.push(words(schema).map(written).join(", "));
-  if (valid.length > 0) parts.push(`number with ${valid.length > 6 ? `a unit such as ${valid.slice(0, 6).join(", ")}` : `unit ${valid.join(", ")}`}`);
+  if (valid.length > 0)
+    parts.push(
+      `number with ${valid.length > 6 ? `a unit such as ${valid.slice(0, 6).join(", ")}` : `unit ${valid.join(", ")}`}`,
+    );
   parts.push(...quantityWords(schema).map(written));
   if (isFlag(schema)) parts.push("true or false");
   const number = forms(schema).find((form) => form.type === "integer" || form.type === "number");
@@ -47,7 +68,8 @@ function range({ type, minimum, maximum }: Schema): string {
 /** Everything about a key: its meaning, values and default, as paragraphs. */
 export function about(schema: Schema): string[] {
   const texts = [schema.description ?? "", `Value: ${values(schema)}`];
-  if (schema.default !== undefined && JSON.stringify(schema.default) !== "{}") texts.push(`Default: ${written(schema.default)}`);
+  if (schema.default !== undefined && JSON.stringify(schema.default) !== "{}")
+    texts.push(`Default: ${written(schema.default)}`);
   return texts.filter((text) => text !== "");
 }
 

@@ -1,14 +1,7 @@
 // Where in the text a problem that the engine reports is written.
 
+import type { Problem } from "../engine/protocol.ts";
 import { dotted, isTable, type Reading, type Span } from "./toml.ts";
-
-/** A problem as `check` reports it. */
-export interface Problem {
-  line: number | null;
-  column?: number | null;
-  key: string | null;
-  message: string;
-}
 
 /** The value or key that `problem` is about; else its line, else the beginning of the text. */
 export function locate(problem: Problem, reading: Reading, text: string): Span {
