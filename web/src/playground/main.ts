@@ -1,11 +1,12 @@
 // The playground: puts the parts of the page together.
 import { Charts } from "../charts/group.ts";
-import type { Drawn } from "../charts/curves.ts";
 import { fill, h } from "../dom.ts";
 import { lessons } from "ackclock:lessons";
 import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
 import type { Problem } from "../engine/protocol.ts";
+import { mountShare } from "../share/controls.ts";
+import { decode } from "../share/share.ts";
 import { mountLessons } from "../lessons/view.ts";
 import { mountPackets } from "../packets/view.ts";
 import { mountBasics } from "./basics.ts";
@@ -18,6 +19,7 @@ import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
+import { viewOf } from "./view.ts";
 
 /** Queues whose buffer is their parameter `limit`. */
 function limited(lab: Lab): (queue: string) => boolean {
@@ -113,10 +115,11 @@ async function start(page: HTMLElement): Promise<void> {
   if (!makeEngine) return noEngine(page);
   const { places, header, main } = layout();
   fill(page, header, main);
+  const link = await decode(location.hash);
   const narrow = matchMedia("(max-width: 60rem)").matches;
   const lab = await makeLab(
     makeEngine,
-    server?.text ?? START,
+    link && "state" in link ? link.state.text : (server?.text ?? START),
     narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
   );
 
@@ -172,17 +175,13 @@ async function start(page: HTMLElement): Promise<void> {
     if (state.problems !== before?.problems) editor.setProblems(state.problems);
     if (state.error !== before?.error || state.problems !== before?.problems)
       showError(places.error, state, showProblem);
-    if (state.current) {
-      const labels = lab.labels();
-      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
-        recording,
-        label: labels[index]!,
-      }));
-      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
-    }
+    places.charts.hidden = places.numbers.hidden = !state.current;
+    const view = viewOf(lab);
+    if (view) charts.show(view);
   };
   lab.subscribe(show);
   show(lab.get());
+  mountShare(places.share, lab, makeEngine, link);
   mountLessons(places.lessons, places.lesson, lessons, lab);
 }
 
