@@ -2,7 +2,19 @@
 import { themeColour } from "../charts/panel.ts";
 import { fill, h } from "../dom.ts";
 import { fitted, sheet } from "./canvas.ts";
-import { type Ladder, ladder, type Line, moved, nearest, ticks, visible, zoomed } from "./ladder.ts";
+import {
+  type Backlog,
+  backlogs,
+  decimals,
+  type Ladder,
+  ladder,
+  type Line,
+  moved,
+  nearest,
+  ticks,
+  visible,
+  zoomed,
+} from "./ladder.ts";
 import { clock, described, type Packets } from "./packets.ts";
 import { cross, ink, legend } from "./style.ts";
 
@@ -10,7 +22,7 @@ const HEIGHT = 540;
 const TOP = 26;
 const BOTTOM = 10;
 /** Packets that the first view shows; more are within reach by zooming out. */
-const AT_FIRST = 120;
+const AT_FIRST = 300;
 /** Above this number of lines, they are thin and translucent, and have no numbers. */
 const MANY = 500;
 /** Up to this number, each line has the number of its segment. */
@@ -21,6 +33,7 @@ const REACH = 12;
 export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow: number): void } {
   let packets: Packets | undefined;
   let drawing: Ladder = { nodes: [], lines: [] };
+  let queues: Backlog[] = [];
   let limits: [number, number] = [0, 1];
   let view: [number, number] = [0, 1];
   let chosen: Line | undefined;
@@ -40,7 +53,7 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     button("−", "Zoom out", () => look(zoomed(view, limits, 2))),
     button("↑", "Earlier", () => look(moved(view, limits, -0.5))),
     button("↓", "Later", () => look(moved(view, limits, 0.5))),
-    button("All", "Show the whole time", () => look(limits)),
+    button("Whole time", "Whole time", () => look(limits)),
     range,
   );
   const board = h("div", {
@@ -61,7 +74,7 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
       ["ack", "ACK"],
       ["again", "retransmission"],
       ["marked", "marked (ECN)"],
-      ["waits", "waits in a queue"],
+      ["waits", "packets that wait (width)"],
       ["lost", "lost"],
     ]),
   );
@@ -81,11 +94,11 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     ];
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
-    const span = view[1] - view[0];
-    const places = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(span))));
+    const times = ticks(view[0], view[1], 12);
+    const places = decimals((times[1] ?? view[1]) - (times[0] ?? view[0]));
     range.textContent = `${view[0].toFixed(places)} to ${view[1].toFixed(places)} s`;
     context.lineWidth = 1;
-    for (const time of ticks(view[0], view[1], 12)) {
+    for (const time of times) {
       context.strokeStyle = line;
       context.beginPath();
       context.moveTo(left(), y(time));
@@ -112,12 +125,15 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     context.clip();
     const lines = visible(drawing.lines, view[0], view[1]);
     const many = lines.length > MANY;
+    const peaks = queues.map((queue) => band(context, queue, room));
     context.globalAlpha = many ? 0.55 : 1;
     for (const each of lines) stroke(context, each, many ? 0.7 : 1.4);
     context.globalAlpha = 1;
     for (const { lost, reached, end } of lines) if (lost) cross(context, x(reached), y(end), many ? 3 : 4.5);
+    for (const label of peaks) label?.();
     if (lines.length <= NUMBERED) for (const each of lines) number(context, each);
     if (chosen) {
+      wait(context, chosen);
       stroke(context, chosen, 4);
       if (chosen.lost) cross(context, x(chosen.reached), y(chosen.end), 6);
     }
@@ -131,24 +147,11 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
 
   function stroke(
     context: CanvasRenderingContext2D,
-    { packet, from, to, entered, left: sent, end, reached }: Line,
+    { packet, from, left: sent, end, reached }: Line,
     width: number,
   ): void {
     context.strokeStyle = ink(packet, context.canvas);
     const start = sent ?? end;
-    if (start > entered) {
-      // A queue is drawn beside its node, on the side of its link.
-      const side = x(from) + Math.sign(to - from) * 3.5;
-      context.setLineDash([]);
-      context.lineWidth = Math.max(width, 1.4) * 2;
-      const alpha = context.globalAlpha;
-      context.globalAlpha = alpha * 0.4;
-      context.beginPath();
-      context.moveTo(side, y(entered));
-      context.lineTo(side, y(start));
-      context.stroke();
-      context.globalAlpha = alpha;
-    }
     context.lineWidth = packet.kind === "ack" ? width * 0.8 : width;
     context.setLineDash(packet.retransmission ? [5, 3] : []);
     context.beginPath();
@@ -156,6 +159,53 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
     context.lineTo(x(reached), y(end));
     context.stroke();
     context.setLineDash([]);
+  }
+
+  /** How long the chosen packet waits. */
+  function wait(context: CanvasRenderingContext2D, { packet, from, entered, left: sent, end }: Line): void {
+    context.strokeStyle = ink(packet, context.canvas);
+    context.lineWidth = 5;
+    context.beginPath();
+    context.moveTo(x(from), y(entered));
+    context.lineTo(x(from), y(sent ?? end));
+    context.stroke();
+  }
+
+  /** The backlog of a queue as a band beside its node, on the side of its link. Returns what writes the largest number beside it. */
+  function band(
+    context: CanvasRenderingContext2D,
+    { from, to, steps, most }: Backlog,
+    room: number,
+  ): (() => void) | undefined {
+    const unit = (Math.sign(to - from) * Math.min(90, room * 0.3)) / Math.max(most, 4);
+    context.fillStyle = themeColour("--accent", context.canvas);
+    context.globalAlpha = 0.25;
+    context.beginPath();
+    context.moveTo(x(from), y(steps[0]![0]));
+    let last = 0;
+    let peak = steps[0]!;
+    for (const step of steps) {
+      const [time, packets] = step;
+      context.lineTo(x(from) + unit * last, y(time));
+      context.lineTo(x(from) + unit * packets, y(time));
+      last = packets;
+      if (time >= view[0] && time <= view[1] && (packets > peak[1] || peak[0] < view[0])) peak = step;
+    }
+    context.lineTo(x(from), y(steps.at(-1)![0]));
+    context.fill();
+    context.globalAlpha = 1;
+    if (peak[1] < 2 || peak[0] < view[0] || peak[0] > view[1]) return undefined;
+    return () => {
+      context.textAlign = unit > 0 ? "left" : "right";
+      const height = Math.min(HEIGHT - BOTTOM - 8, Math.max(TOP + 8, y(peak[0])));
+      const place: [number, number] = [x(from) + unit * peak[1] + Math.sign(unit) * 4, height];
+      // A halo keeps it readable above lines.
+      context.lineWidth = 4;
+      context.strokeStyle = themeColour("--paper", context.canvas);
+      context.strokeText(`${peak[1]} wait`, ...place);
+      context.fillStyle = themeColour("--ink", context.canvas);
+      context.fillText(`${peak[1]} wait`, ...place);
+    };
   }
 
   /** The number at the side of the node where the packet leaves its first link. */
@@ -236,8 +286,10 @@ export function mountDiagram(place: HTMLElement): { show(packets: Packets, flow:
       const same = packets !== undefined && packets.from === next.from && packets.to === next.to;
       packets = next;
       drawing = ladder(next, flow);
+      queues = backlogs(drawing, next);
       limits = [next.from, next.to];
-      const few = drawing.lines[AT_FIRST]?.entered ?? next.to;
+      const already = drawing.lines.findIndex(({ entered }) => entered >= next.from);
+      const few = drawing.lines[Math.max(0, already) + AT_FIRST]?.entered ?? next.to;
       if (!same) view = [next.from, Math.min(next.to, Math.max(few, next.from + (next.to - next.from) / 50))];
       choose(undefined, false);
       const losses = drawing.lines.filter(({ lost }) => lost).length;

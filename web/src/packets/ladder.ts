@@ -50,6 +50,39 @@ export function visible(lines: Line[], from: number, to: number): Line[] {
   return lines.filter(({ packet, entered }) => entered <= to && gone(packet) >= from);
 }
 
+/** The backlog of a link's queue: at each time, the number of packets that wait from then on. */
+export interface Backlog {
+  /** Position of the link's two nodes. */
+  from: number;
+  to: number;
+  steps: [time: number, packets: number][];
+  most: number;
+}
+
+/** The backlogs of the queues on a flow's way, with the packets of all flows. */
+export function backlogs({ nodes }: Ladder, { packets, scenario, to: end }: Packets): Backlog[] {
+  const changes = new Map<number, [time: number, by: number][]>();
+  for (const packet of packets) {
+    const until = Math.min(packet.left ?? gone(packet), end);
+    if (until <= packet.entered) continue;
+    const list = changes.get(packet.link) ?? [];
+    changes.set(packet.link, list);
+    list.push([packet.entered, 1], [until, -1]);
+  }
+  return [...changes].flatMap(([link, list]) => {
+    const [from, to] = [nodes.indexOf(scenario.links[link]!.from), nodes.indexOf(scenario.links[link]!.to)];
+    if (from < 0 || to < 0) return [];
+    let count = 0;
+    const steps = list
+      .sort(([a, by], [b, after]) => a - b || by - after)
+      .map(([time, by]): [number, number] => {
+        count += by;
+        return [time, count];
+      });
+    return [{ from, to, steps, most: Math.max(...steps.map(([, packets]) => packets)) }];
+  });
+}
+
 /** A window of time, moved and scaled but never beyond `limits`. */
 export function zoomed(
   [from, to]: [number, number],
@@ -100,6 +133,11 @@ export function distance([px, py]: [number, number], [ax, ay]: [number, number],
   const length = dx * dx + dy * dy;
   const share = length === 0 ? 0 : Math.min(1, Math.max(0, ((px - ax) * dx + (py - ay) * dy) / length));
   return Math.hypot(px - ax - share * dx, py - ay - share * dy);
+}
+
+/** Decimals that tell times apart which are this far from each other. */
+export function decimals(step: number): number {
+  return Math.max(0, Math.min(7, -Math.floor(Math.log10(step) + 1e-9)));
 }
 
 /** Times at round numbers, at most about `most`, between two times. */

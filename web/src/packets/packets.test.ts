@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode } from "../engine/protocol.ts";
-import { distance, ladder, moved, nearest, ticks, visible, zoomed } from "./ladder.ts";
+import { backlogs, decimals, distance, ladder, moved, nearest, ticks, visible, zoomed } from "./ladder.ts";
 import { at, event, place, told } from "./moving.ts";
 import { described, nodesOf, type Packet, type Packets, type PacketsAnswer, read } from "./packets.ts";
 
@@ -75,6 +75,22 @@ test("losses end at the queue or on the way", () => {
   assert.match(described(queue, part([]).scenario), /Segment 7 \(a, 1040 B, r1>r2\).*Lost at 0\.2000 s \(overflow\)/);
 });
 
+test("the backlog counts the packets that wait, of all flows", () => {
+  const first = packet("r1>r2", 0.1, { left: 0.4, arrived: 0.5 });
+  const other = packet("r1>r2", 0.2, { left: 0.6, arrived: 0.7, flow: 1 });
+  const dropped = packet("r1>r2", 0.3, { left: undefined, arrived: undefined, dropped: 0.3 });
+  const packets = part([...there, first, other, dropped]);
+  const [queue, ...rest] = backlogs(ladder(packets, 0), packets);
+  assert.deepEqual(rest, []);
+  assert.deepEqual([queue!.from, queue!.to, queue!.most], [1, 2, 2]);
+  assert.deepEqual(queue!.steps, [
+    [0.1, 1],
+    [0.2, 2],
+    [0.4, 1],
+    [0.6, 0],
+  ]);
+});
+
 test("visible lines touch the window", () => {
   const { lines } = ladder(part(there), 0);
   assert.deepEqual(
@@ -102,6 +118,7 @@ test("zooming keeps the time under the pointer and stays within the limits", () 
 });
 
 test("ticks are round", () => {
+  assert.deepEqual([1, 0.2, 0.05, 0.001].map(decimals), [0, 1, 2, 3]);
   assert.deepEqual(ticks(0, 1, 5), [0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
   assert.deepEqual(
     ticks(0.95, 1.52, 6).map((time) => time.toFixed(2)),

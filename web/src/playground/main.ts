@@ -51,11 +51,10 @@ function layout() {
     places.lessons,
     places.share,
   );
-  const left = h("div", { class: "left" }, places.sliders, places.menus, places.editor);
+  const left = h("div", { class: "left" }, places.lesson, places.sliders, places.menus, places.editor);
   const right = h(
     "div",
     { class: "right" },
-    places.lesson,
     places.toolbar,
     places.error,
     places.charts,
