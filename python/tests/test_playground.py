@@ -107,6 +107,28 @@ def test_a_fault_is_shown_at_its_line(opened: Open, server: str) -> None:
     assert page.locator(".cm-lintRange-error").count() == 0
 
 
+def test_the_editor_suggests_what_can_stand_at_the_cursor(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("textbox", name="Scenario").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("slow_s")
+    page.get_by_role("option", name="slow_start").wait_for()
+    # A list takes no key in its first moment, so that it does not swallow one that was meant for the text.
+    page.wait_for_timeout(200)
+    page.keyboard.press("Enter")
+    assert playground.text().endswith('slow_start = "standard"')
+    page.keyboard.type("stag")
+    page.get_by_role("option", name='"staged"').wait_for()
+    page.wait_for_timeout(200)
+    page.get_by_text("growth by zones").wait_for()
+    page.keyboard.press("Enter")
+    assert playground.text().endswith('slow_start = "staged"')
+    page.locator("main .error").wait_for(state="hidden")
+    assert playground.finished(numbers) != numbers
+
+
 def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> None:
     playground = opened(any_server)
     page = playground.page
