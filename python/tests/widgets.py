@@ -1,4 +1,4 @@
-"""A widget's front end in a browser without Jupyter: a small fake of anywidget's model, with a real engine behind it."""
+"""A widget's front end in a browser: a small fake of anywidget's model, with a real engine behind it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ class Shown:
 
     def wait_for_run(self, before: str | None = None) -> str:
         """Wait until a run has ended whose events differ from `before`; return their hash."""
-        script = "(before) => { const it = window.model.get('finished').trace_hash; return it && it !== before ? it : null; }"
+        script = """(before) => {
+          const hash = window.model.get("finished").trace_hash;
+          return hash && hash !== before ? hash : null;
+        }"""
         return str(self.page.wait_for_function(script, arg=before, timeout=60_000).json_value())
 
     def picture(self, chart: int) -> str:

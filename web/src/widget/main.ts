@@ -3,6 +3,7 @@ import { setDark } from "../charts/colours.ts";
 import type { Chart, Drawn } from "../charts/curves.ts";
 import { Charts } from "../charts/group.ts";
 import { fill, h } from "../dom.ts";
+import { limited } from "../playground/knobs.ts";
 import { mountKept } from "../playground/keptruns.ts";
 import { makeLab, type Lab, type State } from "../playground/lab.ts";
 import { mountNumbers } from "../playground/numbers.ts";
@@ -84,14 +85,11 @@ function mount(view: HTMLElement, lab: Lab, model: Model): () => void {
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
 
-  const queues = lab.describe.parts["queue"] ?? [];
-  const limited = (name: string) =>
-    queues.find((part) => part.name === name)?.parameters.some((parameter) => parameter.name === "limit") ?? false;
-
+  const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
     const { checked, current, kept, choice, visible, zoom } = state;
     if (checked && checked !== before?.checked) {
-      knobs.show(sliders(wanted, checked.values, limited));
+      knobs.show(sliders(wanted, checked.values, hasLimit));
       reset.disabled = checked.text === model.get("_first");
       if (checked.text !== model.get("text")) {
         model.set("text", checked.text);
