@@ -89,6 +89,10 @@ export interface Choice {
   link: string;
 }
 
+/** Colours of losses, and of the first kept run. */
+const ALARM = 8;
+const FIRST_KEPT = 2;
+
 const DASHES = [
   [6, 3],
   [2, 3],
@@ -107,7 +111,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
       const index = names.indexOf(name);
       if (index < 0) continue;
       const alone = wanted.length === 1;
-      const base = colour(alone ? number : place);
+      const base = colour(alone ? runColour(number) : place);
       for (const { quantity, kind, factor, style, name: second } of chart.draws) {
         const series = recording.series(quantity, index);
         if (!series || (number > 0 && style !== "main")) continue;
@@ -120,7 +124,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
           factor,
           colour:
             style === "alarm"
-              ? colour(1)
+              ? colour(ALARM)
               : style === "main"
                 ? number > 0
                   ? faint(base, 0.75)
@@ -139,6 +143,11 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
     }
   }
   return found;
+}
+
+/** Number of the colour of a run: 0 is the current one. */
+export function runColour(number: number): number {
+  return number === 0 ? 0 : number - 1 + FIRST_KEPT;
 }
 
 /** Seconds over which throughput is measured: about a hundredth of the run, as a round number. */

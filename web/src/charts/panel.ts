@@ -174,6 +174,7 @@ export class Panel {
         cursor: {
           drag: { x: true, y: false, setScale: false },
           points: { show: false },
+          y: false,
           sync: {
             key: this.#options.sync,
             scales: ["x", null],

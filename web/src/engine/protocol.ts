@@ -3,6 +3,8 @@
 // A frame is the length of its header (u32), the header (JSON in UTF-8), zeros up to a multiple of 8, and the columns'
 // bytes, each padded to 8. All numbers are little-endian. Offsets of columns count from the end of the padded header.
 // `crates/web/src/lib.rs` describes the protocol.
+import type { Describe as ScenarioDescribe } from "../scenario/describe.ts";
+import type { Table } from "../scenario/toml.ts";
 
 /** Types of the values of a column. */
 export type ColumnType = "f64" | "u32" | "u8";
@@ -65,28 +67,10 @@ export interface LinkInfo {
 export interface CheckAnswer {
   scenario: ScenarioInfo;
   /** The document as JSON, with what was written. */
-  values: { [key: string]: unknown };
+  values: Table;
   /** TOML with every default. */
   frozen: string;
   hash: string;
-}
-
-/** A parameter of a part. */
-export interface PartParameter {
-  name: string;
-  doc: string;
-  [key: string]: unknown;
-}
-
-/** A part that a scenario can name, as `ackclock list --json` prints it. */
-export interface Part {
-  name: string;
-  summary: string;
-  reference: string;
-  params: PartParameter[];
-  /** Its documentation, which begins with its title. */
-  header: string;
-  [key: string]: unknown;
 }
 
 /** A column of a trace or table as documented. */
@@ -98,14 +82,12 @@ export interface ColumnInfo {
 }
 
 /** Answer to `describe`. */
-export interface Describe {
+export interface Describe extends ScenarioDescribe {
   version: string;
+  /** The processor for which the engine was compiled. */
   build: string;
-  schema: { [key: string]: unknown };
-  parts: { [axis: string]: Part[] };
-  hosts: { name: string; [key: string]: unknown }[];
   traces: { [name: string]: { row: string; columns: ColumnInfo[] } };
-  tables: { [name: string]: unknown };
+  tables: { [name: string]: { row: string; columns: ColumnInfo[] } };
 }
 
 /** Answer to `open`. */

@@ -6,6 +6,7 @@ import { connect, served } from "../engine/connect.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs, limited } from "./knobs.ts";
 import { makeLab, type State } from "./lab.ts";
+import { mountMenus, PLAYGROUND } from "./menus.ts";
 import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
@@ -85,13 +86,17 @@ async function start(page: HTMLElement): Promise<void> {
   const charts = new Charts((zoom) => lab.set({ zoom }));
   fill(places.charts, charts.element);
   const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
+  const menus = mountMenus(places.menus, lab.describe, PLAYGROUND, (edits) => lab.edit(edits));
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
 
   const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
-    if (state.checked && state.checked !== before?.checked) sliders.show(knobs(state.checked.values, hasLimit));
+    if (state.checked && state.checked !== before?.checked) {
+      sliders.show(knobs(state.checked.values, hasLimit));
+      menus.show(state.checked);
+    }
     if (state.error !== before?.error) {
       places.error.hidden = state.error === "";
       fill(places.error, state.error && h("pre", {}, state.error));

@@ -26,11 +26,7 @@ export function mountToolbar(place: HTMLElement, lab: Lab): void {
   const status = h("span", { class: "soft status" });
   const choices = h("div", { class: "choices" });
   const times = timeFields(lab);
-  fill(
-    place,
-    h("div", { class: "bar" }, start, keep, progress, status),
-    h("div", { class: "bar" }, choices, times.element),
-  );
+  fill(place, h("div", { class: "bar" }, start, keep, status, progress, times.element), choices);
 
   let drawn = "";
   const show = (state: State) => {
