@@ -275,6 +275,30 @@ def test_sliders_of_any_key_with_their_ends(browser: Any) -> None:
 
 @built
 @needed
+def test_menus_choose_parts(browser: Any) -> None:
+    from .widgets import Shown
+
+    live = ackclock.widget(two(), menus=["flow.slow_start", "topology.bottleneck.queue"], sliders=[])
+    shown = Shown(browser, live, "kernel")
+    first = shown.wait_for_run()
+    assert shown.page.locator(".menus select").count() == 2
+    shown.page.get_by_role("button", name="cubic", exact=True).first.click()
+    shown.page.get_by_role("combobox", name="Slow start").select_option("limited")
+    second = shown.wait_for_run(first)
+    document = tomllib.loads(shown.trait("text"))
+    assert [flow.get("slow_start") for flow in document["flow"]] == [None, "limited"]
+    shown.page.get_by_role("combobox", name="Discipline").select_option("codel")
+    shown.wait_for_run(second)
+    live.text = shown.trait("text")
+    assert live.scenario.set({"seed": 1}).to_toml().count('kind = "codel"') == 1
+    none = Shown(browser, ackclock.widget(two(), menus=[]), "kernel")
+    none.wait_for_run()
+    assert none.page.locator(".menus").is_hidden()
+    assert shown.errors + none.errors == []
+
+
+@built
+@needed
 @pytest.mark.parametrize(("back", "theme"), [("white", "light"), ("#111", "dark"), ("rgb(17, 17, 17)", "dark")])
 def test_the_theme_is_that_of_the_notebook(browser: Any, back: str, theme: str) -> None:
     from .widgets import Shown
