@@ -33,7 +33,11 @@ MODEL = """
   window.model = model;
   const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
   return import(url).then(async (module) => {
-    window.end = await module.default.render({ model, el: document.getElementById("cell") });
+    // As in Jupyter, the element comes into the page later.
+    const el = document.createElement("div");
+    const rendered = module.default.render({ model, el });
+    setTimeout(() => document.getElementById("cell").append(el), 50);
+    window.end = await rendered;
   });
 }
 """

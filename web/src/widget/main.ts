@@ -29,12 +29,12 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   root.append(h("style", {}, WIDGET_STYLE), view);
   el.append(host);
   const theme = () => {
-    const dark = isDark(host);
-    host.dataset["theme"] = dark ? "dark" : "light";
-    setDark(dark);
+    const next = isDark(host) ? "dark" : "light";
+    if (host.dataset["theme"] === next) return;
+    host.dataset["theme"] = next;
+    setDark(next === "dark");
   };
-  theme();
-  const ends = [onTheme(theme)];
+  const ends = [onTheme(host, theme)];
   fill(view, h("p", { class: "soft" }, "Waiting for the kernel …"));
   try {
     const makeEngine = await engines(model, () => fill(view, h("p", { class: "soft" }, BUSY)));
