@@ -253,7 +253,7 @@ def test_sliders_of_any_key_with_their_ends(browser: Any) -> None:
     live = ackclock.widget(two(), sliders=sliders, charts=["cwnd"], height=90)
     shown = Shown(browser, live, "kernel")
     first = shown.wait_for_run()
-    assert [box.get_attribute("aria-label") for box in shown.page.locator("input.quantity").all()] == [
+    assert [box.get_attribute("aria-label") for box in shown.page.locator(".knob input.quantity").all()] == [
         f"{name}, exact value" for name in ("Bottleneck rate", "Buffer", "flow.1.rwnd", "seed")
     ]
     assert shown.page.get_by_role("slider", name="Buffer").is_disabled()
