@@ -1,10 +1,11 @@
 // The playground: puts the parts of the page together.
 import { Charts } from "../charts/group.ts";
-import type { Drawn } from "../charts/curves.ts";
 import { fill, h } from "../dom.ts";
 import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
 import type { Problem } from "../engine/protocol.ts";
+import { mountShare } from "../share/controls.ts";
+import { decode } from "../share/share.ts";
 import { mountBasics } from "./basics.ts";
 import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
@@ -15,6 +16,7 @@ import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
+import { viewOf } from "./view.ts";
 
 /** Queues whose buffer is their parameter `limit`. */
 function limited(lab: Lab): (queue: string) => boolean {
@@ -109,10 +111,11 @@ async function start(page: HTMLElement): Promise<void> {
   if (!makeEngine) return noEngine(page);
   const { places, header, main } = layout();
   fill(page, header, main);
+  const link = await decode(location.hash);
   const narrow = matchMedia("(max-width: 60rem)").matches;
   const lab = await makeLab(
     makeEngine,
-    server?.text ?? START,
+    link && "state" in link ? link.state.text : (server?.text ?? START),
     narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
   );
 
@@ -161,17 +164,12 @@ async function start(page: HTMLElement): Promise<void> {
     if (state.error !== before?.error || state.problems !== before?.problems)
       showError(places.error, state, showProblem);
     places.charts.hidden = places.numbers.hidden = !state.current;
-    if (state.current) {
-      const labels = lab.labels();
-      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
-        recording,
-        label: labels[index]!,
-      }));
-      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
-    }
+    const view = viewOf(lab);
+    if (view) charts.show(view);
   };
   lab.subscribe(show);
   show(lab.get());
+  mountShare(places.share, lab, makeEngine, link);
 }
 
 const page = document.getElementById("page")!;
