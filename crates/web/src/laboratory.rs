@@ -10,6 +10,7 @@ use crate::answers::{check, describe};
 use crate::edit::edit;
 use crate::error::{Refusal, problem};
 use crate::frame::{Columns, frame};
+use crate::packets::packets;
 use crate::request::{Opening, Request};
 use crate::run::Run;
 
@@ -53,7 +54,8 @@ impl Laboratory {
                 self.runs.insert(number, run);
                 Ok(answer)
             }
-            Request::Finish { run } => self.take(run)?.finish(),
+            Request::Finish { run, rows } => self.take(run)?.finish(rows),
+            Request::Packets(watching) => packets(watching, columns),
             Request::Close { run } => self.take(run).map(|_| json!({})),
         }
     }

@@ -26,13 +26,14 @@
 //!
 //! | request | members | header of the answer |
 //! |---|---|---|
-//! | `describe` | | `version`; `build`, the processor for which the engine was compiled; `schema`, the JSON Schema of scenarios; `parts`, a list for each axis, as `ackclock list --json`; `hosts`; `traces` and `tables`: for each name, `row`, the meaning of a row, and `columns` with `name`, `unit`, `kind` and `doc` |
+//! | `describe` | | `version`; `build`, the processor for which the engine was compiled; `schema`, the JSON Schema of scenarios; `parts`, a list for each axis, as `ackclock list --json`; `hosts`; `relations`, how axes and keys relate, for menus; `traces` and `tables`: for each name, `row`, the meaning of a row, and `columns` with `name`, `unit`, `kind` and `doc` |
 //! | `check` | a [scenario](#scenarios) | `scenario`; `values`, what is written in the text, as JSON; `frozen`, the scenario as TOML with every default; `hash` |
 //! | `edit` | `text`; `set`, a list of pairs of a dotted path and a TOML value, or null to remove the key | `text`, with comments and layout as before. The result is TOML, but is not checked as a scenario |
 //! | `open` | a scenario; `record`, names of traces instead of the scenario's | `run`, the number of the run; `scenario` |
 //! | `advance` | `run`; `until`, seconds, or null or absent for the end; `events`, the most events to process | [rows](#rows) |
-//! | `finish` | `run` | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine |
+//! | `finish` | `run`; `rows`, true or absent | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine; with `rows`, also `rows` with the rows of the tables `transfers` and `pages` as objects |
 //! | `close` | `run` | empty |
+//! | `packets` | a scenario; `from` and `to`, seconds; `most`, the most rows (default 20 000); `events`, the most events of the run | [packets](#packets) |
 //!
 //! # Scenarios
 //!
@@ -60,6 +61,27 @@
 //! | whole numbers of 32 bits | `u32` |
 //! | words | `u8`, indices into the column's member `words`, which only grows from answer to answer |
 //!
+//! # Packets
+//!
+//! `packets` runs the scenario from its begin until the packets of a part of it have left their queues, and forgets the run. The answer has `scenario`, `from`, `to`, `packets` (`rows` and `columns`) and
+//! `missing_from`: null, or, if there were more than `most` rows, the time before which the rows are complete. A row is a packet on one link that
+//! is there, in its queue or on its way, between `from` and `to`. Rows are in the order in which packets entered links.
+//!
+//! | column | type | meaning |
+//! |---|---|---|
+//! | `link`, `flow` | `u32` | indices into the scenario's |
+//! | `kind` | `u8` | `data` (also SYN and FIN) or `ack` |
+//! | `source` | `u8` | the end of the flow that sent it: `sender` or `receiver` |
+//! | `number` | `u32` | number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects |
+//! | `size` | `u32` | bytes, with headers |
+//! | `retransmission` | `u8` | whether the sender sent this segment again: `no` or `yes` |
+//! | `ecn` | `u8` | ECN field behind the queue: `incapable`, `capable` or `marked` |
+//! | `entered` | `f64` | seconds: arrival at the queue |
+//! | `left` | `f64` | start of the transmission; NaN: lost before it, or still waiting at the end of the run |
+//! | `arrived` | `f64` | arrival at the other end, which can be after the end of the run; NaN: lost, or still waiting |
+//! | `dropped` | `f64` | loss by the queue or the loss model; NaN: none |
+//! | `reason` | `u8` | reason of the loss, as in the trace `drops`; empty: none |
+//!
 //! # Runs
 //!
 //! A run takes memory until it is closed, by `finish` or `close`: that of its network and of all its rows. At most [`MOST_RUNS`] runs can be open. `finish` runs what is left of the scenario. To stop a run, a page bounds the work of each
@@ -67,18 +89,19 @@
 //!
 //! # Exports of the WebAssembly module
 //!
-//! The module imports nothing. `request(length)` gives the address of memory for a request of this length; `handle()` answers it and gives the
-//! address of the frame, and `answer_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
+//! The module imports nothing. `allocate(length)` gives the address of memory for a request of this length; `handle()` answers it and gives the
+//! address of the frame, and `result_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
 //! `failure()` and `failure_length()` give the message.
 #![deny(unsafe_code)]
 
 #[cfg(target_family = "wasm")]
-mod abi;
+pub mod abi;
 mod answers;
 mod edit;
 mod error;
 mod frame;
 mod laboratory;
+mod packets;
 mod request;
 mod run;
 

@@ -56,7 +56,7 @@ class Page:
     @property
     def has_engine(self) -> bool:
         """Whether the engine as WebAssembly was built."""
-        return ENGINE in self.files
+        return b"ackclockEngine" in self.files.get(ENGINE, b"")
 
     def index(self, setup: Setup) -> bytes:
         """Return the page with its setup."""
@@ -65,7 +65,7 @@ class Page:
         return self.files[INDEX].decode().replace(PLACE, tag, 1).encode()
 
 
-def load(folder: Path = FOLDER) -> Page:
+def load() -> Page:
     """Read the built files.
 
     Raises
@@ -73,7 +73,7 @@ def load(folder: Path = FOLDER) -> Page:
     FileNotFoundError
         If the page was not built.
     """
-    files = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    files = {name: (FOLDER / name).read_bytes() for name in FILES if (FOLDER / name).is_file()}
     if missing := sorted(FILES.keys() - files.keys() - {ENGINE}):
         raise FileNotFoundError(
             f"the playground is not part of this installation ({missing[0]} is missing): "

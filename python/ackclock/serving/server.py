@@ -48,6 +48,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = MOST_CONNECTIONS
     block_on_close = False
     # A second server at the same port must fail. Windows would let it share the port.
     allow_reuse_address = hasattr(socket, "AF_UNIX")
@@ -78,9 +79,9 @@ class Server(ThreadingHTTPServer):
         if name == INDEX:
             session = None if self.setup.engine == "wasm" else self.sessions.open()
             return self.page.index(Setup(**{**self.setup.__dict__, "session": session}))
-        if name == ENGINE and (self.setup.engine == "native" or not self.page.has_engine):
+        if name == ENGINE and self.setup.engine == "native":
             return NO_ENGINE
-        return self.page.files.get(name)
+        return self.page.files.get(name, NO_ENGINE if name == ENGINE else None)
 
     def service_actions(self) -> None:
         """End the processes of idle pages; called twice a second."""
@@ -126,6 +127,9 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "ackclock"
     sys_version = ""
     timeout = QUIET
+    # Headers and body leave in one packet: a run takes hundreds of short requests.
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: Server
 
     def _answer(self) -> None:
@@ -172,13 +176,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
+        self.wfile.flush()
 
     def _refuse(self, status: int, message: str, **headers: str) -> None:
         """Send an error as a plain text, and close the connection, where a body may be left unread."""
         self._send(status, TEXT, f"{message}\n".encode(), Connection="close", **headers)
         # To close at once, with bytes unread, would discard the answer before the client reads it.
         with contextlib.suppress(OSError):
-            self.wfile.flush()
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(LINGER)
             for _ in range(MOST_UNREAD >> 16):

@@ -49,6 +49,11 @@ class Laboratory:
         self._process.start()
         theirs.close()
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return int(self._process.pid or 0)
+
     def ask(self, request: bytes, client: socket.socket | None, patience: float, grace: float) -> bytes:
         """Return the answer to a request.
 
@@ -157,6 +162,24 @@ class Sessions:
             self._sessions[token] = Session(time.monotonic())
         return token
 
+    def has(self, token: str) -> bool:
+        """Whether there is a session of this token."""
+        return token in self._sessions
+
+    def find(self, token: str) -> Session:
+        """Return a session.
+
+        Raises
+        ------
+        EngineError
+            If there is none of this token.
+        """
+        with self._lock:
+            session = self._sessions.get(token)
+        if session is None:
+            raise EngineError(410, "this page belongs to a server that has ended: reload the page")
+        return session
+
     def ask(self, token: str, request: bytes, client: socket.socket | None = None) -> bytes:
         """Return the answer of a session's laboratory.
 
@@ -165,10 +188,7 @@ class Sessions:
         EngineError
             If there is no such session, all processes are busy, or the request needed too much time or memory.
         """
-        with self._lock:
-            session = self._sessions.get(token)
-        if session is None:
-            raise EngineError(410, "this page belongs to a server that has ended: reload the page")
+        session = self.find(token)
         with session.lock:
             try:
                 laboratory = self._laboratory(session)

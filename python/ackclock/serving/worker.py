@@ -20,7 +20,7 @@ MOST_EVENTS = 1_000_000
 def answer_requests(pipe: Connection) -> None:
     """Answer requests until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the server ends this process
-    _limit_memory()
+    limit_memory()
     laboratory = _core.Laboratory()
     while True:
         try:
@@ -45,7 +45,8 @@ def bounded(request: bytes) -> str:
     return text
 
 
-def _limit_memory() -> None:
+def limit_memory() -> None:
+    """Limit the memory of this process, where the system can."""
     try:
         import resource
     except ImportError:  # Windows

@@ -30,6 +30,17 @@ export function setDark(value: boolean | undefined): void {
   changed();
 }
 
+/** What `make` gives with light colours, for images on white paper. */
+export function inLight<T>(make: () => T): T {
+  const before = forced;
+  forced = false;
+  try {
+    return make();
+  } finally {
+    forced = before;
+  }
+}
+
 /** Calls back when the colours change between light and dark. */
 export function onScheme(listener: () => void): void {
   listeners.add(listener);

@@ -138,6 +138,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
               : {}),
           scaled: style !== "dashed",
           named: style === "main" || place === 0,
+          valued: style !== "alarm",
         });
       }
     }
@@ -148,6 +149,12 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
 /** Number of the colour of a run: 0 is the current one. */
 export function runColour(number: number): number {
   return number === 0 ? 0 : number - 1 + FIRST_KEPT;
+}
+
+/** The unit of a chart, and where or over which time it is measured. */
+export function note({ id, unit }: Chart, choice: Choice, window: number): string {
+  if (id === "throughput") return `${unit}, over ${Number(window.toPrecision(4))} s`;
+  return id === "queue" ? `${unit} at ${choice.link}` : unit;
 }
 
 /** Seconds over which throughput is measured: about a hundredth of the run, as a round number. */

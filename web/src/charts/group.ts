@@ -1,7 +1,7 @@
 // The charts of the page: one above the other, over the same times, with one cursor.
 import { fill, h } from "../dom.ts";
 import { onScheme } from "./colours.ts";
-import { CHARTS, type Chart, type Choice, curves, type Drawn, rateWindow } from "./curves.ts";
+import { CHARTS, type Chart, type Choice, curves, type Drawn, note, rateWindow } from "./curves.ts";
 import { Panel, shown } from "./panel.ts";
 
 /** What the charts show. */
@@ -93,13 +93,7 @@ export class Charts {
     for (const { chart, panel } of this.#panels) {
       panel.element.hidden = !visible.includes(chart.id);
       if (panel.element.hidden) continue;
-      const note =
-        chart.id === "throughput"
-          ? `${chart.unit}, over ${shown(window)} s`
-          : chart.id === "queue"
-            ? `${chart.unit} at ${choice.link}`
-            : chart.unit;
-      panel.draw(curves(chart, runs, choice, window), this.range, note);
+      panel.draw(curves(chart, runs, choice, window), this.range, note(chart, choice, window));
     }
     this.#hover(this.#cursor);
   }

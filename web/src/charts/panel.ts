@@ -21,6 +21,8 @@ export interface Curve {
   scaled: boolean;
   /** Whether the legend names it. */
   named: boolean;
+  /** Whether the legend shows its value at the cursor. */
+  valued: boolean;
 }
 
 /** What a panel shows, and its callbacks. */
@@ -125,13 +127,16 @@ export class Panel {
     const named = this.#curves.filter((curve) => curve.named);
     for (const [index, element] of this.#values.entries()) {
       const curve = named[index]!;
-      element.textContent = time === undefined || time > curve.end ? "" : shown(valueAt(curve, time));
+      element.textContent = time === undefined || time > curve.end || !curve.valued ? "" : shown(valueAt(curve, time));
     }
   }
 
   /** The names and values that the legend shows. */
   read(): string[] {
-    return [...this.#legend.children].map((entry) => entry.textContent).filter((text) => text !== "");
+    const named = this.#curves.filter((curve) => curve.named);
+    return named.flatMap((curve, index) =>
+      curve.valued ? `${curve.label} ${this.#values[index]?.textContent ?? ""}` : [],
+    );
   }
 
   /** Moves the cursor to a time, as the pointer would. */
@@ -142,7 +147,7 @@ export class Panel {
 
   #name(): void {
     const named = this.#curves.filter((curve) => curve.named);
-    this.#values = named.map(() => h("output", { class: "value" }));
+    this.#values = named.map((curve) => h("output", { class: "value", hidden: !curve.valued }));
     fill(
       this.#legend,
       named.map((curve, index) => {
@@ -236,7 +241,7 @@ export class Panel {
 }
 
 /** The points of a curve on a grid. */
-function points(curve: Curve, grid: Grid): Points {
+export function points(curve: Curve, grid: Grid): Points {
   const { series, kind, end, factor, window = 1 } = curve;
   const raw =
     kind === "held" ? held(series, grid, end) : kind === "dots" ? dots(series, grid) : rates(series, grid, end, window);

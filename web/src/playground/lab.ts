@@ -1,6 +1,6 @@
 // The state of the playground and what changes it. The scenario's text is the one source of truth.
 import type { Chart, Choice } from "../charts/curves.ts";
-import type { Recording } from "../charts/recording.ts";
+import { Recording, TRACES } from "../charts/recording.ts";
 import {
   type CheckAnswer,
   type Describe,
@@ -10,6 +10,7 @@ import {
   Refused,
   type Summary,
 } from "../engine/protocol.ts";
+import { run } from "../engine/run.ts";
 import { differences } from "./differences.ts";
 import type { Values } from "./knobs.ts";
 import { runner } from "./runner.ts";
@@ -64,6 +65,8 @@ export interface Lab extends Store<State> {
   run(): void;
   stop(): void;
   keep(): void;
+  /** Runs other scenarios to the end, and keeps these runs instead of all others. */
+  compare(scenarios: { text: string; name?: string }[]): Promise<void>;
   /** Labels of the current run and the kept ones. */
   labels(): string[];
 }
@@ -183,6 +186,25 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     }
   }
 
+  let comparison = new AbortController();
+
+  /** A run of another scenario, for comparison; undefined if it was stopped. */
+  async function recorded(wanted: string, signal: AbortSignal): Promise<Run | undefined> {
+    const { values } = (await engine.ask({ do: "check", text: wanted })).header;
+    let recording: Recording | undefined;
+    const finished = await run(engine, wanted, {
+      record: TRACES,
+      signal,
+      onOpen: (scenario) => {
+        recording = new Recording(scenario);
+      },
+      onRows: (frame) => recording!.add(frame),
+    });
+    if (!finished) return undefined;
+    recording!.reached = finished.scenario.duration;
+    return { recording: recording!, text: wanted, values, summary: finished.summary, digest: finished.digest };
+  }
+
   const lab: Lab = {
     ...state,
     describe,
@@ -215,6 +237,21 @@ export async function makeLab(makeEngine: () => Engine, text: string, visible: C
     keep() {
       const { current, kept } = state.get();
       if (current?.summary) state.set({ kept: [...kept, current] });
+    },
+    async compare(scenarios) {
+      comparison.abort();
+      comparison = new AbortController();
+      const { signal } = comparison;
+      state.set({ kept: [] });
+      try {
+        for (const { text: wanted, name } of scenarios) {
+          const made = await recorded(wanted, signal);
+          if (!made || signal.aborted) return;
+          state.set({ kept: [...state.get().kept, name === undefined ? made : { ...made, name }] });
+        }
+      } catch (error) {
+        state.set({ error: error instanceof Error ? error.message : String(error) });
+      }
     },
     labels() {
       const { current, kept } = state.get();

@@ -1,8 +1,16 @@
 // The playground: puts the parts of the page together.
 import { Charts } from "../charts/group.ts";
-import type { Drawn } from "../charts/curves.ts";
 import { fill, h } from "../dom.ts";
+import { lessons } from "ackclock:lessons";
+import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
+import type { Problem } from "../engine/protocol.ts";
+import { mountShare } from "../share/controls.ts";
+import { decode } from "../share/share.ts";
+import { mountLessons } from "../lessons/view.ts";
+import { mountPackets } from "../packets/view.ts";
+import { mountBasics } from "./basics.ts";
+import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
 import { knobs, limited } from "./knobs.ts";
 import { makeLab, type State } from "./lab.ts";
@@ -11,6 +19,7 @@ import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
+import { viewOf } from "./view.ts";
 
 /** The places of the page, in the order in which a reader of a narrow screen meets them. */
 function layout() {
@@ -19,6 +28,7 @@ function layout() {
     toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
     error: h("div", { class: "error", role: "alert", hidden: true }),
     charts: h("section", { class: "charts-place", "aria-label": "Curves" }),
+    lesson: h("section", { class: "card lesson", "aria-label": "Lesson" }),
     kept: h("section", { class: "card kept-place", "aria-label": "Kept runs" }),
     menus: h("section", { class: "card menus", "aria-label": "Flows and queue" }),
     editor: h("section", { class: "card editor", "aria-label": "Scenario" }),
@@ -34,7 +44,7 @@ function layout() {
     places.lessons,
     places.share,
   );
-  const left = h("div", { class: "left" }, places.sliders, places.menus, places.editor);
+  const left = h("div", { class: "left" }, places.lesson, places.sliders, places.menus, places.editor);
   const right = h(
     "div",
     { class: "right" },
@@ -70,51 +80,102 @@ function noEngine(page: HTMLElement): void {
   );
 }
 
+/** All that is wrong, in one place; a problem of the text leads to its line. */
+function showError(place: HTMLElement, { error, problems }: State, show: (problem: Problem) => void): void {
+  place.hidden = error === "";
+  const located = problems.filter(({ line }) => line !== null);
+  fill(
+    place,
+    located.length > 0
+      ? located.map((problem) =>
+          h(
+            "p",
+            {},
+            h("button", { class: "quiet", on: { click: () => show(problem) } }, `Line ${problem.line}`),
+            " ",
+            problem.key && h("code", {}, problem.key),
+            problem.key ? ": " : "",
+            problem.message,
+          ),
+        )
+      : h("pre", {}, error),
+  );
+}
+
 async function start(page: HTMLElement): Promise<void> {
   const server = served();
   const makeEngine = connect(server);
   if (!makeEngine) return noEngine(page);
   const { places, header, main } = layout();
   fill(page, header, main);
+  const link = await decode(location.hash);
   const narrow = matchMedia("(max-width: 60rem)").matches;
   const lab = await makeLab(
     makeEngine,
-    server?.text ?? START,
+    link && "state" in link ? link.state.text : (server?.text ?? START),
     narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
   );
 
   const charts = new Charts((zoom) => lab.set({ zoom }));
   fill(places.charts, charts.element);
-  const sliders = mountSliders(places.sliders, (edits) => lab.edit(edits));
-  const menus = mountMenus(places.menus, lab.describe, PLAYGROUND, (edits) => lab.edit(edits));
+  const knobPlace = h("div", { class: "knobs" });
+  const basicsPlace = h("div", { class: "basics" });
+  fill(places.sliders, knobPlace, basicsPlace);
+  const sliders = mountSliders(knobPlace, (edits) => lab.edit(edits));
+  const basics = mountBasics(basicsPlace, (edits) => lab.edit(edits));
+  const menus = mountMenus(
+    places.menus,
+    lab.describe,
+    PLAYGROUND,
+    (edits) => lab.edit(edits),
+    () => {
+      const { checked } = lab.get();
+      if (checked) lab.setText(withFlow(checked.text, checked.values));
+    },
+  );
   mountToolbar(places.toolbar, lab);
   mountKept(places.kept, lab);
   mountNumbers(places.numbers, lab);
+
+  const box = h("div", { class: "editor-box" });
+  fill(places.editor, h("h2", {}, "Scenario"), box);
+  const editor = mountEditor(box, {
+    text: lab.get().text,
+    onChange: (text) => lab.setText(text, true),
+    describe: lab.describe,
+  });
+  const showProblem = (problem: Problem) => {
+    places.editor.scrollIntoView({ block: "nearest" });
+    editor.show(problem);
+  };
+
+  const chosen = ({ current, text, zoom }: State) => {
+    const duration = current?.recording.scenario.duration ?? 1;
+    const [from, to] = zoom ?? [0, Math.min(1, duration)];
+    return { text, from, to };
+  };
+  const packets = mountPackets(places.packets, lab.engine, chosen(lab.get()));
 
   const hasLimit = limited(lab.describe);
   const show = (state: State, before?: State) => {
     if (state.checked && state.checked !== before?.checked) {
       sliders.show(knobs(state.checked.values, hasLimit));
+      basics.show(state.checked.scenario);
       menus.show(state.checked);
     }
-    if (state.error !== before?.error) {
-      places.error.hidden = state.error === "";
-      fill(places.error, state.error && h("pre", {}, state.error));
-    }
-    if (state.current) {
-      const labels = lab.labels();
-      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
-        recording,
-        label: labels[index]!,
-      }));
-      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
-    }
+    if (state.text !== before?.text) editor.setText(state.text);
+    packets.show(chosen(state));
+    if (state.problems !== before?.problems) editor.setProblems(state.problems);
+    if (state.error !== before?.error || state.problems !== before?.problems)
+      showError(places.error, state, showProblem);
+    places.charts.hidden = places.numbers.hidden = !state.current;
+    const view = viewOf(lab);
+    if (view) charts.show(view);
   };
   lab.subscribe(show);
   show(lab.get());
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) lab.run();
-  });
+  mountShare(places.share, lab, makeEngine, link);
+  mountLessons(places.lessons, places.lesson, lessons, lab);
 }
 
 const page = document.getElementById("page")!;

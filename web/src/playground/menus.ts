@@ -43,12 +43,13 @@ const TITLES: { [id: string]: string } = { "flow.ecn": "ECN", "topology.bottlene
 /** What the menus read: the document, and the TOML with every default, both from `check`. */
 export type Checked = Pick<CheckAnswer, "values" | "frozen">;
 
-/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means. */
+/** Mounts menus. `onEdit` gets the edits of the scenario that a choice means; with `onAdd`, flows can be added and removed. */
 export function mountMenus(
   place: HTMLElement,
   describe: Describe,
   groups: MenuGroup[],
   onEdit: (edits: Edit[]) => void,
+  onAdd?: () => void,
 ): { show(checked: Checked): void } {
   const all = options(describe);
   const tabs = h("div", { class: "toggles", role: "group", "aria-label": "Flow that the menus change" });
@@ -71,7 +72,7 @@ export function mountMenus(
   function show({ values, frozen }: Checked): void {
     const flows = flowsOf(values);
     chosen = Math.max(0, Math.min(chosen, flows.length - 1));
-    tabs.hidden = flows.length < 2;
+    tabs.hidden = flows.length < 2 && !onAdd;
     const focused = tabs.querySelector(":focus") !== null;
     fill(
       tabs,
@@ -91,6 +92,20 @@ export function mountMenus(
           nameOf(table, index),
         ),
       ),
+      onAdd &&
+        h("button", { class: "toggle", title: "Add a flow", "aria-label": "Add a flow", on: { click: onAdd } }, "+"),
+      onAdd &&
+        flows.length > 1 &&
+        h(
+          "button",
+          {
+            class: "toggle",
+            title: "Remove this flow",
+            "aria-label": `Remove ${nameOf(flows[chosen]!, chosen)}`,
+            on: { click: () => onEdit([[`flow.${chosen}`, null]]) },
+          },
+          "−",
+        ),
     );
     if (focused) (tabs.children[chosen] as HTMLElement | undefined)?.focus();
     const flow = flows[chosen];

@@ -31,7 +31,6 @@ export function mountToolbar(place: HTMLElement, lab: Lab): void {
   let drawn = "";
   const show = (state: State) => {
     start.textContent = state.running ? "Stop" : "Run";
-    start.setAttribute("aria-keyshortcuts", "Control+Enter");
     keep.disabled = !state.current?.summary || state.kept.includes(state.current);
     progress.value = state.progress;
     progress.classList.toggle("idle", !state.running);

@@ -42,6 +42,8 @@ export interface Relations {
   profiles: Record<string, string[]>;
   /** Axes that a whole congestion control replaces. */
   replaced: string[];
+  /** Keys of a chain that its `links` replace. */
+  listed: string[];
 }
 
 export interface Describe {

@@ -19,12 +19,21 @@ export function choose(menu: Menu, name: string | null, describe: Describe, valu
   if (!option) return [...freed, edit(path, undefined)];
   if (menu.form === "flag") return [...freed, edit(path, option.name === "true")];
   if (menu.form === "word") return [...freed, edit(path, option.name)];
-  if (menu.form === "part") return [...freed, edit(path, part(menu, option, describe, valueAt(values, path), path, values))];
+  if (menu.form === "part")
+    return [...freed, edit(path, part(menu, option, describe, valueAt(values, path), path, values))];
   return [...freed, ...tableOfKind(menu, option, describe, values, path)];
 }
 
 /** A part as its name or, if keys of the part before it remain valid, as a table. */
-function part(menu: Menu, option: Option, describe: Describe, before: Value | undefined, path: Path, values: Table): unknown {
+function part(
+  menu: Menu,
+  option: Option,
+  describe: Describe,
+  before: Value | undefined,
+  path: Path,
+  values: Table,
+): unknown {
+  if (menu.axis && option.name === describe.relations.axes[menu.axis]?.none) return option.name;
   const schema = schemaAt(describe.schema, path, values);
   const { option: current, given } = decode(menu, before, describe);
   const short = shorthand(menu, describe)?.parameter;
@@ -47,7 +56,10 @@ function tableOfKind(menu: Menu, option: Option, describe: Describe, values: Tab
   const old = current && kinds(schema).find((kind) => kind.name === current.name)?.table;
   const same = (key: string) => JSON.stringify(old?.properties?.[key]) === JSON.stringify(table.properties?.[key]);
   const missing = Object.entries(examples(table)).filter(([key]) => !(Object.hasOwn(given, key) && same(key)));
-  if (!isTable(before)) return [edit(path, { kind: option.name, ...Object.fromEntries(missing) })];
+  if (!isTable(before)) {
+    const kept = Object.entries(given).filter(([key]) => same(key));
+    return [edit(path, { kind: option.name, ...Object.fromEntries([...kept, ...missing]) })];
+  }
   const gone = Object.keys(given).filter((key) => !same(key) && !missing.some(([name]) => name === key));
   return [
     edit([...path, "kind"], option.name),
@@ -76,14 +88,24 @@ function freedBy(menu: Menu, name: string | null, describe: Describe, values: Ta
   if (replaced.includes(key) && wholeControl(flow, describe)) gone.add("congestion_control");
   const profile = key === "host" ? "modern" : key === "profile" ? name : null;
   if (profile) {
-    for (const [owner, keys] of Object.entries(profiles)) if (owner !== profile) for (const other of keys) gone.add(other);
+    for (const [owner, keys] of Object.entries(profiles))
+      if (owner !== profile) for (const other of keys) gone.add(other);
     if (key === "host" && profileOf(flow) !== profile) gone.add("profile");
   }
-  return [...gone].filter((other) => other !== key && Object.hasOwn(flow, other)).map((other) => edit([...base, other], undefined));
+  return [...gone]
+    .filter((other) => other !== key && Object.hasOwn(flow, other))
+    .map((other) => edit([...base, other], undefined));
 }
 
 /** The edits that set a parameter of the option in force, `null` to its default. `value` is as in the file: "10 ms", 3, true, a list. */
-export function setParameter(menu: Menu, state: MenuState, name: string, value: unknown, describe: Describe, values: Table): Edit[] {
+export function setParameter(
+  menu: Menu,
+  state: MenuState,
+  name: string,
+  value: unknown,
+  describe: Describe,
+  values: Table,
+): Edit[] {
   const { path, option } = state;
   const before = valueAt(values, path);
   if (isTable(before)) return [edit([...path, name], value ?? undefined)];

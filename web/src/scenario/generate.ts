@@ -46,7 +46,9 @@ function shared(schema: Schema): Definitions {
         Object.entries(value).map(([key, item]) => [
           key,
           key === "properties"
-            ? Object.fromEntries(Object.entries(item as object).map(([property, schema]) => [property, replace(schema, property)]))
+            ? Object.fromEntries(
+                Object.entries(item as object).map(([property, schema]) => [property, replace(schema, property)]),
+              )
             : replace(item, name),
         ]),
       );
@@ -74,7 +76,9 @@ const types = await compile(shared(schema()), "Scenario", {
   format: false,
   unreachableDefinitions: false,
 });
-const examples = scenarioFiles().map(([file, text]) => `  ${JSON.stringify(file)}: ${JSON.stringify(read(text).values)},\n`);
+const examples = scenarioFiles().map(
+  ([file, text]) => `  ${JSON.stringify(file)}: ${JSON.stringify(read(text).values)},\n`,
+);
 await mkdir(folder, { recursive: true });
 await writeFile(new URL("scenario.ts", folder), types);
 await writeFile(

@@ -51,9 +51,13 @@ export interface Menu {
   form: "word" | "flag" | "part" | "table";
 }
 
+/** Abbreviations in names of keys and words. */
+const ABBREVIATIONS = /\b(acks?|cbr|ecn|fin|frto|prr|rack|rto|rtt|sack|srtt|syn|tlp|tso)\b/g;
+
 /** A key's name as a title: "slow_start" is "Slow start". */
 export function titled(name: string): string {
-  const text = name.replaceAll("_", " ").replaceAll("-", " ");
+  const upper = (word: string) => (word === "acks" ? "ACKs" : word.toUpperCase());
+  const text = name.replaceAll("_", " ").replaceAll("-", " ").replace(ABBREVIATIONS, upper);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -111,16 +115,18 @@ function partOptions(schema: Schema, axis: string, describe: Describe): Option[]
   const tables = kinds(schema);
   const none = describe.relations.axes[axis]?.none;
   const shared = sharedKeys(schema);
-  return words(schema).flatMap((word): Option[] => {
+  const found = words(schema).flatMap((word): Option[] => {
     const part = parts.find((known) => known.name === word);
     const table = tables.find((known) => known.name === word)?.table;
-    if (part && table) {
-      const { name, summary, reference } = part;
-      return [{ name, title: titleOf(part), summary, reference, parameters: parameters(table, part.params, shared) }];
-    }
-    if (word !== none) return [];
-    return [{ name: String(word), title: titled(String(word)), summary: explained(schema, String(word)), reference: null, parameters: [] }];
+    if (!part || !table) return [];
+    const { name, summary, reference } = part;
+    return [{ name, title: titleOf(part), summary, reference, parameters: parameters(table, part.params, shared) }];
   });
+  if (!none) return found;
+  return [
+    { name: none, title: titled(none), summary: explained(schema, none), reference: null, parameters: [] },
+    ...found,
+  ];
 }
 
 function plainOptions(schema: Schema, name: string, describe: Describe): Option[] {
@@ -136,10 +142,16 @@ function plainOptions(schema: Schema, name: string, describe: Describe): Option[
       parameters: parameters(kind.table, [], []),
     }));
   }
-  if (isFlag(schema)) return [true, false].map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" }));
+  if (isFlag(schema))
+    return [true, false].map((value) => ({ ...bare, name: String(value), title: value ? "Yes" : "No", summary: "" }));
   // Words beside numbers are values of a quantity, not of a menu.
   if (units(schema).length > 0 || forms(schema).some((form) => form.items !== undefined)) return [];
-  return words(schema).map((word) => ({ ...bare, name: String(word), title: titled(String(word)), summary: explained(schema, String(word)) }));
+  return words(schema).map((word) => ({
+    ...bare,
+    name: String(word),
+    title: titled(String(word)),
+    summary: explained(schema, String(word)),
+  }));
 }
 
 function hostOptions(schema: Schema, describe: Describe): Option[] {
@@ -162,12 +174,12 @@ function hostOptions(schema: Schema, describe: Describe): Option[] {
 /** What a key's text says of one of its words: the texts have the form "word: meaning. other: meaning." */
 export function explained(schema: Schema, word: string): string {
   const text = schema.description ?? "";
-  const all = words(schema).map(String);
+  const all = words(schema).map(String).join("|");
   const start = text.search(new RegExp(`(^|[.,] )${word}: `));
   if (start < 0) return "";
   const begin = text.indexOf(`${word}: `, start) + word.length + 2;
-  const next = all.map((other) => text.indexOf(`. ${other}: `, begin)).filter((index) => index >= 0);
-  const end = next.length > 0 ? Math.min(...next) + 1 : text.length;
+  const length = text.slice(begin).search(new RegExp(`\\. (${all})( and (${all}))*: `));
+  const end = length < 0 ? text.length : begin + length + 1;
   const meaning = text.slice(begin, end);
   return meaning.charAt(0).toUpperCase() + meaning.slice(1);
 }
@@ -178,19 +190,20 @@ export function sharedKeys(schema: Schema): string[] {
   if (tables.length < 2) return [];
   const [first = [], ...others] = tables;
   const same = ([key, value]: [string, Schema]) =>
-    others.every((other) => other.some(([name, schema]) => name === key && JSON.stringify(schema) === JSON.stringify(value)));
+    others.every((other) =>
+      other.some(([name, schema]) => name === key && JSON.stringify(schema) === JSON.stringify(value)),
+    );
   return first.filter(same).map(([key]) => key);
 }
 
 /** The parameters in a table: those of the registry first, then keys that all kinds share. Tables inside it are menus of their own. */
 function parameters(table: Schema, registry: PartParameter[], shared: string[]): Parameter[] {
-  const made = Object.entries(table.properties ?? {}).flatMap(([name, schema]) => {
+  return Object.entries(table.properties ?? {}).flatMap(([name, schema]) => {
     if (name === "kind" || (registry.length > 0 && shared.includes(name))) return [];
     const declared = registry.find((known) => known.name === name);
     const parameter = describeParameter(name, schema, declared);
     return parameter ? [parameter] : [];
   });
-  return made;
 }
 
 /** A key as a parameter; `null` if it is a table, or a list of tables. */
@@ -201,8 +214,11 @@ export function describeParameter(name: string, schema: Schema, declared?: PartP
   const list = itemsOf(schema);
   if (list?.properties || tableOf(schema) !== undefined) return null;
   const scale = number ?? list;
-  const bounds = declared?.bounds ?? (scale?.minimum !== undefined && scale.maximum !== undefined ? [scale.minimum, scale.maximum] : null);
-  const written = typeof schema.default === "string" ? schema.default.split(" ").slice(1).join(" ") : "";
+  const bounds =
+    declared?.bounds ??
+    (scale?.minimum !== undefined && scale.maximum !== undefined ? [scale.minimum, scale.maximum] : null);
+  const known = schema.default ?? schema.examples?.[0];
+  const written = typeof known === "string" ? known.split(" ").slice(1).join(" ") : "";
   return {
     name,
     doc: declared?.doc ?? schema.description ?? "",

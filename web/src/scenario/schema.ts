@@ -122,14 +122,16 @@ export function keysAt(root: Schema, path: Path, value?: Value): Record<string, 
 export function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).map(([key, item]) => `${/^[\w-]+$/.test(key) ? key : quoted(key)} = ${written(item)}`);
+    const entries = Object.entries(value).map(
+      ([key, item]) => `${/^[\w-]+$/.test(key) ? key : quoted(key)} = ${written(item)}`,
+    );
     return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
   }
   if (typeof value === "string") return quoted(value);
-  if (typeof value === "number" && !Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value < 0 ? "-inf" : "inf";
+  if (typeof value === "number" && !Number.isFinite(value))
+    return Number.isNaN(value) ? "nan" : value < 0 ? "-inf" : "inf";
   return String(value);
 }
 
 /** A text as a basic string of TOML, which has the escapes of JSON and more. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: TOML demands that DEL is escaped; JSON does not
-const quoted = (text: string): string => JSON.stringify(text).replace(/\u007f/g, "\\u007f");
+const quoted = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");

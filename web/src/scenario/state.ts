@@ -36,7 +36,11 @@ export function place(pattern: Pattern, values: Table, index: number): Path {
 }
 
 /** The option and the parameters that `value` stands for, as the keys of a table. */
-export function decode(menu: Menu, value: unknown, describe: Describe): { option: Option | null; given: Record<string, unknown> } {
+export function decode(
+  menu: Menu,
+  value: unknown,
+  describe: Describe,
+): { option: Option | null; given: Record<string, unknown> } {
   const named = (name: unknown): Option | null => menu.options.find((option) => option.name === String(name)) ?? null;
   if (isTable(value as Value)) {
     const { kind, ...given } = value as Table;
@@ -68,7 +72,7 @@ function usual(menu: Menu, describe: Describe): string | undefined {
 export function stateOf(menu: Menu, describe: Describe, reading: Reading, index = 0): MenuState | null {
   const { values } = reading;
   const path = place(menu.path, values, index);
-  if (schemaAt(describe.schema, path, values) === undefined) return null;
+  if (!hasPlace(path, describe, values)) return null;
   const value = valueAt(values, path);
   const written = value !== undefined;
   const { option, given } = decode(menu, written ? value : fallback(menu, reading, index), describe);
@@ -77,6 +81,16 @@ export function stateOf(menu: Menu, describe: Describe, reading: Reading, index 
     return { parameter, value: own ? given[parameter.name] : parameter.default, written: written && own };
   });
   return { path, option, written, parameters, unused: unusedBecause(path, reading, index, describe) };
+}
+
+/** Whether a document can have the key at `path` as it is: every table above is written, or exists by default. */
+function hasPlace(path: Path, describe: Describe, values: Table): boolean {
+  const above = path.map((_, count) => path.slice(0, count)).slice(1);
+  const exists = (at: Path) =>
+    valueAt(values, at) !== undefined || schemaAt(describe.schema, at, values)?.default !== undefined;
+  const listed = path[0] === "topology" && describe.relations.listed.includes(String(path[1]));
+  if (listed && valueAt(values, ["topology", "links"]) !== undefined) return false;
+  return schemaAt(describe.schema, path, values) !== undefined && above.every(exists);
 }
 
 /** The value of a key that the file does not set: of a flow that in the frozen scenario, otherwise the default of the schema. */
@@ -135,7 +149,8 @@ function unusedBecause(path: Path, { values }: Reading, index: number, describe:
   const profile = profileOf(flow) || String(schemaDefault(describe, "profile"));
   for (const [owner, keys] of Object.entries(describe.relations.profiles)) {
     // Choosing a preset also chooses its profile.
-    if (owner !== profile && keys.includes(String(key)) && key !== "host") return `only hosts of profile ${owner} have it`;
+    if (owner !== profile && keys.includes(String(key)) && key !== "host")
+      return `only hosts of profile ${owner} have it`;
   }
   return null;
 }

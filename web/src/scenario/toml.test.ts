@@ -40,7 +40,7 @@ n = '''\\n'''
 });
 
 test("a fault costs no more than its line", () => {
-  const { values } = read(`a = "open
+  const { values } = read(`a = "open\\
 b = [1,
 c = 3
 d = { x = 1, y =
@@ -91,7 +91,12 @@ test("entries know where key and value are written", () => {
 });
 
 const key = fc.oneof(fc.stringMatching(/^[\w-]{1,8}$/), fc.string({ minLength: 1, maxLength: 5, unit: "grapheme" }));
-const scalar = fc.oneof(fc.string({ unit: "grapheme" }), fc.boolean(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const scalar = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.boolean(),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -111,19 +116,45 @@ test("reading is the inverse of writing", () => {
 });
 
 test("any text can be read, and spots lie in it", () => {
-  const pieces = fc.constantFrom("[", "]", "{", "}", '"', "'", '"""', "=", ".", ",", "\n", " ", "a", "flow", "1", "#", "\\", "\r\n");
+  const pieces = fc.constantFrom(
+    "[",
+    "]",
+    "{",
+    "}",
+    '"',
+    "'",
+    '"""',
+    "=",
+    ".",
+    ",",
+    "\n",
+    " ",
+    "a",
+    "flow",
+    "1",
+    "#",
+    "\\",
+    "\r\n",
+  );
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 40 }), (parts) => {
       const text = parts.join("");
       const { spots, entries } = read(text);
-      for (const { from, to } of [...spots, ...entries.map((entry) => entry.value)]) assert.ok(0 <= from && from <= to && to <= text.length);
+      for (const { from, to } of [...spots, ...entries.map((entry) => entry.value)])
+        assert.ok(0 <= from && from <= to && to <= text.length);
       for (let offset = 0; offset <= text.length; offset += 1) spotAt(read(text), offset);
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[['"', "\\"]], [['"', "\\", "u", "1"]], [['"""', "\\", "\n", " "]]] },
   );
 });
 
 test("a value is written as TOML", () => {
-  const cases: [Value, string][] = [["a\u007f", '"a\\u007f"'], [1.5, "1.5"], [[1, "x"], '[1, "x"]'], [{ "a b": true }, '{ "a b" = true }'], [{}, "{}"]];
+  const cases: [Value, string][] = [
+    ["a\u007f", '"a\\u007f"'],
+    [1.5, "1.5"],
+    [[1, "x"], '[1, "x"]'],
+    [{ "a b": true }, '{ "a b" = true }'],
+    [{}, "{}"],
+  ];
   for (const [value, text] of cases) assert.equal(written(value), text);
 });

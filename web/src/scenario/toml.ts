@@ -55,12 +55,23 @@ export function valueAt(root: Value | undefined, path: Path): Value | undefined 
 
 /** `path` as messages and settings write it, such as `flow.0.rwnd`. */
 export const dotted = (path: Path): string =>
-  path.map((step) => (typeof step === "number" || /^[\w-]+$/.test(step) ? String(step) : JSON.stringify(step))).join(".");
+  path
+    .map((step) => (typeof step === "number" || /^[\w-]+$/.test(step) ? String(step) : JSON.stringify(step)))
+    .join(".");
 
 const BARE = /[A-Za-z0-9_-]/;
 /** A line that begins a key or a header, at which an unclosed list or table ends. */
 const FRESH_LINE = /^[ \t]*(?:[\w.\-"']+[ \t]*=|\[\[?[A-Za-z_][\w.\-"' ]*\]?\]?[ \t]*(?:#.*)?$)/;
-const ESCAPES: Record<string, string> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\x1b", '"': '"', "\\": "\\" };
+const ESCAPES: Record<string, string> = {
+  b: "\b",
+  t: "\t",
+  n: "\n",
+  f: "\f",
+  r: "\r",
+  e: "\x1b",
+  '"': '"',
+  "\\": "\\",
+};
 
 /** Reads `text`; never throws. */
 export function read(text: string): Reading {
@@ -258,7 +269,7 @@ class Reader {
       const char = this.peek();
       this.at += 1;
       if (char === quote) return value;
-      value += char === "\\" && quote === '"' ? this.escape() : char;
+      value += char === "\\" && quote === '"' ? this.escape(false) : char;
     }
     return value;
   }
@@ -276,18 +287,19 @@ class Reader {
       }
       const char = this.peek();
       this.at += 1;
-      value += char === "\\" && !literal ? this.escape() : char;
+      value += char === "\\" && !literal ? this.escape(true) : char;
     }
     return value;
   }
 
-  /** The character that an escape stands for; the backslash has been read. */
-  private escape(): string {
+  /** The character that an escape stands for; the backslash has been read. In long strings it can stand before a line end. */
+  private escape(long: boolean): string {
+    if (this.at >= this.text.length || (!long && this.atLineEnd())) return "";
     const char = this.peek();
     const digits = { x: 2, u: 4, U: 8 }[char];
     if (digits !== undefined) {
       const code = Number.parseInt(this.text.slice(this.at + 1, this.at + 1 + digits), 16);
-      this.at += 1 + digits;
+      this.at = Math.min(this.at + 1 + digits, this.text.length);
       return code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
     }
     if (/\s/.test(char)) {
@@ -343,7 +355,8 @@ class Reader {
   private hole(spot: Pick<Spot, "kind" | "path">): void {
     const blanks = this.text.slice(this.at).match(/^[ \t]*/)?.[0].length ?? 0;
     const end = this.at + blanks;
-    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end))) this.spots.push({ ...spot, from: this.at, to: end });
+    if (end >= this.text.length || "}]\n\r#".includes(this.text.charAt(end)))
+      this.spots.push({ ...spot, from: this.at, to: end });
   }
 }
 
@@ -351,7 +364,8 @@ class Reader {
 export function spotAt(reading: Reading, offset: number): Spot | null {
   let found: Spot | null = null;
   for (const spot of reading.spots) {
-    if (spot.from <= offset && offset <= spot.to && (found === null || spot.to - spot.from <= found.to - found.from)) found = spot;
+    if (spot.from <= offset && offset <= spot.to && (found === null || spot.to - spot.from <= found.to - found.from))
+      found = spot;
   }
   return found;
 }

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::scenario::check::FIXED;
 use crate::scenario::model::PartSpec;
-use crate::scenario::spec::{MODERN_KEYS, NS2_KEYS};
+use crate::scenario::spec::{LISTED_BY_LINKS, MODERN_KEYS, NS2_KEYS};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
 
@@ -250,7 +250,7 @@ pub fn registry_json() -> Json {
 
 /// How axes and keys relate, for menus. Of each axis: its noun, the part of a table without `kind`, the word for none, and the part and
 /// parameter that a quantity alone stands for. The kind of distribution that a quantity alone stands for. Of the profiles: the keys that
-/// only they have. The axes that a whole control replaces.
+/// only they have. The axes that a whole control replaces, and the keys of a chain that its `links` replace.
 pub fn relations_json() -> Json {
     let axes = AXES.iter().map(|axis| {
         let shorthand = axis.shorthand.map(|(_, part, parameter)| json!({ "part": part, "parameter": parameter }));
@@ -261,6 +261,7 @@ pub fn relations_json() -> Json {
         "drawn": FIXED,
         "profiles": { "ns2": NS2_KEYS, "modern": MODERN_KEYS },
         "replaced": CONTROL_AXES,
+        "listed": LISTED_BY_LINKS,
     })
 }
 

@@ -40,4 +40,9 @@ fn the_relations_are_those_of_the_checks() {
         let text = format!("duration = \"1 s\"\n[flow]\ncongestion_control = \"bbr\"\n{axis} = \"{usual}\"");
         assert!(errors(&text).contains("congestion_control, which replaces it"), "{text}");
     }
+    for key in relations["listed"].as_array().unwrap() {
+        let key = key.as_str().unwrap();
+        let text = format!("duration = \"1 s\"\nflow = {{}}\n[topology]\nlinks = [{{}}]\n{key} = {{}}");
+        assert!(errors(&text).contains("cannot be combined with links"), "{text}");
+    }
 }

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
 from ackclock.cli.errors import plain_errors
-
-
-class Engine(str, Enum):
-    """Engines of the page."""
-
-    auto = "auto"
-    wasm = "wasm"
-    native = "native"
 
 
 def serve(
@@ -29,12 +20,12 @@ def serve(
     ] = None,
     opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = False,
     engine: Annotated[
-        Engine,
+        Literal["auto", "wasm", "native"],
         typer.Option(
             help="Where simulations run: in the browser (wasm), in a process of this program (native), or in the "
             "browser if that engine was built (auto)."
         ),
-    ] = Engine.auto,
+    ] = "auto",
     export: Annotated[
         Optional[Path],
         typer.Option(metavar="DIRECTORY", help="Write the page as files that need no server, instead of serving it."),
@@ -44,4 +35,4 @@ def serve(
     with plain_errors():
         from ackclock.cli.serving import serve_command
 
-        serve_command(file, port=port, opened=opened, engine=engine.value, export=export)
+        serve_command(file, port=port, opened=opened, engine=engine, export=export)
