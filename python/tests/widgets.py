@@ -96,7 +96,7 @@ class Shown:
           const hash = window.model.get("finished").trace_hash;
           return hash && hash !== before ? hash : null;
         }"""
-        return str(self.page.wait_for_function(script, arg=before, timeout=15_000).json_value())
+        return str(self.page.wait_for_function(script, arg=before, timeout=30_000).json_value())
 
     def picture(self, chart: int) -> str:
         """Return the pixels of a chart."""

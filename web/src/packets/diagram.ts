@@ -5,6 +5,7 @@ import { fitted, sheet } from "./canvas.ts";
 import {
   type Backlog,
   backlogs,
+  decimals,
   type Ladder,
   ladder,
   type Line,
