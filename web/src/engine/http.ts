@@ -1,8 +1,8 @@
 // The native engine behind `ackclock serve`: the same requests and frames over HTTP.
 import { type Answers, decode, type Engine, EngineFailure, type Frame, type Request } from "./protocol.ts";
 
-/** Makes an engine that asks the page's own server. */
-export function httpEngine(address = "engine"): Engine {
+/** Makes an engine that asks the page's own server; `session` is the token that the server wrote into the page. */
+export function httpEngine(address: string, session: string): Engine {
   const closed = new AbortController();
   return {
     kind: "http",
@@ -11,7 +11,7 @@ export function httpEngine(address = "engine"): Engine {
       try {
         response = await fetch(address, {
           method: "POST",
-          headers: { "Content-Type": "application/json" },
+          headers: { "Content-Type": "application/json", "Ackclock-Session": session },
           body: JSON.stringify(request),
           signal: closed.signal,
         });
@@ -22,7 +22,10 @@ export function httpEngine(address = "engine"): Engine {
             : `the server does not answer: ${error instanceof Error ? error.message : error}. Is \`ackclock serve\` still running?`,
         );
       }
-      if (!response.ok) throw new EngineFailure(`the server answers ${response.status} ${response.statusText}`.trim());
+      if (!response.ok) {
+        const reason = (await response.text().catch(() => "")).trim();
+        throw new EngineFailure(reason || `the server answers ${response.status}`);
+      }
       return decode(await response.arrayBuffer());
     },
     close() {

@@ -2,9 +2,5 @@
 import { h } from "../dom.ts";
 import { connect } from "../engine/connect.ts";
 
-async function start(page: HTMLElement): Promise<void> {
-  const engine = await connect();
-  page.replaceChildren(h("p", {}, engine ? "Engine found." : "No engine."));
-}
-
-void start(document.getElementById("page")!);
+const engine = connect();
+document.getElementById("page")!.replaceChildren(h("p", {}, engine ? "Engine found." : "No engine."));

@@ -1,0 +1,101 @@
+// The rows of one run as series of flows and links, which charts draw while they grow.
+import type { AdvanceAnswer, Frame, ScenarioInfo } from "../engine/protocol.ts";
+import { Series } from "./series.ts";
+
+/** What charts draw. Of flows: all but `queue` and `drops`, which are of links. */
+export type Quantity = "cwnd" | "ssthresh" | "delivered" | "sent" | "resent" | "acked" | "rtt" | "queue" | "drops";
+
+/** Traces that the page asks for. */
+export const TRACES = ["cwnd", "queue", "delivered", "drops", "sequence", "rtt"];
+
+/** Rows above this number are not stored: a row takes 16 bytes, and a tab has little more memory than 1 GB. */
+const MOST_ROWS = 20_000_000;
+
+type Column = Float64Array | Uint32Array | Uint8Array;
+
+/** The stored rows of a run. */
+export class Recording {
+  readonly scenario: ScenarioInfo;
+  /** Seconds of the run that its rows cover. */
+  reached = 0;
+  /** Time from which rows were not stored, if there were too many. */
+  full: number | undefined;
+  #rows = 0;
+  readonly #series = new Map<string, Series>();
+
+  constructor(scenario: ScenarioInfo) {
+    this.scenario = scenario;
+  }
+
+  /** Stores the rows of an answer. */
+  add(frame: Frame<AdvanceAnswer>): void {
+    const { tables, time } = frame.header;
+    for (const { rows } of Object.values(tables)) this.#rows += rows;
+    if (this.#rows > MOST_ROWS) {
+      this.full ??= this.reached;
+      return;
+    }
+    // The queue comes before the drops, which are drawn at its length.
+    for (const trace of TRACES) {
+      const table = tables[trace];
+      if (!table || table.rows === 0) continue;
+      const columns = frame.columns(table);
+      const words = table.columns.find((column) => column.words)?.words ?? [];
+      this.#store(trace, columns as { [name: string]: Column }, table.rows, words);
+    }
+    this.reached = time;
+  }
+
+  /** A series of a flow or link; undefined if it has no rows. */
+  series(quantity: Quantity, index: number): Series | undefined {
+    return this.#series.get(`${quantity} ${index}`);
+  }
+
+  #store(trace: string, columns: { [name: string]: Column }, rows: number, words: string[]): void {
+    const times = columns["time"]!;
+    const owners = columns[trace === "queue" || trace === "drops" ? "link" : "flow"]!;
+    const copy = (quantity: Quantity, values: Column) => {
+      for (let row = 0; row < rows; row++) this.#of(quantity, owners[row]!).push(times[row]!, values[row]!);
+    };
+    switch (trace) {
+      case "cwnd":
+        copy("cwnd", columns["cwnd"]!);
+        copy("ssthresh", columns["ssthresh"]!);
+        break;
+      case "queue":
+        copy("queue", columns["packets"]!);
+        break;
+      case "delivered":
+        copy("delivered", columns["bytes"]!);
+        break;
+      case "rtt":
+        copy("rtt", columns["rtt"]!);
+        break;
+      case "drops":
+        for (let row = 0; row < rows; row++) {
+          const time = times[row]!;
+          this.#of("drops", owners[row]!).push(time, this.series("queue", owners[row]!)?.at(time) || 0);
+        }
+        break;
+      case "sequence": {
+        const kinds: (Quantity | undefined)[] = words.map(
+          (word) => ({ send: "sent", retransmit: "resent", ack: "acked" })[word] as Quantity | undefined,
+        );
+        for (let row = 0; row < rows; row++) {
+          const quantity = kinds[columns["kind"]![row]!];
+          if (quantity) this.#of(quantity, owners[row]!).push(times[row]!, columns["seq"]![row]!);
+        }
+      }
+    }
+  }
+
+  #of(quantity: Quantity, index: number): Series {
+    const key = `${quantity} ${index}`;
+    let series = this.#series.get(key);
+    if (!series) {
+      series = new Series();
+      this.#series.set(key, series);
+    }
+    return series;
+  }
+}
