@@ -15,6 +15,7 @@ __all__ = [
     "Exit",
     "FirstWindow",
     "Interrupted",
+    "Laboratory",
     "Lost",
     "RateSample",
     "RunResult",
@@ -68,6 +69,13 @@ class Cancel:
 
     def __new__(cls) -> Cancel: ...
     def set(self) -> None: ...
+
+@final
+class Laboratory:
+    """Answers the requests of a page. The documentation of the crate `ackclock-web` describes requests and frames."""
+
+    def __new__(cls) -> Laboratory: ...
+    def handle(self, request: str) -> bytes: ...
 
 @final
 class Totals:

@@ -4,6 +4,7 @@ mod analytic;
 mod batch;
 mod control;
 mod events;
+mod laboratory;
 mod memory;
 mod object;
 mod rows;
@@ -55,6 +56,8 @@ mod _core {
     use super::events::{
         PyAck, PyCongestionEvent, PyEstablished, PyExit, PyFirstWindow, PyLost, PyRateSample, PySent, PySnapshot, PyTotals, PyWindow,
     };
+    #[pymodule_export]
+    use super::laboratory::PyLaboratory;
     #[pymodule_export]
     use super::run::{Cancel, PyRunResult, run};
     #[pymodule_export]

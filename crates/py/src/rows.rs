@@ -1,4 +1,4 @@
-//! Rows of Arrow tables: as Python dictionaries, and as JSON.
+//! Rows of Arrow tables as Python dictionaries.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
@@ -6,12 +6,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 /// One value of a table.
-#[derive(Clone, Copy, IntoPyObject, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, IntoPyObject)]
 pub(crate) enum Cell<'a> {
     Text(&'a str),
     Number(f64),
@@ -53,68 +50,4 @@ pub(crate) fn dictionaries<'py>(py: Python<'py>, batch: &RecordBatch, most: usiz
         rows.append(entries)?;
     }
     Ok(rows)
-}
-
-/// Keys and columns.
-type Columns<'a> = Vec<(&'a str, &'a dyn Array)>;
-
-/// All rows of a table as JSON objects.
-pub(crate) struct Rows<'a> {
-    batch: &'a RecordBatch,
-    /// Keys and columns of the object for each row.
-    plain: Columns<'a>,
-    /// Key, keys and columns of a nested object. It is null if its first column is.
-    nested: Option<(&'static str, Columns<'a>)>,
-}
-
-impl<'a> Rows<'a> {
-    pub(crate) fn new(batch: &'a RecordBatch) -> Self {
-        let names = batch.schema_ref().fields().iter().map(|field| field.name().as_str());
-        Self { batch, plain: names.zip(batch.columns().iter().map(AsRef::as_ref)).collect(), nested: None }
-    }
-
-    /// Nests the columns named `key`, an underscore, and a further key: they become one object at the end of each row.
-    pub(crate) fn nesting(mut self, key: &'static str) -> Self {
-        let inner = |name: &'a str| name.strip_prefix(key).and_then(|rest| rest.strip_prefix('_'));
-        let columns = self.plain.iter().filter_map(|(name, column)| Some((inner(name)?, *column))).collect();
-        self.plain.retain(|(name, _)| inner(name).is_none());
-        Self { nested: Some((key, columns)), ..self }
-    }
-}
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((0..self.batch.num_rows()).map(|row| Row { rows: self, row }))
-    }
-}
-
-struct Row<'a> {
-    rows: &'a Rows<'a>,
-    row: usize,
-}
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { rows, row } = *self;
-        let mut object = serializer.serialize_map(None)?;
-        for (key, column) in &rows.plain {
-            object.serialize_entry(key, &cell(*column, row))?;
-        }
-        if let Some((key, columns)) = &rows.nested {
-            let there = columns.first().is_some_and(|(_, column)| !column.is_null(row));
-            object.serialize_entry(key, &there.then_some(Object { columns, row }))?;
-        }
-        object.end()
-    }
-}
-
-struct Object<'a> {
-    columns: &'a [(&'a str, &'a dyn Array)],
-    row: usize,
-}
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.columns.iter().map(|(key, column)| (key, cell(*column, self.row))))
-    }
 }

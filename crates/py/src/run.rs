@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ackclock_core::units::Duration;
-use ackclock_sim::columns::seconds;
-use ackclock_sim::engine::{FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Transfer, digest};
-use ackclock_sim::scenario::{Document, FlowSpec, Scenario, TraceKind};
+use ackclock_sim::engine::{FlowResult, LinkResult, Page, Prepared, RunError, RunResult, Summary, Transfer, digest};
+use ackclock_sim::scenario::{Document, Scenario, TraceKind};
 use ackclock_sim::trace::Capture;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
 
 use crate::object::Failure;
 use crate::scenario::{PyScenario, PythonMakers};
-use crate::summary::{Summary, completion_table, page_table};
 use crate::table::Table;
 use crate::{Interrupted, ScenarioError};
 
@@ -90,9 +86,7 @@ pub(crate) fn run(
 }
 
 fn trace_kind(name: &str) -> PyResult<TraceKind> {
-    let known = || TraceKind::ALL.map(|(name, _)| name).join(", ");
-    let found = TraceKind::ALL.iter().find(|(known, _)| *known == name);
-    found.map(|(_, kind)| *kind).ok_or_else(|| ScenarioError::new_err(format!("there is no trace \"{name}\" (known: {})", known())))
+    TraceKind::named(name).map_err(ScenarioError::new_err)
 }
 
 fn to_python(error: RunError) -> PyErr {
@@ -102,49 +96,12 @@ fn to_python(error: RunError) -> PyErr {
     }
 }
 
-/// A time span in the form of tables.
-fn seconds_of(span: Duration) -> f64 {
-    seconds(span.as_nanos())
-}
-
 impl PyRunResult {
-    fn completion(&self, classes: &[u64]) -> PyResult<Table> {
-        let flows = self.scenario.flows.iter().zip(&self.result.flows);
-        let sized = |(spec, flow): (&FlowSpec, &FlowResult)| Some((spec.packets?, flow.completion_time.map(seconds_of)));
-        completion_table(&flows.filter_map(sized).collect::<Vec<_>>(), classes, "packets")
-    }
-
-    fn transfer_times(&self, classes: &[u64]) -> PyResult<Table> {
-        let transfers = self.result.transfer_rows();
-        let rows: Vec<_> = transfers.map(|(_, transfer)| (transfer.bytes, transfer.completion_time().map(seconds_of))).collect();
-        completion_table(&rows, classes, "bytes")
-    }
-
-    fn page_loads(&self) -> PyResult<Table> {
-        let name = |index: usize| self.scenario.applications[index].name.as_str();
-        let pages = self.result.page_rows().map(|(index, page)| (name(index), page.load_time().map(seconds_of)));
-        page_table(&pages.collect::<Vec<_>>())
-    }
-
     fn summary(&self, classes: &[u64], byte_classes: &[u64]) -> PyResult<String> {
         let frozen = self.document.frozen().map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        let (flows, links) = (self.flows()?, self.links()?);
-        let (completion, transfers, pages) = (self.completion(classes)?, self.transfer_times(byte_classes)?, self.page_loads()?);
-        let warnings = self.result.warnings(&self.scenario);
-        let summary = Summary {
-            scenario: &self.scenario.name,
-            seed: self.scenario.seed,
-            hash: digest(&frozen),
-            flows: flows.json_rows().nesting("slow_start_exit"),
-            links: links.json_rows(),
-            completion: completion.json_rows(),
-            transfers: transfers.json_rows(),
-            pages: pages.json_rows(),
-            warnings: warnings.into_iter().map(|it| json!({ "name": it.name, "flows": it.flows, "text": it.text })).collect(),
-            events: self.result.events,
-            cpu_seconds: self.cpu_seconds,
-        };
-        summary.json()
+        let (hash, cpu_seconds) = (digest(&frozen), Some(self.cpu_seconds));
+        let summary = Summary { scenario: &self.scenario, hash, result: &self.result, classes, byte_classes, cpu_seconds };
+        serde_json::to_string_pretty(&summary).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     fn flow_names(&self) -> Vec<String> {

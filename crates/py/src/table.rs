@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
-use crate::rows::{Rows, dictionaries};
+use crate::rows::dictionaries;
 
 /// An Arrow table.
 #[pyclass(module = "ackclock._core", frozen)]
@@ -38,11 +38,6 @@ impl Table {
     /// A trace. `flows` and `links` are the names for the indices in its columns.
     pub(crate) fn of_trace(columns: &[TraceColumn<'_>], flows: &[String], links: &[String]) -> PyResult<Self> {
         Self::new(columns.iter().map(|column| (column.name, trace_array(&column.values, flows, links))).collect())
-    }
-
-    /// The table's rows, for JSON.
-    pub(crate) fn json_rows(&self) -> Rows<'_> {
-        Rows::new(&self.batch)
     }
 }
 

@@ -3,8 +3,6 @@
 pub use ackclock_core::analytic::Numbers;
 use ackclock_core::analytic::{self, Model, Trace};
 use ackclock_core::params::{Default, Kind, Param, Params, Value};
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::scenario::check::in_bounds;
@@ -175,18 +173,32 @@ pub fn evaluate(model: &str, inputs: Vec<(String, Input)>, count: usize, jobs: u
     let model = find(model)?;
     let points = Points::new(model, inputs, count)?;
     let threads = if model.slow { jobs.clamp(1, count.max(1)) } else { 1 };
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("cannot start threads: {problem}"))?;
-    let at_points: Vec<Vec<f64>> = pool.install(|| {
-        (0..count)
-            .into_par_iter()
-            .map_init(|| points.usual.clone(), |params, point| points.evaluate(model, params, point))
-            .collect::<Result<_, _>>()
-    })?;
+    let at_points = at_points(&points, model, (count, threads))?;
     let mut outputs = vec![Vec::with_capacity(count); model.outputs.len()];
     for values in at_points {
         outputs.iter_mut().zip(values).for_each(|(output, value)| output.push(value));
     }
     Ok(outputs)
+}
+
+/// The outputs of `model` at each of `count` points, computed on several threads.
+#[cfg(not(target_family = "wasm"))]
+fn at_points(points: &Points, model: &Model, (count, threads): (usize, usize)) -> Result<Vec<Vec<f64>>, String> {
+    use rayon::ThreadPoolBuilder;
+    use rayon::prelude::*;
+
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|problem| format!("cannot start threads: {problem}"))?;
+    pool.install(|| {
+        let points_of = (0..count).into_par_iter();
+        points_of.map_init(|| points.usual.clone(), |params, point| points.evaluate(model, params, point)).collect()
+    })
+}
+
+/// The outputs of `model` at each of `count` points: a page in a browser has no threads.
+#[cfg(target_family = "wasm")]
+fn at_points(points: &Points, model: &Model, (count, _threads): (usize, usize)) -> Result<Vec<Vec<f64>>, String> {
+    let mut params = points.usual.clone();
+    (0..count).map(|point| points.evaluate(model, &mut params, point)).collect()
 }
 
 /// The parameters of a model at one point.

@@ -1,5 +1,12 @@
 //! Completion times of flows and transfers by size, and page load times by application: counts, means and percentiles.
 
+use std::fmt;
+
+/// Smallest sizes of the usual classes of flows, in packets.
+pub const CLASSES: [u64; 5] = [1, 10, 100, 1000, 10_000];
+/// Smallest sizes of the usual classes of transfers, in bytes.
+pub const BYTE_CLASSES: [u64; 5] = [1, 10_000, 100_000, 1_000_000, 10_000_000];
+
 /// Times of flows, transfers or pages, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
@@ -37,6 +44,30 @@ impl Class {
     fn holds(self, size: u64) -> bool {
         self.low.is_none_or(|low| low <= size) && self.high.is_none_or(|high| size < high)
     }
+}
+
+impl fmt::Display for Class {
+    /// `all`, `10 to 99` or `10,000 and more`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { low: None, .. } => f.write_str("all"),
+            Self { low: Some(low), high: None } => write!(f, "{} and more", grouped(low)),
+            Self { low: Some(low), high: Some(high) } => write!(f, "{} to {}", grouped(low), grouped(high - 1)),
+        }
+    }
+}
+
+/// A number with commas as thousands separators.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 impl Times {

@@ -13,6 +13,7 @@ use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
 use super::Kind;
+use crate::scenario::text::unknown;
 
 /// The values of a trace's column in the recorded form.
 #[derive(Clone, Debug)]
@@ -36,6 +37,22 @@ pub enum Values<'a> {
 }
 
 impl Values<'_> {
+    /// Number of the values.
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Seconds(values) | Self::Whole(values) => values.len(),
+            Self::MaybeSeconds(values) => values.len(),
+            Self::Flows(values) | Self::Links(values) | Self::Short(values) => values.len(),
+            Self::Numbers(values) => values.len(),
+            Self::Words(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Kind of the values.
     pub const fn kind(&self) -> Kind {
         match self {
@@ -120,9 +137,9 @@ macro_rules! columns {
                 $(self.$name.push($name);)+
             }
 
-            /// Its columns.
-            pub fn columns(&self) -> Vec<TraceColumn<'_>> {
-                vec![$(TraceColumn { name: stringify!($name), unit: $unit, doc: $doc, values: values!($values &self.$name) }),+]
+            /// Its columns, without the first `from` rows.
+            pub fn columns(&self, from: usize) -> Vec<TraceColumn<'_>> {
+                vec![$(TraceColumn { name: stringify!($name), unit: $unit, doc: $doc, values: values!($values &self.$name[from..]) }),+]
             }
 
             /// Sorts the rows by time. Links write theirs ahead of time, each in its own order.
@@ -363,6 +380,22 @@ macro_rules! traces {
             /// Every kind, with its name in a scenario.
             pub const ALL: [(&'static str, Self); [$(Self::$kind),+].len()] = [$((stringify!($name), Self::$kind)),+];
 
+            /// The kind called `name`.
+            ///
+            /// # Errors
+            /// If there is none; the message suggests the nearest name.
+            pub fn named(name: &str) -> Result<Self, String> {
+                let found = Self::ALL.iter().find(|(known, _)| *known == name);
+                found.map(|(_, kind)| *kind).ok_or_else(|| unknown("trace", name, &Self::ALL.map(|(known, _)| known)))
+            }
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => stringify!($name),)+
+                }
+            }
+
             /// Meaning of a row.
             pub const fn about(self) -> &'static str {
                 match self {
@@ -385,8 +418,16 @@ macro_rules! traces {
 
             /// The columns of a kind, if it was recorded.
             pub fn columns(&self, kind: TraceKind) -> Option<Vec<TraceColumn<'_>>> {
+                self.columns_from(kind, 0)
+            }
+
+            /// Like [`Traces::columns`], without the first `from` rows.
+            ///
+            /// # Panics
+            /// If there are fewer rows.
+            pub fn columns_from(&self, kind: TraceKind, from: usize) -> Option<Vec<TraceColumn<'_>>> {
                 match kind {
-                    $(TraceKind::$kind => self.$name.as_ref().map($table::columns),)+
+                    $(TraceKind::$kind => self.$name.as_ref().map(|table| table.columns(from)),)+
                 }
             }
 

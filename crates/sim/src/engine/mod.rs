@@ -17,6 +17,7 @@ mod result;
 mod routing;
 mod simulation;
 mod stream;
+mod summary;
 mod tables;
 mod warnings;
 
@@ -26,5 +27,6 @@ pub use end_host::EndHost;
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};
 pub use result::{ApplicationResult, FlowResult, LinkResult, RunResult, digest};
+pub use summary::Summary;
 pub use tables::tables_json;
 pub use warnings::Warning;

@@ -1,5 +1,7 @@
 //! Sets up runs and executes them, with or without a recorder.
 
+use std::borrow::Cow;
+
 use ackclock_core::units::Instant;
 
 use super::error::RunError;
@@ -43,12 +45,20 @@ impl<'a> Prepared<'a> {
         Self::capturing(scenario, &[])
     }
 
+    /// Like [`Prepared::new`], and keeps the scenario.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn owning(scenario: Scenario) -> Result<Prepared<'static>, RunError> {
+        Prepared::recording(Cow::Owned(scenario), &[])
+    }
+
     /// Like [`Prepared::new`], without the traces of the scenario.
     ///
     /// # Errors
     /// As [`run`].
     pub fn untraced(scenario: &'a Scenario) -> Result<Self, RunError> {
-        Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))))
+        Ok(Self(Kind::Off(Box::new(Simulation::new(Cow::Borrowed(scenario), Off)?))))
     }
 
     /// Like [`Prepared::new`], and captures packets at the links and hosts called `places`.
@@ -56,11 +66,15 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// As [`run`]; also if a place does not exist.
     pub fn capturing(scenario: &'a Scenario, places: &[String]) -> Result<Self, RunError> {
+        Self::recording(Cow::Borrowed(scenario), places)
+    }
+
+    fn recording(scenario: Cow<'a, Scenario>, places: &[String]) -> Result<Self, RunError> {
         if scenario.record.is_empty() && places.is_empty() {
-            return Self::untraced(scenario);
+            return Ok(Self(Kind::Off(Box::new(Simulation::new(scenario, Off)?))));
         }
         let traces = Traces::new(&scenario.record);
-        let capture = if places.is_empty() { None } else { Some(Capture::new(scenario, places).map_err(RunError::Capture)?) };
+        let capture = if places.is_empty() { None } else { Some(Capture::new(&scenario, places).map_err(RunError::Capture)?) };
         Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
     }
 
@@ -77,6 +91,16 @@ impl<'a> Prepared<'a> {
         match &self.0 {
             Kind::Off(simulation) => simulation.events(),
             Kind::On(simulation) => simulation.events(),
+        }
+    }
+
+    /// The traces recorded so far. Rows of one link, and of one flow, are in the order of time. Links write theirs ahead of time, so a
+    /// row can be later than the run is, and rows of different links and flows are only sorted at the end. Sorting by time, with rows of
+    /// equal times in their order, gives the traces of the result.
+    pub fn traces(&self) -> Option<&Traces> {
+        match &self.0 {
+            Kind::Off(_) => None,
+            Kind::On(simulation) => Some(&simulation.recorder.traces),
         }
     }
 

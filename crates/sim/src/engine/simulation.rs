@@ -4,6 +4,7 @@
 //! packets of a link come from one other link, a packet's arrival at the end of the second can be computed at once. Packets in flight wait
 //! in pipes, first in, first out; only the head of a pipe is an event. See [`Lanes`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::qdisc::Ecn;
@@ -41,7 +42,7 @@ struct InFlight {
 }
 
 pub(super) struct Simulation<'a, R> {
-    pub(super) scenario: &'a Scenario,
+    pub(super) scenario: Cow<'a, Scenario>,
     pub(super) end: Instant,
     events: EventQueue,
     subjects: Subjects,
@@ -72,14 +73,14 @@ pub(super) struct Simulation<'a, R> {
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
-    pub(super) fn new(scenario: &'a Scenario, recorder: R) -> Result<Self, RunError> {
+    pub(super) fn new(scenario: Cow<'a, Scenario>, recorder: R) -> Result<Self, RunError> {
         let end = Instant::ZERO + scenario.duration;
-        let mut routes = routes(scenario)?;
+        let mut routes = routes(&scenario)?;
         let links = scenario.links.iter().enumerate();
         let mut links: Vec<Link> = links
             .map(|(index, spec)| Link::new(index as u32, spec, scenario.seed, end).map_err(RunError::Part))
             .collect::<Result<_, _>>()?;
-        let lanes = Lanes::new(scenario, &mut links, &mut routes);
+        let lanes = Lanes::new(&scenario, &mut links, &mut routes);
         let pipes = lanes.count + links.len();
         let subjects = Subjects::new(links.len(), pipes, scenario.flows.len(), scenario.applications.len()).map_err(RunError::TooLarge)?;
         let scheduled = (0..links.len()).filter(|&link| links[link].is_scheduled());
@@ -91,7 +92,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             .map(|(index, spec)| Flow::new(index as u32, spec, scenario.seed))
             .collect::<Result<_, _>>()?;
         let mut simulation = Self {
-            scenario,
             end,
             events: EventQueue::new(frequent.map(|subject| subjects.encode(subject))),
             subjects,
@@ -100,7 +100,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             links,
             routes,
             flows,
-            applications: Driven::all(scenario),
+            applications: Driven::all(&scenario),
             actions: Vec::new(),
             payloads: Payloads::default(),
             lost: Vec::new(),
@@ -110,15 +110,17 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             checked: 0,
             max_events: u64::MAX,
             recorder,
+            scenario,
         };
-        for (flow, spec) in scenario.flows.iter().enumerate() {
+        for flow in 0..simulation.flows.len() {
             if simulation.flows[flow].hosts.poll_timeout(Side::Sender).is_none() {
                 continue;
             }
-            simulation.flows[flow].due[Side::Sender.index()] = Some(Moment { at: spec.start, since: Instant::ZERO });
+            simulation.flows[flow].due[Side::Sender.index()] =
+                Some(Moment { at: simulation.scenario.flows[flow].start, since: Instant::ZERO });
             simulation.arm(Moment::default(), flow, Side::Sender);
         }
-        for application in 0..scenario.applications.len() {
+        for application in 0..simulation.applications.len() {
             simulation.arm_application(Instant::ZERO, application);
         }
         Ok(simulation)
@@ -198,7 +200,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             link.finish(&mut self.recorder);
         }
         let (flows, links) = (self.flow_results(), self.link_results());
-        let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(self.scenario, &self.routes));
+        let (events, traces, bottleneck) = (self.events(), Traces::default(), slowest(&self.scenario, &self.routes));
         let results = self.applications.into_iter().map(|driven| driven.into_application().into_results());
         let applications = results.map(|(transfers, pages)| ApplicationResult { transfers, pages }).collect();
         (RunResult { flows, links, bottleneck, applications, traces, capture: None, events }, self.recorder)
@@ -442,7 +444,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn flow_results(&mut self) -> Vec<FlowResult> {
-        let (scenario, routes, end) = (self.scenario, &self.routes, self.end);
+        let (scenario, routes, end) = (&self.scenario, &self.routes, self.end);
         let flows = self.flows.iter_mut().zip(&scenario.flows).enumerate();
         flows.map(|(index, (flow, spec))| flow.result(spec, &Path::new(scenario, routes, index), end)).collect()
     }

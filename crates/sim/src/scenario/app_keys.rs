@@ -88,8 +88,9 @@ fn check_page(application: &Record, problems: &mut Problems) {
     }
 }
 
-/// The application described by checked keys. `packet` is the data in a packet, `folder` the folder of the files that it names.
-pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems: &mut Problems) -> Option<ApplicationKind> {
+/// The application described by checked keys. `packet` is the data in a packet, `folder` the folder of the files that it
+/// names, if it may name any.
+pub(super) fn read(application: &Record, packet: Bytes, folder: Option<&Path>, problems: &mut Problems) -> Option<ApplicationKind> {
     let sizes = |name| drawn::sizes(application.table(name)?, packet.0);
     let times = |name| drawn::times(application.table(name)?);
     let whole = |name| application.whole(name).unwrap_or(1);
@@ -127,11 +128,12 @@ pub(super) fn read(application: &Record, packet: Bytes, folder: &Path, problems:
 fn page(
     application: &Record,
     sizes: impl Fn(&'static str) -> Option<Distribution>,
-    folder: &Path,
+    folder: Option<&Path>,
     problems: &mut Problems,
 ) -> Option<Content> {
     if let Some(file) = application.text("har") {
-        let read = har::read(&folder.join(file), application.whole("request").unwrap_or(1));
+        let refused = "files cannot be read here; list the objects of the page as contents".to_owned();
+        let read = folder.ok_or(refused).and_then(|folder| har::read(&folder.join(file), application.whole("request").unwrap_or(1)));
         let report = |message| problems.add(&application.field("har").origin, application.key("har"), message);
         return read.map_err(report).ok().map(|objects| Content::Listed(objects.into()));
     }

@@ -79,8 +79,8 @@ pub(crate) struct Context<'a> {
     pub(crate) name: &'a str,
     /// Whether the document comes from the Python API.
     pub(crate) python: bool,
-    /// Folder of the files that the document names.
-    pub(crate) folder: &'a Path,
+    /// Folder of the files that the document names; `None`: it must not name files.
+    pub(crate) folder: Option<&'a Path>,
 }
 
 /// Builds the scenario. The result is valid only if there are no problems.

@@ -37,8 +37,8 @@ struct Member {
     packets: Option<u64>,
 }
 
-/// Expands `tables`. `run` is the run's seed, its end in nanoseconds, and the folder of files.
-pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, &Path), problems: &mut Problems) -> Expanded {
+/// Expands `tables`. `run` is the run's seed, its end in nanoseconds, and the folder of files, if there may be any.
+pub(super) fn expand(tables: &[&Record], network: &Network, run: (u64, u64, Option<&Path>), problems: &mut Problems) -> Expanded {
     let (seed, end, folder) = run;
     let indices: BTreeMap<&str, usize> = network.nodes.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     let mut names = BTreeSet::new();

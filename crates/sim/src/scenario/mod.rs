@@ -43,7 +43,7 @@ pub(crate) use drawn::whole_packets;
 pub use error::{Problem, ScenarioError};
 pub use hosts::hosts_json;
 pub use model::*;
-pub use part::registry_json;
+pub use part::{registry_json, shorthand};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 
@@ -54,6 +54,8 @@ pub struct Document {
     file: Arc<str>,
     /// Whether the document comes from the Python API.
     python: bool,
+    /// Whether it may name files, which are then read.
+    files: bool,
     /// Shared by the variants of a sweep, which differ only in their settings.
     tree: Arc<Node>,
     /// Settings not yet applied to the tree.
@@ -77,7 +79,7 @@ impl Document {
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
         let tree = Arc::new(read_toml(text, &mut problems));
-        problems.unless_any(name, Self { file: name.into(), python: false, tree, settings: Vec::new() })
+        problems.unless_any(name, Self { file: name.into(), python: false, files: true, tree, settings: Vec::new() })
     }
 
     /// Reads JSON, the form in which the Python API passes scenarios. `name` is the file name in messages.
@@ -87,7 +89,19 @@ impl Document {
     pub fn from_json(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
         let tree = Arc::new(read_json(text, &mut problems));
-        problems.unless_any(name, Self { file: name.into(), python: true, tree, settings: Vec::new() })
+        problems.unless_any(name, Self { file: name.into(), python: true, files: true, tree, settings: Vec::new() })
+    }
+
+    /// The document, in which a key that names a file to read is a problem.
+    #[must_use]
+    pub fn without_files(self) -> Self {
+        Self { files: false, ..self }
+    }
+
+    /// The values that are written, with all settings, as JSON. Infinities and NaN are null.
+    #[must_use]
+    pub fn values(&self) -> serde_json::Value {
+        self.tree(&mut Problems::default()).to_json()
     }
 
     /// Sets the value at a dotted path: `flow.0.rwnd`, `flow.rwnd` (of every flow), `topology.bottleneck.queue.limit`. `value` is read as
@@ -185,7 +199,8 @@ impl Document {
         }
         let stem = Path::new(&*self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         hosts::apply(&mut tree);
-        let built = build(&tree, Context { name: stem, python: self.python, folder: self.folder() }, &mut problems);
+        let folder = self.files.then(|| self.folder());
+        let built = build(&tree, Context { name: stem, python: self.python, folder }, &mut problems);
         // `build` returns `None` only together with problems.
         match problems.unless_any(&self.file, built)? {
             Some(built) => Ok(built),

@@ -246,6 +246,18 @@ pub fn registry_json() -> Json {
     Json::Object(axes.collect())
 }
 
+/// The keys and texts of the table for which `text`, as the value of `key`, is short; `None`: the key names no part.
+///
+/// The queue `100 packets` is short for a table with `kind` and `limit`.
+pub fn shorthand(key: &str, text: &str) -> Option<Vec<(String, String)>> {
+    let Data::Table(entries) = Axis::find(key)?.promote(text) else { return None };
+    let texts = entries.into_iter().map(|(key, node)| match node.data {
+        Data::Text(text) => Some((key, text)),
+        _ => None,
+    });
+    texts.collect()
+}
+
 /// The entry of a part or model in a listing.
 pub(crate) fn describe(part: &Description) -> Json {
     let params: Vec<Json> = part.params.iter().map(describe_param).collect();

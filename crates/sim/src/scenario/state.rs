@@ -33,7 +33,7 @@ impl Document {
         let mut problems = Problems::default();
         let mut tree = read_toml(text, &mut problems);
         tree.clear_origins();
-        problems.unless_any(file, Self { file: file.into(), python, tree: Arc::new(tree), settings: Vec::new() })
+        problems.unless_any(file, Self { file: file.into(), python, files: true, tree: Arc::new(tree), settings: Vec::new() })
     }
 
     /// The document's file name, and whether it comes from the Python API.

@@ -89,6 +89,21 @@ impl Node {
         }
     }
 
+    /// The value as JSON, without places. Infinities and NaN become null.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::{Number, Value};
+        match &self.data {
+            Data::Bool(value) => Value::Bool(*value),
+            Data::Integer(value) => {
+                Number::from_i128(*value).or_else(|| Number::from_f64(*value as f64)).map_or(Value::Null, Value::Number)
+            }
+            Data::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
+            Data::Text(text) => Value::String(text.clone()),
+            Data::List(items) => items.iter().map(Self::to_json).collect(),
+            Data::Table(entries) => Value::Object(entries.iter().map(|(key, node)| (key.clone(), node.to_json())).collect()),
+        }
+    }
+
     /// The value as a label: a text as it is, any other value as TOML.
     pub(crate) fn label(&self) -> String {
         match &self.data {

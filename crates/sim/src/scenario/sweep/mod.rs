@@ -157,7 +157,7 @@ impl Document {
             let origin = self.tree.get("sweep").map_or(Origin::Nowhere, |sweep| sweep.origin.clone());
             problems.add(&origin, "sweep", format!("makes more than {MAX_VARIANTS} variants"));
         }
-        let base = Self { file: self.file.clone(), python: self.python, tree: Arc::new(base), settings: Vec::new() };
+        let base = Self { file: self.file.clone(), python: self.python, files: self.files, tree: Arc::new(base), settings: Vec::new() };
         problems.unless_any(&self.file, Points { base, axes, len })
     }
 
