@@ -159,6 +159,8 @@ export interface Summary {
 /** Answer to `finish`. */
 export interface FinishAnswer {
   summary: Summary;
+  /** All rows of applications, if they were wanted. */
+  rows?: { transfers: { [column: string]: unknown }[]; pages: { [column: string]: unknown }[] };
   digest: string;
 }
 
@@ -172,7 +174,7 @@ export type Request =
   | { do: "edit"; text: string; set: Edit[] }
   | { do: "open"; text: string; record?: string[]; settings?: [key: string, value: string][] }
   | { do: "advance"; run: number; until: number | null; events?: number }
-  | { do: "finish"; run: number }
+  | { do: "finish"; run: number; rows?: boolean }
   | { do: "close"; run: number }
   | { do: "packets"; text: string; settings?: [string, string][]; from: number; to: number; most: number };
 
