@@ -80,24 +80,45 @@ export interface Row {
 export type CurveRun = [cell: number, flow: string | null, panel: number, series: string];
 
 /** Values of a figure: cell, flow, panel, positions on the axes, and the cell and flow by which the value is divided. */
-export type ValueRun = [cell: number, flow: string, panel: number, x: string, series: string, over?: number, of?: string];
+export type ValueRun = [
+  cell: number,
+  flow: string,
+  panel: number,
+  x: string,
+  series: string,
+  over?: number,
+  of?: string,
+];
+
+/** Curves over time of a figure. */
+export interface Curves {
+  kind: "cwnd" | "throughput" | "rtt" | "queue" | "internals";
+  /** Width of the bins of throughput, in seconds; null: a hundredth of the run. */
+  bin: number | null;
+  /** End of the curves, in seconds; null: that of the run. */
+  end: number | null;
+  runs: CurveRun[];
+}
+
+/** Values of a figure: points or bars, or a grid of cells. */
+export interface Values {
+  kind: "values" | "grid";
+  metric: string;
+  title: string;
+  /** Factor to the unit of the figure. */
+  factor: number;
+  /** A value of the metric: the figure shows the share of runs that have it. */
+  equals: number | null;
+  runs: ValueRun[];
+}
 
 /** What a figure shows of the runs. */
-export type Again =
-  | {
-      kind: "cwnd" | "throughput" | "rtt" | "queue" | "internals";
-      bin: number | null;
-      end: number | null;
-      runs: CurveRun[];
-    }
-  | {
-      kind: "values" | "grid";
-      metric: string;
-      title: string;
-      factor: number;
-      equals: number | null;
-      runs: ValueRun[];
-    };
+export type Again = Curves | Values;
+
+/** Whether a figure shows values, not curves. */
+export function isValues(again: Again): again is Values {
+  return again.kind === "values" || again.kind === "grid";
+}
 
 /** Everything in a live report. */
 export interface LiveData {

@@ -51,6 +51,8 @@ export function within(written: string | undefined, key: string): string | undef
 
 /** Bytes of data in a packet of each flow; connections such as `page.0` have those of `page`. */
 export function payloads(text: string): (flow: string) => number {
-  const sizes = new Map(readFrozen(text).flows.map((flow) => [plain(flow["name"]), Number.parseInt(plain(flow["packet_size"]), 10)]));
+  const sizes = new Map(
+    readFrozen(text).flows.map((flow) => [plain(flow["name"]), Number.parseInt(plain(flow["packet_size"]), 10)]),
+  );
   return (flow) => sizes.get(flow) ?? sizes.get(flow.replace(/\.[^.]*$/, "")) ?? Number.NaN;
 }

@@ -67,7 +67,10 @@ export function judge(
     ...conclude(claim, comparisons),
     sampling: over.size > 1 ? "mixed" : ([...over][0] ?? "exact"),
     comparisons,
-    measured: cells.map((cell) => ({ where: Object.fromEntries(cell.where), variants: ranking(cell, metric, confidence) })),
+    measured: cells.map((cell) => ({
+      where: Object.fromEntries(cell.where),
+      variants: ranking(cell, metric, confidence),
+    })),
   };
 }
 
@@ -99,7 +102,9 @@ function collect(claim: Claim, metric: string, rows: readonly Row[], labels: rea
     }
   }
   // The value of a formula is paired with every run.
-  const units = new Set([...gathered.values()].flatMap((cell) => [...cell.drawn.values()].flatMap((of) => [...of.keys()])));
+  const units = new Set(
+    [...gathered.values()].flatMap((cell) => [...cell.drawn.values()].flatMap((of) => [...of.keys()])),
+  );
   if (!units.size) units.add(0);
   for (const cell of gathered.values()) {
     for (const [variant, values] of cell.exact) {
@@ -112,10 +117,7 @@ function collect(claim: Claim, metric: string, rows: readonly Row[], labels: rea
     where: cell.key.filter(([label]) => varied.includes(label)),
     sampling: cell.sampling,
     values: new Map(
-      [...cell.drawn].map(([variant, of]) => [
-        variant,
-        new Map([...of].map(([unit, values]) => [unit, mean(values)])),
-      ]),
+      [...cell.drawn].map(([variant, of]) => [variant, new Map([...of].map(([unit, values]) => [unit, mean(values)]))]),
     ),
   }));
 }

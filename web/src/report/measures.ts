@@ -162,7 +162,9 @@ function estimate(rows: Measured[], run: Ran): Measured[] {
     });
     const found = own.length ? total / lasting : null;
     const ratio =
-      found !== null && row["delivered_packets"] ? (found * 8 * run.payload(row.flow)) / number(row, "goodput_bps") : null;
+      found !== null && row["delivered_packets"]
+        ? (found * 8 * run.payload(row.flow)) / number(row, "goodput_bps")
+        : null;
     return { ...row, bwe_mean: found, bwe_ratio: ratio };
   });
 }
@@ -199,7 +201,8 @@ function pages(rows: Measured[], run: Ran): Measured[] {
 function merged(rows: Measured[]): Measured {
   const first = rows[0]!;
   const row: Measured = { flow: "" };
-  for (const key of Object.keys(first)) row[key] = rows.every((other) => other[key] === first[key]) ? first[key]! : null;
+  for (const key of Object.keys(first))
+    row[key] = rows.every((other) => other[key] === first[key]) ? first[key]! : null;
   for (const key of SUMS) {
     if (!(key in first)) continue;
     const values = rows.map((other) => other[key]).filter((value) => typeof value === "number");

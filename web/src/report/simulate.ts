@@ -88,9 +88,9 @@ export async function simulate(
             known.set(owner[row]!, own);
           }
           for (const [column, values] of others) {
-            const list = (own[column] ??= []);
+            own[column] ??= [];
             const value = values[row]!;
-            list.push(words.get(column)?.[value] ?? value);
+            own[column].push(words.get(column)?.[value] ?? value);
           }
         }
       }

@@ -1,0 +1,64 @@
+// What `ackclock/reports/templates/report.js` gives this program: the drawn figures.
+import type { Again } from "./data.ts";
+
+/** A series in the data of a figure; `style` "again" are points and curves of this page. */
+export interface SeriesSpec {
+  name: string;
+  colour: number;
+  style: string;
+  x?: (number | string)[];
+  x0?: number;
+  dx?: number;
+  y: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+  texts?: string[];
+  faint?: boolean;
+  group?: string;
+  /** Whether this page added it. */
+  again?: boolean;
+}
+
+export interface PanelSpec {
+  title: string;
+  series?: SeriesSpec[];
+  heatmap?: { x: string[]; y: string[]; texts: string[][] };
+}
+
+export interface FigureSpec {
+  legend: { name: string; colour: number; style: string; again?: boolean }[];
+  panels: PanelSpec[];
+  again?: Again;
+}
+
+export interface Figure {
+  element: HTMLElement;
+  spec: FigureSpec;
+}
+
+export interface Host {
+  figures: Figure[];
+  /** Draws a figure after a change of its data. */
+  redraw(figure: Figure): void;
+  /** The text of an element with compressed text. */
+  unpack(id: string): Promise<string>;
+}
+
+/** Adds a series to a panel, in the colour of the series that it belongs to. */
+export function addSeries(figure: Figure, panel: number, like: string, series: Omit<SeriesSpec, "colour">): void {
+  const spec = figure.spec.panels[panel];
+  if (!spec?.series) return;
+  const known = figure.spec.legend.find((entry) => entry.name === like);
+  const colour = known?.colour ?? figure.spec.legend.length;
+  spec.series.push({ ...series, colour, again: true });
+  if (figure.spec.legend.some((entry) => entry.name === series.name)) return;
+  figure.spec.legend.push({ name: series.name, colour, style: series.style, again: true });
+}
+
+/** Removes all series that this page added. */
+export function removeSeries(figure: Figure): void {
+  figure.spec.legend = figure.spec.legend.filter((entry) => !entry.again);
+  for (const panel of figure.spec.panels) {
+    if (panel.series) panel.series = panel.series.filter((series) => !series.again);
+  }
+}
