@@ -109,7 +109,8 @@ function body(host: Host, figure: Figure, again: Again, laboratory: Laboratory, 
       : drawCurves(figure, again, chosen, results, tag);
     host.redraw(figure);
     const equal = settings.length || Number(counts.value) ? "" : sameAsStored(data.cells, chosen, results);
-    out.prepend(resultTable(`Run ${pressed}${said ? `: ${said}` : ""}`, rows));
+    const unit = isValues(again) ? (figure.spec.panels[0]?.heatmap?.unit ?? figure.spec.panels[0]?.y.title ?? "") : "";
+    out.prepend(resultTable(`Run ${pressed}${said ? `: ${said}` : ""}`, unit, rows));
     return `${done.length === 1 ? "1 run" : `${new Set(done).size} runs`} done. ${equal}`.trim();
   }
 
@@ -342,9 +343,9 @@ function sameAsStored(cells: readonly Cell[], chosen: Set<number>, results: Map<
   return `${equal} of ${equal + other.length} stored numbers of this run are equal; different: ${[...new Set(other)].join(", ")}.`;
 }
 
-function resultTable(title: string, rows: readonly Shown[]): HTMLElement {
+function resultTable(title: string, unit: string, rows: readonly Shown[]): HTMLElement {
   const stored = rows.some((row) => row.stored);
-  const heads = ["", "again", ...(stored ? ["stored"] : [])].map((text) => h("th", { scope: "col" }, text));
+  const heads = [unit, "again", ...(stored ? ["stored"] : [])].map((text) => h("th", { scope: "col" }, text));
   const body = rows.map((row) =>
     h("tr", {}, h("td", {}, row.what), h("td", {}, row.again), stored && h("td", { class: "soft" }, row.stored)),
   );

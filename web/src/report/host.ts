@@ -19,10 +19,19 @@ export interface SeriesSpec {
   again?: boolean;
 }
 
+export interface AxisSpec {
+  title: string;
+  log?: boolean;
+  limits?: [low: number, high: number];
+  /** The stored limits, if this page has widened them. */
+  before?: [low: number, high: number];
+}
+
 export interface PanelSpec {
   title: string;
+  y: AxisSpec;
   series?: SeriesSpec[];
-  heatmap?: { x: string[]; y: string[]; texts: string[][] };
+  heatmap?: { x: string[]; y: string[]; texts: string[][]; unit: string };
 }
 
 export interface FigureSpec {
@@ -50,7 +59,8 @@ export function addSeries(figure: Figure, panel: number, like: string, series: O
   if (!spec?.series) return;
   const known = figure.spec.legend.find((entry) => entry.name === like);
   const colour = known?.colour ?? figure.spec.legend.length;
-  spec.series.push({ ...series, colour, again: true });
+  spec.series.push({ ...series, colour, group: like, again: true });
+  widen(spec.y, series);
   if (figure.spec.legend.some((entry) => entry.name === series.name)) return;
   figure.spec.legend.push({ name: series.name, colour, style: series.style, again: true });
 }
@@ -60,5 +70,21 @@ export function removeSeries(figure: Figure): void {
   figure.spec.legend = figure.spec.legend.filter((entry) => !entry.again);
   for (const panel of figure.spec.panels) {
     if (panel.series) panel.series = panel.series.filter((series) => !series.again);
+    if (panel.y.before) panel.y.limits = panel.y.before;
   }
+}
+
+/** Widens an axis with limits, so that it shows the series. */
+function widen(axis: AxisSpec, series: Pick<SeriesSpec, "y" | "low" | "high">): void {
+  if (!axis.limits) return;
+  axis.before ??= axis.limits;
+  const all = [...series.y, ...(series.low ?? []), ...(series.high ?? [])];
+  const values = all.filter((value): value is number => value !== null && (!axis.log || value > 0));
+  const [low, high] = axis.limits;
+  const most = Math.max(...values);
+  const least = Math.min(...values);
+  axis.limits = [
+    least < low ? (axis.log ? least / 1.1 : least) : low,
+    most > high ? most * (axis.log ? 1.1 : 1.05) : high,
+  ];
 }
