@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
-import random
-import re
 import shutil
 import subprocess
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ackclock.experiments.draws import Jitter
-from ackclock.experiments.repetitions import FURTHER, Rule, further, repetitions
-from ackclock.papers import library, report, reproduction
-from ackclock.papers.alive import Alive, count_for
-from ackclock.papers.claims import Claim, parse_claims
-from ackclock.papers.plan import Plan, plan_paper
-from ackclock.papers.verdicts import Judgement, judge_all
 from ackclock.reports import live
-from ackclock.reports.live import Scenarios, changed
-from ackclock.scenario import Scenario
-from tests import browser
 
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "web" / "src" / "report"
@@ -44,7 +25,9 @@ def version() -> tuple[int, ...]:
     return tuple(int(part) for part in said.strip().lstrip("v").split("."))
 
 
-node = pytest.mark.skipif(version() < (22, 18) or not CODE.is_dir(), reason="no Node 22.18 or newer, or no sources of the page")
+node = pytest.mark.skipif(
+    version() < (22, 18) or not CODE.is_dir(), reason="no Node 22.18 or newer, or no sources of the page"
+)
 engine = pytest.mark.skipif(not live.built(), reason="the engine for pages is not built: make web")
 
 PAPER = """\

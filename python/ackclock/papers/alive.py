@@ -195,7 +195,11 @@ class Alive:
         count = count_for(len(self._bases))
         cells = []
         for run, rows in zip(self._bases, self._rows, strict=True):
-            spans = {"spans": dict(run.repeat.spans), "cwnd": dict(run.repeat.cwnd), "derived": list(run.repeat.derived)}
+            spans = {
+                "spans": dict(run.repeat.spans),
+                "cwnd": dict(run.repeat.cwnd),
+                "derived": list(run.repeat.derived),
+            }
             measured = measures.setdefault(str(spans), (len(measures), spans))[0]
             base = run.scenario.to_toml()
             repeated = further(run.repeat.rule, run.given, run.first, count)
@@ -209,7 +213,9 @@ class Alive:
                     "sampling": run.repetition.sampling,
                     "name": _name(run.repetition),
                     "seeds": {
-                        seeds or "any": scenarios.repeat(base, {_name(it, beyond=True): it.scenario.to_toml() for it in own})
+                        seeds or "any": scenarios.repeat(
+                            base, {_name(it, beyond=True): it.scenario.to_toml() for it in own}
+                        )
                         for seeds, own in kinds.items()
                         if own
                     },

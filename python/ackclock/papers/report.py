@@ -199,7 +199,12 @@ def write(outcome: Outcome, directory: Path) -> Report:
         heading = f"Table {item.table.number}: {item.table.title}"
         shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
     static = STATIC if outcome.plan.runs and live is None else ""
-    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown, "live": live, "static": static}
+    context = {
+        **_context(outcome, judgements, (drawn, charted), table),
+        "tables": shown,
+        "live": live,
+        "static": static,
+    }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ackclock.texts.numbers import finite
+
 PAGE = Path(__file__).parents[1] / "data" / "page"
 """The folder of the built files."""
 STATIC = "This report is static: this installation has no engine for pages, so figures and claims cannot run again."
+PYTHON = "This report is static: a congestion control of this run is written in Python, which the page cannot run."
 Lines = list[tuple[int, str]]
 
 
@@ -52,6 +55,33 @@ def live(data: Mapping[str, Any], folder: Path | None = None) -> Live | None:
         return None
     found = re.search(r'"([A-Za-z0-9+/=]+)"', engine)
     return None if found is None else Live(data, found[1], program)
+
+
+def of_run(text: str, flows: Mapping[str, Mapping[str, Any]], rtt: float | None, name: str) -> dict[str, Any]:
+    """Return the data of a single run, which is cell 0.
+
+    Parameters
+    ----------
+    text
+        The scenario with every default.
+    flows
+        The stored row of each flow.
+    rtt
+        Round-trip time without queues, in seconds.
+    name
+        Name of the run.
+    """
+    cell = {"labels": {}, "text": 0, "measures": 0, "sampling": "seed", "name": name, "seeds": {}, "rtt": rtt}
+    return {
+        "texts": [text],
+        "repeated": [],
+        "measures": [{"spans": {}, "cwnd": {}, "derived": []}],
+        "cells": [{**cell, "stored": {flow: finite(dict(row)) for flow, row in flows.items()}}],
+        "labels": [],
+        "flows": None,
+        "formulas": [],
+        "claims": [],
+    }
 
 
 def built(folder: Path | None = None) -> bool:

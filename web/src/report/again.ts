@@ -105,11 +105,12 @@ function body(host: Host, figure: Figure, again: Again, laboratory: Laboratory, 
     const chosen = new Set(planned.map((it) => it.cell));
     const tag = `run ${pressed}${said ? ` (${said})` : ""}`;
     const rows = isValues(again)
-      ? drawValues(figure, again, chosen, results, tag)
-      : drawCurves(figure, again, chosen, results, tag);
+      ? drawValues(figure, again, chosen, results, { tag, pressed })
+      : drawCurves(figure, again, chosen, results, { tag, pressed }, data.cells);
     host.redraw(figure);
     const equal = settings.length || Number(counts.value) ? "" : sameAsStored(data.cells, chosen, results);
-    const unit = isValues(again) ? (figure.spec.panels[0]?.heatmap?.unit ?? figure.spec.panels[0]?.y.title ?? "") : "";
+    const [panel] = figure.spec.panels;
+    const unit = isValues(again) ? (panel?.heatmap?.unit ?? panel?.y.title ?? "") : "goodput (Mbit/s)";
     out.prepend(resultTable(`Run ${pressed}${said ? `: ${said}` : ""}`, unit, rows));
     return `${done.length === 1 ? "1 run" : `${new Set(done).size} runs`} done. ${equal}`.trim();
   }
@@ -206,6 +207,12 @@ function cellChoice(places: readonly number[], cells: readonly Cell[], changed: 
   };
 }
 
+/** What the names of series and their look tell of a press of the button. */
+interface Tag {
+  tag: string;
+  pressed: number;
+}
+
 interface Shown {
   what: string;
   again: string;
@@ -221,25 +228,36 @@ function drawCurves(
   again: Curves,
   chosen: Set<number>,
   results: Map<number, Done[]>,
-  tag: string,
+  { tag, pressed }: Tag,
+  cells: readonly Cell[],
 ): Shown[] {
   const shown: Shown[] = [];
-  for (const [cell, flow, panel, series] of again.runs) {
+  for (const [cell, flow, panel, series, quantity = series] of again.runs) {
     if (!chosen.has(cell)) continue;
     const goodputs: number[] = [];
     for (const done of results.get(cell)!) {
       const own = again.kind === "queue" ? flow : (rowOf(done, flow)?.flow ?? null);
       if (own === null) continue;
       const { duration } = done.scenario;
-      const drawn = curve(done.run, again.kind, own, { duration, bin: again.bin, end: again.end, quantity: series });
+      const drawn = curve(done.run, again.kind, own, { duration, bin: again.bin, end: again.end, quantity });
       if (!drawn) continue;
       const { x, y, step } = drawn;
-      addSeries(figure, panel, series, { name: `${series}, ${tag}`, style: step ? "step" : "line", x, y });
+      addSeries(figure, panel, series, {
+        name: `${series}, ${tag}`,
+        style: step ? "step" : "line",
+        x,
+        y,
+        again: pressed,
+      });
       const goodput = rowOf(done, flow)?.["goodput_bps"];
       if (typeof goodput === "number") goodputs.push(goodput / 1e6);
     }
     const what = `${figure.spec.panels[panel]?.title ?? ""} ${series}`.trim();
-    if (goodputs.length) shown.push({ what, again: `goodput ${of(goodputs)} Mbit/s`, stored: "" });
+    const own = results.get(cell)!.map((done) => rowOf(done, flow)?.flow)[0];
+    const stored = cells[cell]!.stored[own ?? ""]?.["goodput_bps"];
+    if (goodputs.length && !shown.some((row) => row.what === what)) {
+      shown.push({ what, again: of(goodputs), stored: typeof stored === "number" ? shortened(stored / 1e6) : "" });
+    }
   }
   return shown;
 }
@@ -256,7 +274,7 @@ function drawValues(
   again: Values,
   chosen: Set<number>,
   results: Map<number, Done[]>,
-  tag: string,
+  { tag, pressed }: Tag,
 ): Shown[] {
   const points = new Map<string, { run: ValueRun; values: number[][] }>();
   for (const run of again.runs) {
@@ -298,6 +316,7 @@ function drawValues(
       low: values.map((own) => Math.min(...own)),
       high: values.map((own) => Math.max(...own)),
       texts: values.map(of),
+      again: pressed,
     });
   }
   return shown;

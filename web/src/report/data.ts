@@ -76,8 +76,8 @@ export interface Row {
   [column: string]: unknown;
 }
 
-/** Curves of a figure: cell, flow (null: the first one), panel, and the name of the stored curve. */
-export type CurveRun = [cell: number, flow: string | null, panel: number, series: string];
+/** Curves of a figure: cell, flow or link (null: the first flow), panel, name of the stored curve, and internal quantity. */
+export type CurveRun = [cell: number, owner: string | null, panel: number, series: string, quantity?: string];
 
 /** Values of a figure: cell, flow, panel, positions on the axes, and the cell and flow by which the value is divided. */
 export type ValueRun = [

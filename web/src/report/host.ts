@@ -15,8 +15,8 @@ export interface SeriesSpec {
   texts?: string[];
   faint?: boolean;
   group?: string;
-  /** Whether this page added it. */
-  again?: boolean;
+  /** The number of the press that added it, from 1; the stored series have none. */
+  again?: number;
 }
 
 export interface AxisSpec {
@@ -35,7 +35,7 @@ export interface PanelSpec {
 }
 
 export interface FigureSpec {
-  legend: { name: string; colour: number; style: string; again?: boolean }[];
+  legend: { name: string; colour: number; style: string; again?: number }[];
   panels: PanelSpec[];
   again?: Again;
 }
@@ -59,10 +59,15 @@ export function addSeries(figure: Figure, panel: number, like: string, series: O
   if (!spec?.series) return;
   const known = figure.spec.legend.find((entry) => entry.name === like);
   const colour = known?.colour ?? figure.spec.legend.length;
-  spec.series.push({ ...series, colour, group: like, again: true });
+  spec.series.push({ ...series, colour, group: like });
   widen(spec.y, series);
   if (figure.spec.legend.some((entry) => entry.name === series.name)) return;
-  figure.spec.legend.push({ name: series.name, colour, style: series.style, again: true });
+  figure.spec.legend.push({
+    name: series.name,
+    colour,
+    style: series.style,
+    ...(series.again && { again: series.again }),
+  });
 }
 
 /** Removes all series that this page added. */

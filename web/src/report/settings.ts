@@ -46,13 +46,15 @@ export function seconds(text: string): number {
 
 const ofFlows = (axis: string, label: string): Field => ({
   label,
-  hint: "of every flow",
+  hint: "of every flow that is composed of parts",
   choices: (describe) => (describe.parts[axis] ?? []).map((part) => part.name),
   given: ({ frozen }) => {
-    const names = new Set(frozen.flows.map((flow) => within(flow[axis], "kind") ?? ""));
-    return names.size === 1 ? [...names][0]! : "several";
+    const names = new Set(frozen.flows.filter((flow) => axis in flow).map((flow) => within(flow[axis], "kind") ?? ""));
+    return names.size > 1 ? "several" : ([...names][0] ?? "none");
   },
-  settings: (value, { frozen }) => frozen.flows.map((_, at) => [`flow.${at}.${axis}`, value]),
+  // A whole control has no parts.
+  settings: (value, { frozen }) =>
+    frozen.flows.flatMap((flow, at): Settings => (axis in flow ? [[`flow.${at}.${axis}`, value]] : [])),
 });
 
 const FIELDS: Field[] = [
@@ -164,7 +166,10 @@ export function settingsForm(describe: Describe): Form {
       inputs.forEach((input, at) => {
         const has = FIELDS[at]!.given(given);
         if (input instanceof HTMLInputElement) input.placeholder = has;
-        else input.options[0]!.textContent = `${has || "as stored"} (stored)`;
+        else {
+          input.options[0]!.textContent = has === "none" ? "none" : `${has || "as stored"} (stored)`;
+          input.disabled = has === "none";
+        }
       });
       keys.replaceChildren(...keysOf(describe, given).map((key) => h("option", { value: key })));
     },

@@ -48,6 +48,8 @@
   };
   const colourOf = (index, look) => look.palette[index % look.palette.length];
   const dashOf = (index, look) => DASHES[Math.floor(index / look.palette.length) % DASHES.length];
+  // Each press of "Run" in a live report has its dashes.
+  const dashed = ({ colour, again }, look) => again ? ["dot", "dash", "dashdot"][(again - 1) % 3] : dashOf(colour, look);
   const faded = (colour, share) =>
     `rgba(${[1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16)).join(",")},${share})`;
   const shortened = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
@@ -58,7 +60,7 @@
     const place = series.x ? { x: series.x } : { x0: series.x0, dx: series.dx };
     const shape = series.style === "step" ? "hv" : "linear";
     const common = { ...place, meta: series.name, name: plain(series.name), showlegend: false };
-    const line = { color: colour, width: series.again ? 2.4 : width, dash: series.again ? "dot" : dashOf(series.colour, look), shape };
+    const line = { color: colour, width: series.again ? 2.4 : width, dash: dashed(series, look), shape };
     const curve = series.style === "line" || series.style === "step";
     const traces = [];
     if (curve && series.low) {
@@ -211,7 +213,7 @@
       button.type = "button";
       button.title = "Click: show or hide. Double-click: show alone, or show all.";
       button.setAttribute("aria-pressed", String(!figure.hidden.has(name)));
-      const paint = colourOf(colour, look), dash = again ? "dot" : dashOf(colour, look);
+      const paint = colourOf(colour, look), dash = dashed({ colour, again }, look);
       const dashes = { solid: "", dash: "5 3", dot: "2 2", dashdot: "5 2 2 2" }[dash];
       const marks = {
         bars: `<rect x="4" y="2" width="12" height="8" fill="${paint}"/>`,
