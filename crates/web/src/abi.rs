@@ -22,7 +22,7 @@ thread_local! {
 /// The address of memory for a request of `length` bytes.
 // SAFETY: the linker finds no other function of this name, because the module has no other exports and imports nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn request(length: usize) -> *mut u8 {
+pub extern "C" fn allocate(length: usize) -> *mut u8 {
     std::panic::set_hook(Box::new(|info| FAILURE.with_borrow_mut(|failure| *failure = info.to_string())));
     EXCHANGE.with_borrow_mut(|exchange| {
         exchange.request.clear();
@@ -32,7 +32,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
 }
 
 /// Answers the request that was written. Returns the address of the frame.
-// SAFETY: as for `request`.
+// SAFETY: as for `allocate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn handle() -> *const u8 {
     EXCHANGE.with_borrow_mut(|exchange| {
@@ -44,28 +44,28 @@ pub extern "C" fn handle() -> *const u8 {
 }
 
 /// The length of the frame.
-// SAFETY: as for `request`.
+// SAFETY: as for `allocate`.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer_length() -> usize {
+pub extern "C" fn result_length() -> usize {
     EXCHANGE.with_borrow(|exchange| exchange.answer.len())
 }
 
 /// Frees the frame.
-// SAFETY: as for `request`.
+// SAFETY: as for `allocate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn release() {
     EXCHANGE.with_borrow_mut(|exchange| exchange.answer = Vec::new());
 }
 
 /// After a trap: the address of the message.
-// SAFETY: as for `request`.
+// SAFETY: as for `allocate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn failure() -> *const u8 {
     FAILURE.with_borrow(|failure| failure.as_ptr())
 }
 
 /// The length of the message.
-// SAFETY: as for `request`.
+// SAFETY: as for `allocate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn failure_length() -> usize {
     FAILURE.with_borrow(String::len)

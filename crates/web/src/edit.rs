@@ -1,7 +1,7 @@
 //! Edits a scenario's text: comments and layout stay. Paths mean the same keys as those of `--set`.
 
 use ackclock_sim::scenario::shorthand;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, RawString, Table, TableLike, TomlError, Value};
 
 use crate::error::{Refusal, problem};
 
@@ -61,9 +61,38 @@ fn in_value(found: &mut Value, key: &str, path: &[&str], value: Option<&Value>) 
         *found.decor_mut() = decor;
     }
     match found {
-        Value::InlineTable(table) => in_table(table, key, path, value),
+        Value::InlineTable(table) => {
+            let last = end(table);
+            in_table(table, key, path, value)?;
+            keep_end(table, last);
+            Ok(())
+        }
         Value::Array(items) => in_list(items, key, path, value),
-        other => Err(format!("{key} is {}, so it has no key {:?}", other.to_string().trim(), path.first().unwrap_or(&""))),
+        other => {
+            let bare = other.clone().decorated("", "");
+            Err(format!("{key} is {bare}, so it has no key {:?}", path.first().unwrap_or(&"")))
+        }
+    }
+}
+
+/// The last key of a table in braces, and what follows its value.
+fn end(table: &InlineTable) -> Option<(String, RawString)> {
+    let (key, value) = table.iter().last()?;
+    Some((key.to_owned(), value.decor().suffix()?.clone()))
+}
+
+/// Gives the last entry what followed the one that was last before.
+fn keep_end(table: &mut InlineTable, before: Option<(String, RawString)>) {
+    let Some((key, suffix)) = before else { return };
+    if table.iter().last().is_none_or(|(last, _)| last == key) {
+        return;
+    }
+    let blank = suffix.as_str().is_none_or(|text| text.trim().is_empty());
+    if let Some(value) = table.get_mut(&key).filter(|_| blank) {
+        value.decor_mut().set_suffix("");
+    }
+    if let Some((_, value)) = table.iter_mut().last() {
+        value.decor_mut().set_suffix(suffix);
     }
 }
 
@@ -121,9 +150,9 @@ fn in_tables(tables: &mut ArrayOfTables, key: &str, path: &[&str], value: Option
         ([], Some(Value::InlineTable(table))) if index <= count => {
             let table = table.clone().into_table();
             if index == count {
-                tables.push(table)
+                tables.push(table);
             } else {
-                drop(tables.replace(index, table))
+                drop(tables.replace(index, table));
             }
             Ok(())
         }

@@ -53,7 +53,7 @@ impl Laboratory {
                 self.runs.insert(number, run);
                 Ok(answer)
             }
-            Request::Finish { run } => self.take(run)?.finish(),
+            Request::Finish { run, rows } => self.take(run)?.finish(rows),
             Request::Close { run } => self.take(run).map(|_| json!({})),
         }
     }

@@ -31,7 +31,7 @@
 //! | `edit` | `text`; `set`, a list of pairs of a dotted path and a TOML value, or null to remove the key | `text`, with comments and layout as before. The result is TOML, but is not checked as a scenario |
 //! | `open` | a scenario; `record`, names of traces instead of the scenario's | `run`, the number of the run; `scenario` |
 //! | `advance` | `run`; `until`, seconds, or null or absent for the end; `events`, the most events to process | [rows](#rows) |
-//! | `finish` | `run` | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine |
+//! | `finish` | `run`; `rows`, true or absent | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine; with `rows`, also `rows` with the rows of the tables `transfers` and `pages` as objects |
 //! | `close` | `run` | empty |
 //!
 //! # Scenarios
@@ -67,13 +67,13 @@
 //!
 //! # Exports of the WebAssembly module
 //!
-//! The module imports nothing. `request(length)` gives the address of memory for a request of this length; `handle()` answers it and gives the
-//! address of the frame, and `answer_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
+//! The module imports nothing. `allocate(length)` gives the address of memory for a request of this length; `handle()` answers it and gives the
+//! address of the frame, and `result_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
 //! `failure()` and `failure_length()` give the message.
 #![deny(unsafe_code)]
 
 #[cfg(target_family = "wasm")]
-mod abi;
+pub mod abi;
 mod answers;
 mod edit;
 mod error;

@@ -17,7 +17,11 @@ pub(crate) enum Request {
     /// Runs on.
     Advance { run: u32, until: Option<f64>, events: Option<u64> },
     /// Runs to the end.
-    Finish { run: u32 },
+    Finish {
+        run: u32,
+        #[serde(default)]
+        rows: bool,
+    },
     /// Forgets a run.
     Close { run: u32 },
 }

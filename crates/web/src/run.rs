@@ -18,6 +18,8 @@ pub(crate) struct Run {
     scenario: Scenario,
     hash: String,
     prepared: Prepared<'static>,
+    /// All events before this time, in seconds, are processed.
+    time: f64,
     /// What was sent of each recorded trace.
     sent: Vec<Sent>,
 }
@@ -45,7 +47,7 @@ impl Run {
         let recorded = TraceKind::ALL.iter().filter(|(_, kind)| scenario.record.contains(kind));
         let sent = recorded.map(|&(_, kind)| Sent { kind, rows: 0, words: Vec::new() }).collect();
         let prepared = Prepared::owning(scenario.clone())?;
-        Ok(Self { scenario, hash: digest(&frozen), prepared, sent })
+        Ok(Self { scenario, hash: digest(&frozen), prepared, time: 0.0, sent })
     }
 
     /// What a page shows of the scenario.
@@ -69,6 +71,7 @@ impl Run {
             Err(RunError::Events { at, .. }) => (at, false),
             Err(error) => return Err(error.into()),
         };
+        self.time = self.time.max(time);
         let mut tables = Map::new();
         if let Some(traces) = self.prepared.traces() {
             for sent in &mut self.sent {
@@ -77,17 +80,24 @@ impl Run {
             }
         }
         let (events, duration) = (self.prepared.events(), end.as_secs_f64());
-        Ok(json!({ "run": number, "time": time, "duration": duration, "events": events, "done": done, "tables": tables }))
+        Ok(json!({ "run": number, "time": self.time, "duration": duration, "events": events, "done": done, "tables": tables }))
     }
 
     /// Runs what is left. Answers with the summary and the digest.
-    pub(crate) fn finish(mut self) -> Result<Json, Refusal> {
+    pub(crate) fn finish(mut self, rows: bool) -> Result<Json, Refusal> {
         self.prepared.limit(u64::MAX);
         let result = self.prepared.run(&mut || false)?;
         let (scenario, hash) = (&self.scenario, self.hash);
         let summary = Summary { scenario, hash, result: &result, classes: &CLASSES, byte_classes: &BYTE_CLASSES, cpu_seconds: None };
-        let summary = serde_json::to_value(summary).map_err(|error| error.to_string())?;
-        Ok(json!({ "summary": summary, "digest": result.digest() }))
+        let failed = |error: serde_json::Error| error.to_string();
+        let mut answer = json!({ "summary": serde_json::to_value(&summary).map_err(failed)?, "digest": result.digest() });
+        if rows {
+            answer["rows"] = json!({
+                "transfers": serde_json::to_value(summary.transfer_rows()).map_err(failed)?,
+                "pages": serde_json::to_value(summary.page_rows()).map_err(failed)?,
+            });
+        }
+        Ok(answer)
     }
 }
 

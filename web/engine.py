@@ -1,0 +1,130 @@
+"""Compiles the engine to WebAssembly and writes it as a script that pages can embed.
+
+The standard library for the target comes from rustup (``rustup target add wasm32-unknown-unknown``) or, built with the engine, from Debian's
+packages. Without either, the program says what is missing and ends with exit code 0: everything else works without the engine in the
+page. ``--required`` makes that an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# The file that pages embed, relative to the root.
+SCRIPT = "python/ackclock/data/page/engine.js"
+TARGET = "wasm32-unknown-unknown"
+PROFILE = "web"
+# Debian's packages of the toolchain for browsers, with the files that the build needs of them.
+DEBIAN = {"cargo-web": "bin/cargo", "rustc-web": "bin/rustc", "lld-22": "bin/rust-lld"}
+SOURCES = "lib/rustlib/src/rust/library/Cargo.lock"
+SOURCES_PACKAGE = "rust-web-src"
+# Most bytes of the compressed engine.
+LIMIT = 700_000
+
+
+@dataclass
+class Toolchain:
+    """Commands and settings that compile for the target."""
+
+    name: str
+    cargo: str
+    rustc: str
+    options: list[str] = field(default_factory=list)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def output(*command: str) -> str:
+    """Return what a command prints; empty if it cannot run or fails."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def rustup() -> tuple[Toolchain | None, str]:
+    """Find a toolchain with the target's standard library, or say what is missing."""
+    if not shutil.which("cargo"):
+        return None, "cargo (https://rustup.rs)"
+    folder = output("rustc", "--print", "target-libdir", "--target", TARGET)
+    if folder and any(Path(folder).glob("libstd-*.rlib")):
+        return Toolchain("rustup", "cargo", "rustc"), ""
+    return None, f"the target: rustup target add {TARGET}"
+
+
+def debian(prefix: Path = Path("/usr")) -> tuple[Toolchain | None, str]:
+    """Find Debian's toolchain, whose standard library is compiled with the engine, or say what is missing."""
+    missing = [package for package, file in DEBIAN.items() if not (prefix / file).exists()]
+    if not (prefix / SOURCES).exists():
+        missing.append(SOURCES_PACKAGE)
+    if missing:
+        return None, f"Debian's packages: apt-get install {' '.join(missing)}"
+    rustc = str(prefix / "bin/rustc")
+    settings = {
+        "RUSTC": rustc,
+        "RUSTC_BOOTSTRAP": "1",
+        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER": str(prefix / "bin/rust-lld"),
+    }
+    return Toolchain("Debian", str(prefix / "bin/cargo"), rustc, ["-Zbuild-std=std,panic_abort"], settings), ""
+
+
+def compiled(toolchain: Toolchain) -> bytes:
+    """Compile the engine."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    sysroot = output(toolchain.rustc, "--print", "sysroot")
+    # Messages of panics name source files: no folder of this machine, and the same bytes on every machine.
+    remap = [f"--remap-path-prefix={folder}={name}" for folder, name in ((home, "cargo"), (sysroot, "rust"), (str(ROOT), "."))]
+    command = [toolchain.cargo, "rustc", "--quiet", "--package", "ackclock-web", "--lib", "--crate-type", "cdylib"]
+    command += ["--target", TARGET, "--profile", PROFILE, "--target-dir", str(target), *toolchain.options]
+    settings = {**os.environ, **toolchain.settings, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(remap)}
+    subprocess.run(command, cwd=ROOT, env=settings, check=True)
+    return (target / TARGET / PROFILE / "ackclock_web.wasm").read_bytes()
+
+
+def script(module: bytes) -> tuple[str, int]:
+    """Return the module as a script, and its compressed size."""
+    packed = gzip.compress(module, compresslevel=9, mtime=0)
+    return f'self.ackclockEngine = "{base64.b64encode(packed).decode()}";\n', len(packed)
+
+
+def main() -> int:
+    """Compile, and write the script."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--toolchain", choices=("rustup", "debian"), help="default: the first that is complete")
+    parser.add_argument("--required", action="store_true", help="fail if no toolchain is complete")
+    parser.add_argument("--out", type=Path, default=ROOT / SCRIPT, help=f"the script (default {SCRIPT})")
+    options = parser.parse_args()
+    finders = {"rustup": rustup, "debian": debian}
+    found = [find() for name, find in finders.items() if options.toolchain in (None, name)]
+    toolchain = next((toolchain for toolchain, _ in found if toolchain), None)
+    if toolchain is None:
+        print(f"skipped: the engine for pages needs {', or '.join(missing for _, missing in found)}", file=sys.stderr)
+        return 1 if options.required else 0
+    try:
+        module = compiled(toolchain)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"error: the engine for pages was not compiled ({toolchain.name}): {error}", file=sys.stderr)
+        return 1
+    text, packed = script(module)
+    if packed > LIMIT:
+        print(f"error: the engine for pages has {packed:,} bytes compressed, more than {LIMIT:,}", file=sys.stderr)
+        return 1
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    partial = options.out.with_suffix(".partial")
+    partial.write_text(text, encoding="ascii")
+    partial.replace(options.out)
+    print(f"engine for pages ({toolchain.name}): {len(module):,} bytes, {packed:,} compressed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
