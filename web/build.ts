@@ -15,6 +15,7 @@ const common: BuildOptions = {
   target: ["chrome111", "firefox115", "safari16.4"],
   charset: "utf8",
   legalComments: "inline",
+  loader: { ".toml": "text" },
   logLevel: "warning",
 };
 
@@ -27,7 +28,19 @@ const SCRIPTS: [name: string, source: string, format: "iife" | "esm"][] = [
 
 // The worker's program travels as text within each script.
 const worker = await build({ ...common, entryPoints: [here("src/engine/worker.ts")], write: false, format: "iife" });
-const define = { WORKER_SOURCE: JSON.stringify(worker.outputFiles[0]!.text) };
+// The widget's style travels in its script. It lives in a shadow root, whose theme is an attribute: that of the notebook.
+const style = await build({ ...common, entryPoints: [here("src/widget/widget.css")], write: false });
+const define = {
+  WORKER_SOURCE: JSON.stringify(worker.outputFiles[0]!.text),
+  WIDGET_STYLE: JSON.stringify(shadowed(style.outputFiles[0]!.text)),
+};
+
+/** Turns the style of a page into that of a shadow root. */
+function shadowed(css: string): string {
+  return css
+    .replaceAll(":root", ":host")
+    .replace(/@media ?\(prefers-color-scheme: ?dark\)\{:host\{(.*?)\}\}/g, ":host([data-theme=dark]){$1}");
+}
 
 await mkdir(out, { recursive: true });
 for (const [name, source, format] of SCRIPTS) {

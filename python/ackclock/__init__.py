@@ -30,6 +30,7 @@ from ackclock.matrices.function import matrix
 from ackclock.result import Result, StoredResult, read
 from ackclock.running import Interrupted, run, run_many
 from ackclock.scenario import Scenario, load
+from ackclock.widgets.function import widget
 
 __all__ = [
     "Ack",
@@ -62,4 +63,5 @@ __all__ = [
     "run",
     "run_many",
     "sweep",
+    "widget",
 ]

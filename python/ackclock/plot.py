@@ -12,6 +12,15 @@ from typing import Literal
 
 from matplotlib.figure import Figure
 
+from ackclock.curves import (
+    Floats,
+    Line,
+    Results,
+    cwnd_lines,
+    internal_lines,
+    thin_out,
+    throughput_lines,
+)
 from ackclock.drawing.curves import draw, finish, new_figure, share_legend
 from ackclock.drawing.flows import cwnd, rtt, rtt_lines, sequence, throughput
 from ackclock.drawing.internals import internal_panels, internals
@@ -29,15 +38,6 @@ from ackclock.drawing.queues import (
     used_queues,
 )
 from ackclock.drawing.rendering import FORMATS, encode, save
-from ackclock.experiments.curves import (
-    Floats,
-    Line,
-    Results,
-    cwnd_lines,
-    internal_lines,
-    thin_out,
-    throughput_lines,
-)
 from ackclock.texts.names import in_figure
 
 __all__ = [

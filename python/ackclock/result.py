@@ -16,7 +16,7 @@ from ackclock.files.pickled import PickledRun, PickledTable
 from ackclock.scenario import Scenario
 from ackclock.stored import StoredResult, read
 from ackclock.summaries import AnyResult, ArrowTable, Summaries, frame, rows
-from ackclock.texts.numbers import counted
+from ackclock.texts.numbers import counted, number
 
 if TYPE_CHECKING:
     import polars
@@ -232,6 +232,13 @@ class Result(Summaries):
     def __repr__(self) -> str:
         flows = counted(len(self.flows), "flow")
         return f"<Result of {self.name!r}: {flows}, traces: {', '.join(self.traces) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: warnings, curves, flows and links."""
+        from ackclock.overview import card
+
+        took = f"{self.events:,} events in {number(self.cpu_seconds, 2)} s"
+        return card(self, [f"seed {self.scenario.seed}", took, f"hash {self.trace_hash[:12]}"]).html()
 
     def __eq__(self, other: object) -> bool:
         """Whether scenarios, events and recorded traces are equal."""

@@ -261,6 +261,14 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}: {self.duration:g} s, seed {self.seed}, {counted(len(self.flows), 'flow')}>"
 
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: topology, bottleneck, flows, links, and the file with every default."""
+        from ackclock.cards.scenarios import card
+
+        controls = {flow: getattr(made, "__name__", type(made).__name__) for flow, made in self._controls.items()}
+        made = card(self.to_toml(), [f"hash {self.hash[:12]}"], self.bottleneck, controls, self._core.sweep)
+        return made.html()
+
     def __eq__(self, other: object) -> bool:
         """Whether names, all values with their defaults, ``[sweep]`` and controls are equal."""
         return self._content == other._content if isinstance(other, Scenario) else NotImplemented
@@ -343,6 +351,18 @@ class SweepPoints(Sequence[tuple[dict[str, str], Scenario]]):
 
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'run')} of a sweep>"
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: the labels of the first runs."""
+        from ackclock.cards import Card, Table
+        from ackclock.cards.card import MOST_ROWS
+
+        first = [self.labels(index) for index in range(min(len(self), MOST_ROWS))]
+        names = list(first[0]) if first else []
+        table = Table(
+            ["run", *names], [[str(i), *said.values()] for i, said in enumerate(first)], len(names) + 1, total=len(self)
+        )
+        return Card("Sweep", counted(len(self), "run"), blocks=[table]).html()
 
     def __copy__(self) -> SweepPoints:
         return self

@@ -14,6 +14,7 @@ from ackclock.files import storage
 from ackclock.files.sweeps import Reader
 from ackclock.scenario import Scenario
 from ackclock.summaries import Summaries, rows
+from ackclock.texts.labels import last_part
 
 if TYPE_CHECKING:
     import polars
@@ -62,6 +63,17 @@ class StoredResult(Summaries):
         """Name of the scenario, with the labels of its variant."""
         labels = " ".join(self.manifest["labels"].values())
         return labels or str(self.manifest["scenario"])
+
+    def __repr__(self) -> str:
+        return f"<StoredResult {self.name!r} in {str(self.directory)!r}: traces: {', '.join(self.traces) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook, as of `Result`."""
+        from ackclock.overview import card
+
+        labels = [f"{last_part(name)} {value}" for name, value in self.labels.items()]
+        known = [f"seed {self.manifest['seed']}", f"hash {self.manifest['trace_hash'][:12]}"]
+        return card(self, [*labels, *known, str(self.directory)]).html()
 
     @property
     def labels(self) -> dict[str, str]:

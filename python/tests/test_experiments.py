@@ -77,7 +77,7 @@ def test_a_key_covers_all_code_that_measures(name: str) -> None:
         ("paper", "result.py", True),
         ("paper", "deriving.py", True),
         ("paper", "statistics/fairness.py", True),
-        ("paper", "experiments/curves.py", True),
+        ("paper", "curves.py", True),
         ("paper", "drawing/curves.py", False),
         ("paper", "papers/report.py", False),
         ("matrix", "result.py", True),

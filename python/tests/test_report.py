@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ackclock import curves as measured_curves
 from ackclock.drawing import bands, curves, rendering
 from ackclock.drawing import charts as chartdrawing
-from ackclock.experiments import curves as measured_curves
 from ackclock.experiments.repetitions import Repetition
 from ackclock.papers import answers, charts, library, plan, report, reproduction, schema
 from ackclock.papers.claims import parse_claims

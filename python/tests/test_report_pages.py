@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ackclock import reports
-from ackclock.experiments.curves import Line
+from ackclock.curves import Line
 from ackclock.reports import Answer, Axis, Cell, Column, Figure, Heatmap, Panel, Section, Series, Table, Text
 from ackclock.reports import figures as drawn
 from ackclock.reports.grids import MOST_ROWS, numbers

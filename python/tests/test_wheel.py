@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import urllib.parse
 import venv
 import zipfile
 from collections.abc import Iterable
@@ -21,6 +23,9 @@ from .conftest import ROOT, Cli
 from .test_docs import blocks, check_commands
 
 pytestmark = pytest.mark.wheel
+
+PAGE = ROOT / "python" / "ackclock" / "data" / "page"
+"""The built page; it is missing if there is no Node."""
 
 
 def build(folder: Path, *command: str) -> Path:
@@ -117,6 +122,37 @@ def test_the_wheel_holds_the_papers(wheel: Path) -> None:
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "papers").rglob("*") if path.is_file()}
     assert inside == {f"ackclock/data/{name}" for name in wanted}
     assert "ackclock/data/papers/ass/paper.toml" in inside
+
+
+def test_the_wheel_and_the_source_distribution_hold_the_page(wheel: Path, sdist: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if name.startswith("ackclock/data/page/")}
+    built = {path.relative_to(ROOT / "python").as_posix() for path in PAGE.rglob("*") if path.is_file()}
+    assert inside == built
+    assert {name for name in built if not (sdist / "python" / name).is_file()} == set()
+
+
+def test_the_installed_program_serves_the_page_or_says_what_is_missing(installed: Path, program: Cli) -> None:
+    if not (PAGE / "index.html").exists():
+        done = program("serve")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "make page" in done.stderr
+        return
+    command = [installed / "ackclock", "serve", "--port", "0", "--engine", "native"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+        try:
+            assert process.stdout is not None
+            place = urllib.parse.urlsplit(process.stdout.readline().strip())
+            client = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+            client.request("GET", "/")
+            page = client.getresponse().read().decode()
+            (session,) = re.findall(r"session&quot;: &quot;([\w-]+)&quot;", page)
+            headers = {"Content-Type": "application/json", "Ackclock-Session": session}
+            client.request("POST", "/engine", '{"do": "check", "text": "[[flow]]"}', headers)
+            assert b'"flow0"' in client.getresponse().read()
+            client.close()
+        finally:
+            process.kill()
 
 
 def test_the_wheel_requires_what_it_imports(wheel: Path) -> None:

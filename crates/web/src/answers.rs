@@ -1,7 +1,7 @@
 //! Answers about scenarios in general, and about one scenario.
 
 use ackclock_sim::engine::{bottleneck, digest, tables_json};
-use ackclock_sim::scenario::{Document, LinkSpec, Scenario, hosts_json, registry_json, schema};
+use ackclock_sim::scenario::{Document, LinkSpec, Scenario, hosts_json, registry_json, relations_json, schema};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::Refusal;
@@ -29,6 +29,7 @@ pub(crate) fn describe() -> Json {
         "schema": schema(),
         "parts": registry_json(),
         "hosts": hosts_json(),
+        "relations": relations_json(),
         "traces": traces,
         "tables": tables,
     })

@@ -10,6 +10,7 @@ use crate::answers::{check, describe};
 use crate::edit::edit;
 use crate::error::{Refusal, problem};
 use crate::frame::{Columns, frame};
+use crate::packets::packets;
 use crate::request::{Opening, Request};
 use crate::run::Run;
 
@@ -54,6 +55,7 @@ impl Laboratory {
                 Ok(answer)
             }
             Request::Finish { run, rows } => self.take(run)?.finish(rows),
+            Request::Packets(watching) => packets(watching, columns),
             Request::Close { run } => self.take(run).map(|_| json!({})),
         }
     }

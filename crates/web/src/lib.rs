@@ -33,6 +33,7 @@
 //! | `advance` | `run`; `until`, seconds, or null or absent for the end; `events`, the most events to process | [rows](#rows) |
 //! | `finish` | `run`; `rows`, true or absent | `summary`, what `ackclock run --json` prints, without `cpu_seconds`; `digest`, equal for equal runs on any machine; with `rows`, also `rows` with the rows of the tables `transfers` and `pages` as objects |
 //! | `close` | `run` | empty |
+//! | `packets` | a scenario; `from` and `to`, seconds; `most`, the most rows (default 20 000); `events`, the most events of the run | [packets](#packets) |
 //!
 //! # Scenarios
 //!
@@ -60,6 +61,27 @@
 //! | whole numbers of 32 bits | `u32` |
 //! | words | `u8`, indices into the column's member `words`, which only grows from answer to answer |
 //!
+//! # Packets
+//!
+//! `packets` runs the scenario from its begin until the packets of a part of it have left their queues, and forgets the run. The answer has `scenario`, `from`, `to`, `packets` (`rows` and `columns`) and
+//! `missing_from`: null, or, if there were more than `most` rows, the time before which the rows are complete. A row is a packet on one link that
+//! is there, in its queue or on its way, between `from` and `to`. Rows are in the order in which packets entered links.
+//!
+//! | column | type | meaning |
+//! |---|---|---|
+//! | `link`, `flow` | `u32` | indices into the scenario's |
+//! | `kind` | `u8` | `data` (also SYN and FIN) or `ack` |
+//! | `source` | `u8` | the end of the flow that sent it: `sender` or `receiver` |
+//! | `number` | `u32` | number of the segment, from 1 (0 is the SYN); for an ACK, the number of the segment that it expects |
+//! | `size` | `u32` | bytes, with headers |
+//! | `retransmission` | `u8` | whether the sender sent this segment again: `no` or `yes` |
+//! | `ecn` | `u8` | ECN field behind the queue: `incapable`, `capable` or `marked` |
+//! | `entered` | `f64` | seconds: arrival at the queue |
+//! | `left` | `f64` | start of the transmission; NaN: lost before it, or still waiting at the end of the run |
+//! | `arrived` | `f64` | arrival at the other end, which can be after the end of the run; NaN: lost, or still waiting |
+//! | `dropped` | `f64` | loss by the queue or the loss model; NaN: none |
+//! | `reason` | `u8` | reason of the loss, as in the trace `drops`; empty: none |
+//!
 //! # Runs
 //!
 //! A run takes memory until it is closed, by `finish` or `close`: that of its network and of all its rows. At most [`MOST_RUNS`] runs can be open. `finish` runs what is left of the scenario. To stop a run, a page bounds the work of each
@@ -79,6 +101,7 @@ mod edit;
 mod error;
 mod frame;
 mod laboratory;
+mod packets;
 mod request;
 mod run;
 

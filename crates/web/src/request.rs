@@ -24,6 +24,8 @@ pub(crate) enum Request {
     },
     /// Forgets a run.
     Close { run: u32 },
+    /// The packets on all links in a part of a run.
+    Packets(Watching),
 }
 
 /// A scenario.
@@ -54,5 +56,30 @@ impl Opening {
     /// Both parts.
     pub(crate) fn parts(self) -> (Source, Option<Vec<String>>) {
         (Source { text: self.text, name: self.name, settings: self.settings }, self.record)
+    }
+}
+
+/// Most packets of an answer, if the request names no number.
+const MOST_PACKETS: usize = 20_000;
+
+/// A scenario, and the part of its run whose packets are wanted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Watching {
+    text: String,
+    name: Option<String>,
+    #[serde(default)]
+    settings: Vec<(String, String)>,
+    from: f64,
+    to: f64,
+    most: Option<usize>,
+    events: Option<u64>,
+}
+
+impl Watching {
+    /// Scenario, times in seconds, the most packets, and the most events.
+    pub(crate) fn parts(self) -> (Source, [f64; 2], usize, Option<u64>) {
+        let source = Source { text: self.text, name: self.name, settings: self.settings };
+        (source, [self.from, self.to], self.most.unwrap_or(MOST_PACKETS), self.events)
     }
 }

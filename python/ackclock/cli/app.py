@@ -24,6 +24,7 @@ from ackclock.cli.commands.report import report
 from ackclock.cli.commands.run import run
 from ackclock.cli.commands.schema import schema
 from ackclock.cli.commands.script import script
+from ackclock.cli.commands.serve import serve
 from ackclock.cli.commands.sweep import sweep
 from ackclock.cli.commands.tune import tune
 from ackclock.cli.errors import BAD_INPUT, INTERRUPTED, fail
@@ -55,6 +56,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_,
     "check": check,
     "schema": schema,
+    "serve": serve,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.texts.names import shown, shown_json, shown_text
-from ackclock.texts.numbers import number
+from ackclock.texts.numbers import cell, number
 
 Progress = Callable[[int, int], None]
 MOST_ROWS = 200  # of a printed table
@@ -65,15 +65,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str =
     for row in rows:
         grid.add_row(*(Text(shown(cell(value))) for value in row))
     console.print(grid)
-
-
-def cell(value: object) -> str:
-    """Return a value as the text of a cell; numbers that are not whole have four significant digits."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return number(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ackclock.cli import output, tables
+from ackclock import overview
+from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.options import key_and_value
 from ackclock.cli.sweeps import Sweep
@@ -73,11 +74,11 @@ def settings_of(texts: Sequence[str], seed: int | None) -> dict[str, str]:
 
 
 def _show(result: Result) -> None:
-    flows = [[row[column] for column in tables.FLOW_COLUMNS.values()] for row in rows(result.flows, output.MOST_ROWS)]
-    output.table(list(tables.FLOW_COLUMNS), flows)
+    flows = [[row[column] for column in overview.FLOW_COLUMNS.values()] for row in rows(result.flows, output.MOST_ROWS)]
+    output.table(list(overview.FLOW_COLUMNS), flows)
     links = [row for row in rows(result.links, output.MOST_ROWS) if row["arrivals"]]
-    columns = tables.link_columns(links)
-    output.table(list(columns), tables.link_rows(links, columns), left=2)
+    columns = overview.link_columns(links)
+    output.table(list(columns), overview.link_rows(links, columns), left=2)
     _show_completion(result)
     _show_pages(result)
     warnings = Warnings()

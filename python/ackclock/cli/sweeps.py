@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ackclock.cli import output, tables
+from ackclock import overview
+from ackclock.cli import output
 from ackclock.cli.captures import Captures
 from ackclock.cli.tables import FirstRows
 from ackclock.completion import STATISTICS
@@ -161,13 +162,13 @@ class Sweep:
         if json_output:
             self._print_json()
             return
-        self._show_table("rows", self._flows, tables.FLOW_COLUMNS, words=1)
+        self._show_table("rows", self._flows, overview.FLOW_COLUMNS, words=1)
         # Unlimited queues are only in --json and --out.
         if self._links.total:
             left_out = {"rate (bit/s)"} | ({"losses"} if "losses" not in self._links.seen else set())
             columns = {
                 title: column
-                for title, column in tables.LINK_COLUMNS.items()
+                for title, column in overview.LINK_COLUMNS.items()
                 if title not in left_out and (column != "marks" or "marks" in self._links.seen)
             }
             self._show_table("queues", self._links, columns, words=2)
@@ -242,7 +243,7 @@ def _finished(result: Result, entry: Entry | None) -> Finished:
     flows = rows(result.flows, output.MOST_ROWS)
     links = [row for row in rows(result.links) if row["queue"] != "unlimited"]
     pages = rows(result.page_loads()) if len(result.pages) else []
-    kept = [{column: row[column] for column in tables.LINK_COLUMNS.values()} for row in links]
+    kept = [{column: row[column] for column in overview.LINK_COLUMNS.values()} for row in links]
     return Finished(entry, "", flows, kept, pages, (len(result.flows), len(links), len(pages)), result.warnings)
 
 

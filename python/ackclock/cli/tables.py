@@ -1,34 +1,10 @@
-"""Tables of flows and links that the command `run` prints."""
+"""The first rows of a table over many runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ackclock.cli.output import MOST_ROWS
-
-FLOW_COLUMNS = {
-    "flow": "name", "goodput (bit/s)": "goodput_bps", "sent": "sent_packets", "resent": "retransmitted_packets",
-    "timeouts": "timeouts", "cwnd max": "cwnd_max", "slow start exit": "slow_start_exit_reason",
-    "at (s)": "slow_start_exit_time", "cwnd": "slow_start_exit_cwnd",
-}  # fmt: skip
-LINK_COLUMNS = {
-    "link": "name", "discipline": "queue", "rate (bit/s)": "rate_bps", "utilisation": "utilisation", "drops": "drops",
-    "marks": "marks", "losses": "losses", "queue mean": "queue_mean", "queue max": "queue_max",
-    "sojourn (s)": "sojourn_mean", "max (s)": "sojourn_max",
-}  # fmt: skip
-
-
-def link_columns(links: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the columns of a table of links; marks only if there are any."""
-    marked = any(row["marks"] for row in links)
-    return {title: column for title, column in LINK_COLUMNS.items() if marked or column != "marks"}
-
-
-def link_rows(links: Sequence[dict[str, Any]], columns: dict[str, str]) -> list[list[object]]:
-    """Return the cells of a table of links."""
-    shown = [{**row, "queue": None if row["queue"] == "unlimited" else row["queue"]} for row in links]
-    return [[row[column] for column in columns.values()] for row in shown]
 
 
 class FirstRows:

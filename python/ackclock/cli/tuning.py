@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ackclock.cli import output
-from ackclock.tuning import schema
+from ackclock.tuning import outcome, schema
 from ackclock.tuning.function import tune
 from ackclock.tuning.search import optuna_module
 
@@ -27,12 +27,10 @@ def tune_command(file: Path, *, trials: int, seed: int, out: Path | None, json_o
     else:
         print(tuned.answer)
         print()
-        output.table(["parameter", "default", "best", "importance"], tuned.parameters())
-        columns = ["measure", "wanted", "training: default", "best", "held out: default", "best", "difference [95 %]"]
-        output.table(columns, tuned.measures(), left=2)
+        output.table(outcome.PARAMETERS, tuned.parameters())
+        output.table(outcome.MEASURED, tuned.measures(), left=2)
         if len(tuning.held_out.paths) > 1 and tuned.verdict.best.number:
-            columns = ["held-out path", "default", "best", "difference [95 %]"]
-            output.table(columns, tuned.paths(), title=tuning.goal.measure)
+            output.table(outcome.PATHS, tuned.paths(), title=tuning.goal.measure)
     if out is not None:
         best = "best.toml, " if tuned.verdict.best.number else ""
         output.note(f"written to {out}: report.html, {best}trials.parquet, runs.parquet, figures")

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 
 import polars
 
+from ackclock.cards import Block, Card, Cell, Table, Text
+from ackclock.cards.card import Mark
 from ackclock.comparisons import report, words
 from ackclock.comparisons.judging import Judged
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MARKS: dict[str, Mark] = {"better": "good", "worse": "bad"}
+"""Looks of verdicts."""
 
 
 class Comparison:
@@ -26,6 +32,27 @@ class Comparison:
 
     def __init__(self, judged: Judged) -> None:
         self._judged = judged
+
+    def __repr__(self) -> str:
+        names, places = self._judged.names, [place.name for place in self._judged.places]
+        return f"<Comparison of {', '.join(names[1:])} with {names[0]} on {', '.join(places)}>"
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: answer, warnings, and the table of paths and contenders."""
+        judged = self._judged
+        columns, found = words.table(judged)
+        at = columns.index("verdict")
+        rows = [[Cell(text, MARKS.get(text, "")) if i == at else text for i, text in enumerate(row)] for row in found]
+        blocks: list[Block] = [
+            *map(Text, self.answer),
+            *(Text(warning, "warning") for warning in self.warnings),
+            Table(columns, rows, words.LEFT),
+            Text(words.legend(judged), "soft"),
+            *(Text(f"{note}.", "soft") for note in words.notes(judged)),
+        ]
+        name = f"{' and '.join(judged.names[1:])} against {judged.names[0]}"
+        facts = [counted(len(judged.outcome.points), "run"), ", ".join(place.name for place in judged.places)]
+        return Card("Comparison", name, facts, blocks).html()
 
     @property
     def answer(self) -> list[str]:

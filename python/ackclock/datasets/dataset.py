@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import columns
+from ackclock.cards import Block, Card, Table, Text
+from ackclock.cards.card import MOST_ROWS
 from ackclock.datasets import layout, sql
 from ackclock.scenario import Scenario, load
+from ackclock.texts.labels import last_part
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     import polars
 
+MEASURES = ("goodput_bps", "utilisation", "queue_mean", "jain", "retransmitted_packets")
+"""Columns of `runs` that a card shows."""
 TRIES, PAUSE = 10, 0.01  # seconds
 
 
@@ -45,6 +52,34 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({str(self.folder)!r})"
+
+    def card(self, said: Sequence[str] = ()) -> Card:
+        """Return its card for a notebook: state, labels, and the first runs.
+
+        Parameters
+        ----------
+        said
+            Sentences above the table.
+        """
+        import polars
+
+        manifest = self.manifest
+        runs, labels = self.runs, self.labels
+        count, errors = runs.select(polars.len(), polars.col("error").count().alias("errors")).collect().row(0)
+        names = ["point", *labels, "seed", "error", *MEASURES]
+        first = runs.select(names).head(MOST_ROWS).collect()
+        shown = [name for name in names if name != "error" or errors]
+        left = len(shown) - len(MEASURES)
+        facts = [str(manifest["state"]), f"{count:,} of {counted(manifest['planned'], 'run')}", str(self.folder)]
+        blocks: list[Block] = [
+            *map(Text, said),
+            *([Text(f"{counted(errors, 'run')} ended with an error.", "warning")] if errors else []),
+            Table([last_part(name) for name in shown], first.select(shown).rows(), left, total=count),
+        ]
+        return Card("Dataset", str(manifest["scenario"]), facts, blocks)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
 
     @property
     def manifest(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ackclock.experiments.curves import Floats, Line
+from ackclock.curves import Floats, Line
 
 RUNS = 20
 """Runs of a cell that are drawn."""

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from ackclock.curves import Line, Results, labelled, thin_out
 from ackclock.drawing.panels import style_axes
-from ackclock.experiments.curves import Line, Results, labelled, thin_out
 from ackclock.texts.names import in_figure, in_legend
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#4411CC", "#880022")

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ackclock.curves import Line, Results, cwnd_lines, per_flow, throughput_lines
 from ackclock.drawing.curves import COLOURS, axes_of, draw, finish
-from ackclock.experiments.curves import Line, Results, cwnd_lines, per_flow, throughput_lines
 from ackclock.texts.names import in_legend
 
 GREY = "#777777"

@@ -10,8 +10,8 @@ from functools import cache
 from matplotlib.figure import Figure
 
 from ackclock import _core
+from ackclock.curves import Line, Results, internal_lines
 from ackclock.drawing.curves import SIZE, draw, finish, new_figure, share_legend
-from ackclock.experiments.curves import Line, Results, internal_lines
 
 MOST_COLUMNS = 3
 PANEL_HEIGHT = 2.7

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ackclock.curves import BINS, Floats, Line, Results, bin_edges, labelled, thin_out
 from ackclock.drawing.curves import (
     COLOURS,
     SIZE,
@@ -22,7 +23,6 @@ from ackclock.drawing.curves import (
     new_figure,
     share_legend,
 )
-from ackclock.experiments.curves import BINS, Floats, Line, Results, bin_edges, labelled, thin_out
 from ackclock.result import AnyResult, frame
 
 if TYPE_CHECKING:

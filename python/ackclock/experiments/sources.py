@@ -21,6 +21,8 @@ from ackclock import _core
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "polars")
 """The libraries that compute measurements."""
+SHOWING = ("ackclock.cards", "ackclock.overview")
+"""Modules that show results in a notebook, and measure nothing."""
 
 
 def digest(*values: object, length: int = 40) -> str:
@@ -48,13 +50,13 @@ def program(*modules: str) -> str:
 
 
 def reached(modules: Sequence[str]) -> dict[str, Path]:
-    """Return the files of modules and of all modules of the package that they import, by module name."""
+    """Return the files of modules and of all modules that they import, except `SHOWING`, by module name."""
     found: dict[str, Path] = {}
     left = list(modules)
     while left:
         name = left.pop()
         path = _file(name)
-        if path is not None and name not in found:
+        if path is not None and name not in found and not name.startswith(SHOWING):
             found[name] = path
             left += _imported(path)
     return dict(sorted(found.items()))

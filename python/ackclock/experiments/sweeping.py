@@ -25,6 +25,7 @@ from ackclock.experiments.engines.local import Local
 from ackclock.experiments.execute import Interrupted
 from ackclock.scenario import Scenario, SweepPoints
 from ackclock.statistics.sequential import Stopping
+from ackclock.texts.numbers import counted
 
 if TYPE_CHECKING:
     import polars
@@ -173,6 +174,16 @@ class Outcome:
     copied: int
     moved: int
     wide: int
+
+    def _repr_html_(self) -> str:
+        """Return the card of its dataset for a notebook, with what the sweep did."""
+        new = self.planned - self.stored - self.copied
+        said = [f"{counted(new, 'run')} new, {self.stored:,} stored before, {self.copied:,} equal to others."]
+        if self.moved:
+            said.append(f"{counted(self.moved, 'row')} of an earlier form of the sweep moved to earlier.")
+        if self.wide:
+            said.append(f"{counted(self.wide, 'point')} kept a wide interval with the most seeds.")
+        return self.dataset.card(said).html()
 
 
 def sweep(

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ackclock.matrices import figures, report
+from ackclock.cards import Block, Card, Table, Text
+from ackclock.matrices import figures, report, tables
 from ackclock.matrices.effects import Crossed
+from ackclock.texts.numbers import counted
 
 
 class Matrix(Crossed):
@@ -54,6 +56,17 @@ class Matrix(Crossed):
         """
         report.begin(Path(directory), self.plan)
         return report.write(self, Path(directory))
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: the answer, and the tables that the command line prints."""
+        blocks: list[Block] = [
+            *map(Text, tables.answer(self) if self.measured else ()),
+            *(Table(it.columns, it.rows, it.left, it.title) for it in (tables.tables(self) if self.measured else ())),
+        ]
+        done = sum(run.key in self.measured for run in self.plan.runs)
+        name = f"{counted(len(self.plan.compositions), 'composition')} on {counted(len(self.plan.paths), 'path')}"
+        facts = [f"{done:,} of {counted(len(self.plan.runs), 'run')}", f"baseline {self.plan.baseline.name}"]
+        return Card("Matrix", name, facts, blocks).html()
 
     def __repr__(self) -> str:
         done = sum(run.key in self.measured for run in self.plan.runs)

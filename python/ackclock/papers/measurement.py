@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ackclock.experiments import curves
+from ackclock import curves
 from ackclock.experiments.measures import Measure, Measurement, Rows
 from ackclock.result import Result, rows
 

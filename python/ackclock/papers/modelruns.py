@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.experiments.curves import Line
+from ackclock.curves import Line
 from ackclock.files import checks
 from ackclock.models import evaluate as modelling
 from ackclock.models import registry

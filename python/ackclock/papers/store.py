@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ackclock.experiments.curves import Line
+from ackclock.curves import Line
 from ackclock.experiments.measures import Rows
 from ackclock.experiments.sources import digest
 from ackclock.files import storage

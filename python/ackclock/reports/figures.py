@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ackclock.experiments.curves import Line, thin_out
+from ackclock.curves import Line, thin_out
 from ackclock.reports.grids import Table
 from ackclock.texts.names import shown
 from ackclock.texts.numbers import number

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars
 
-from ackclock import stored
+from ackclock import curves, stored
 from ackclock.columns import of
-from ackclock.experiments import curves
 from ackclock.reports import (
     Answer,
     Axis,

@@ -19,6 +19,19 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:,.{digits}g}"
 
 
+def cell(value: object) -> str:
+    """Return a value as the text of a cell; numbers that are not whole have four significant digits.
+
+    >>> cell(None), cell(1234), cell(0.123456)
+    ('–', '1,234', '0.1235')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return number(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def counted(count: int, noun: str) -> str:
     """Write a count with its noun.
 

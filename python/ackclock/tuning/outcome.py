@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ackclock.cards import Block, Card, Table, Text
 from ackclock.statistics.intervals import rounded
 from ackclock.statistics.pairs import Comparison
 from ackclock.texts.numbers import finite, number
@@ -16,8 +17,13 @@ from ackclock.tuning.runs import Cells
 from ackclock.tuning.schema import Goal, Tuning
 from ackclock.tuning.search import COMPLETE, FAILED, PRUNED, Found
 
+PARAMETERS = ("parameter", "default", "best", "importance")
+MEASURED = ("measure", "wanted", "training: default", "best", "held out: default", "best", "difference [95 %]")
+PATHS = ("held-out path", "default", "best", "difference [95 %]")
+"""Headings of the tables of parameters, measures and paths."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """A finished tuning.
 
@@ -43,6 +49,20 @@ class Tuned:
     importance: Mapping[str, float]
     runs: tuple[int, int]
     said: str
+
+    def __repr__(self) -> str:
+        return f"<Tuned {self.tuning.file.stem!r}: {self.verdict.outcome}, best trial {self.verdict.best.number}>"
+
+    def _repr_html_(self) -> str:
+        """Return its card for a notebook: answer, parameters, measures, and held-out paths."""
+        blocks: list[Block] = [
+            Text(self.answer),
+            Table(PARAMETERS, self.parameters()),
+            Table(MEASURED, self.measures(), 2),
+            Table(PATHS, self.paths(), title=f"{self.tuning.goal.measure} on held-out paths"),
+        ]
+        ended = [f"{count} {state}" for state, count in self.counts.items() if count]
+        return Card("Tuning", self.tuning.file.stem, ended, blocks).html()
 
     @property
     def answer(self) -> str:

@@ -21,6 +21,8 @@ export interface Curve {
   scaled: boolean;
   /** Whether the legend names it. */
   named: boolean;
+  /** Whether the legend shows its value at the cursor. */
+  valued: boolean;
 }
 
 /** What a panel shows, and its callbacks. */
@@ -28,6 +30,8 @@ export interface PanelOptions {
   title: string;
   unit: string;
   height: number;
+  /** Panels with the same key share their cursor. */
+  sync: string;
   /** Called with the time under the pointer, or undefined when the pointer leaves. */
   onHover: (time: number | undefined) => void;
   /** Called with the times that the reader marked. */
@@ -43,9 +47,9 @@ export function shown(value: number | null | undefined): string {
     : number.format(value).replace("-", "−");
 }
 
-/** Colours of the page, which uPlot needs as values. */
-export function themeColour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour of the page around an element, which uPlot needs as a value. */
+export function themeColour(name: string, element: Element): string {
+  return getComputedStyle(element).getPropertyValue(name).trim();
 }
 
 /** A chart with title and legend. */
@@ -83,7 +87,7 @@ export class Panel {
     return this.#plot?.ctx.canvas;
   }
 
-  /** Draws curves between two times. */
+  /** Draws curves between two times, the first above the others. */
   draw(curves: Curve[], range: [from: number, to: number], note: string): void {
     this.#curves = curves;
     this.#range = range;
@@ -100,7 +104,7 @@ export class Panel {
         scaled,
         named,
       ]),
-      themeColour("--soft"),
+      themeColour("--soft", this.element),
     ]);
     if (style !== this.#style) {
       this.#style = style;
@@ -115,7 +119,7 @@ export class Panel {
       to,
       buckets: Math.max(50, Math.min(2000, Math.round(this.#plot!.bbox.width / devicePixelRatio))),
     };
-    this.#plot!.setData([times(grid), ...curves.map((curve) => points(curve, grid))] as uPlot.AlignedData);
+    this.#plot!.setData([times(grid), ...curves.map((curve) => points(curve, grid)).reverse()] as uPlot.AlignedData);
   }
 
   /** Shows the values at a time in the legend. */
@@ -123,8 +127,16 @@ export class Panel {
     const named = this.#curves.filter((curve) => curve.named);
     for (const [index, element] of this.#values.entries()) {
       const curve = named[index]!;
-      element.textContent = time === undefined || time > curve.end ? "" : shown(valueAt(curve, time));
+      element.textContent = time === undefined || time > curve.end || !curve.valued ? "" : shown(valueAt(curve, time));
     }
+  }
+
+  /** The names and values that the legend shows. */
+  read(): string[] {
+    const named = this.#curves.filter((curve) => curve.named);
+    return named.flatMap((curve, index) =>
+      curve.valued ? `${curve.label} ${this.#values[index]?.textContent ?? ""}` : [],
+    );
   }
 
   /** Moves the cursor to a time, as the pointer would. */
@@ -135,7 +147,7 @@ export class Panel {
 
   #name(): void {
     const named = this.#curves.filter((curve) => curve.named);
-    this.#values = named.map(() => h("output", { class: "value" }));
+    this.#values = named.map((curve) => h("output", { class: "value", hidden: !curve.valued }));
     fill(
       this.#legend,
       named.map((curve, index) => {
@@ -144,7 +156,7 @@ export class Panel {
           ? `repeating-linear-gradient(90deg, ${curve.colour} 0 4px, transparent 4px 6px)`
           : curve.colour;
         if (curve.kind === "dots") swatch.classList.add("dot");
-        return h("span", { class: "entry" }, swatch, curve.label, this.#values[index]!);
+        return h("span", { class: "entry" }, swatch, `${curve.label} `, this.#values[index]!);
       }),
     );
   }
@@ -153,22 +165,23 @@ export class Panel {
     this.#plot?.destroy();
     const { height, onHover, onZoom } = this.#options;
     const axis = {
-      stroke: themeColour("--soft"),
+      stroke: themeColour("--soft", this.element),
       font: "12px system-ui, sans-serif",
-      grid: { stroke: themeColour("--line"), width: 1 },
+      grid: { stroke: themeColour("--line", this.element), width: 1 },
       ticks: { show: false },
     };
     this.#plot = new uPlot(
       {
         width,
         height,
-        padding: [6, 10, 0, 0],
+        padding: [6, 14, 0, 0],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: false, setScale: false },
           points: { show: false },
+          y: false,
           sync: {
-            key: "ackclock",
+            key: this.#options.sync,
             scales: ["x", null],
             filters: { pub: (type) => type === "mousemove" || type === "mouseleave" },
           },
@@ -182,13 +195,13 @@ export class Panel {
             ...axis,
             size: 26,
             gap: 4,
-            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits.at(-1) ? " s" : ""}`),
+            values: (_plot, splits) => splits.map((split) => `${shown(split)}${split === splits[0] ? " s" : ""}`),
           },
           { ...axis, size: 52, gap: 4, values: (_plot, splits) => splits.map((split) => shown(split)) },
         ],
         series: [
           {},
-          ...this.#curves.map(
+          ...this.#curves.toReversed().map(
             (curve): uPlot.Series => ({
               stroke: curve.colour,
               width: curve.width,
@@ -228,7 +241,7 @@ export class Panel {
 }
 
 /** The points of a curve on a grid. */
-function points(curve: Curve, grid: Grid): Points {
+export function points(curve: Curve, grid: Grid): Points {
   const { series, kind, end, factor, window = 1 } = curve;
   const raw =
     kind === "held" ? held(series, grid, end) : kind === "dots" ? dots(series, grid) : rates(series, grid, end, window);

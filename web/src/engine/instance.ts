@@ -1,26 +1,34 @@
-// The WebAssembly module without a worker: its C ABI as one function. The worker and the tests use it.
+// The WebAssembly module without a worker, as one function. The worker and the tests use it.
 
-/** What the module exports; `crates/web/src/abi.rs` documents it. */
+/** What the module exports; `crates/web/src/lib.rs` documents it. */
 interface Exports {
   memory: WebAssembly.Memory;
   allocate(length: number): number;
-  handle(pointer: number, length: number): number;
+  handle(): number;
   result_length(): number;
   release(): void;
+  failure(): number;
+  failure_length(): number;
 }
 
 /** Makes an engine from the module: a function from a request's JSON to the bytes of a frame. */
 export async function instantiate(module: WebAssembly.Module): Promise<(request: string) => Uint8Array<ArrayBuffer>> {
   const instance = await WebAssembly.instantiate(module, {});
   const engine = instance.exports as unknown as Exports;
+  const read = (address: number, length: number) => new Uint8Array(engine.memory.buffer, address, length).slice();
   return (request) => {
     const bytes = new TextEncoder().encode(request);
-    const pointer = engine.allocate(bytes.length);
-    new Uint8Array(engine.memory.buffer, pointer, bytes.length).set(bytes);
-    const answer = engine.handle(pointer, bytes.length);
-    const frame = new Uint8Array(engine.memory.buffer, answer, engine.result_length()).slice();
-    engine.release();
-    return frame;
+    try {
+      const address = engine.allocate(bytes.length);
+      new Uint8Array(engine.memory.buffer, address, bytes.length).set(bytes);
+      const answer = engine.handle();
+      const frame = read(answer, engine.result_length());
+      engine.release();
+      return frame;
+    } catch (trap) {
+      const message = new TextDecoder().decode(read(engine.failure(), engine.failure_length()));
+      throw new Error(message || String(trap));
+    }
   };
 }
 

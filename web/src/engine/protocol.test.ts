@@ -1,17 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AdvanceAnswer, decode, EngineFailure, Refused } from "./protocol.ts";
-
-/** Bytes of a frame, made by hand. */
-export function frame(header: object, columns: Uint8Array = new Uint8Array(0)): Uint8Array {
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const start = Math.ceil((4 + text.length) / 8) * 8;
-  const bytes = new Uint8Array(start + columns.length);
-  new DataView(bytes.buffer).setUint32(0, text.length, true);
-  bytes.set(text, 4);
-  bytes.set(columns, start);
-  return bytes;
-}
+import { frame } from "./testing.ts";
 
 const columns = new Uint8Array(40);
 new Float64Array(columns.buffer, 0, 2).set([0.5, Number.NaN]);

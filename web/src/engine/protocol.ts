@@ -2,6 +2,9 @@
 //
 // A frame is the length of its header (u32), the header (JSON in UTF-8), zeros up to a multiple of 8, and the columns'
 // bytes, each padded to 8. All numbers are little-endian. Offsets of columns count from the end of the padded header.
+// `crates/web/src/lib.rs` describes the protocol.
+import type { Describe as ScenarioDescribe } from "../scenario/describe.ts";
+import type { Table } from "../scenario/toml.ts";
 
 /** Types of the values of a column. */
 export type ColumnType = "f64" | "u32" | "u8";
@@ -13,6 +16,8 @@ export interface ColumnPlace {
   offset: number;
   /** The words that the codes of a u8 column stand for. */
   words?: string[];
+  /** What the indices of a u32 column stand for: positions in the scenario's flows or links. */
+  names?: "flows" | "links";
 }
 
 /** The rows of a trace in a frame. */
@@ -24,7 +29,10 @@ export interface TablePlace {
 /** One fault of a scenario, and where it is. */
 export interface Problem {
   line: number | null;
-  column?: number | null;
+  column: number | null;
+  /** The setting that is wrong, if it is not the text. */
+  setting: string | null;
+  /** Dotted path; empty for the text as a whole. */
   key: string | null;
   message: string;
 }
@@ -37,8 +45,8 @@ export interface ScenarioInfo {
   seed: number;
   flows: string[];
   links: LinkInfo[];
-  /** Index into `links`, if there is one slowest link. */
-  bottleneck: number | null;
+  /** Name of the slowest link of the first flow. */
+  bottleneck: string | null;
   record: string[];
 }
 
@@ -51,32 +59,18 @@ export interface LinkInfo {
   rate: number;
   /** Seconds. */
   delay: number;
-  queue: string;
+  /** Name of its discipline, if it has one. */
+  queue: string | null;
 }
 
 /** Answer to `check`. */
 export interface CheckAnswer {
   scenario: ScenarioInfo;
   /** The document as JSON, with what was written. */
-  values: { [key: string]: unknown };
+  values: Table;
   /** TOML with every default. */
   frozen: string;
   hash: string;
-}
-
-/** A parameter of a part. */
-export interface PartParameter {
-  name: string;
-  [key: string]: unknown;
-}
-
-/** A part that a scenario can name. */
-export interface Part {
-  name: string;
-  title: string;
-  summary: string;
-  parameters: PartParameter[];
-  [key: string]: unknown;
 }
 
 /** A column of a trace or table as documented. */
@@ -88,14 +82,12 @@ export interface ColumnInfo {
 }
 
 /** Answer to `describe`. */
-export interface Describe {
+export interface Describe extends ScenarioDescribe {
   version: string;
+  /** The processor for which the engine was compiled. */
   build: string;
-  schema: { [key: string]: unknown };
-  parts: { [axis: string]: Part[] };
-  hosts: { name: string; [key: string]: unknown }[];
-  traces: { [name: string]: { columns: ColumnInfo[] } };
-  tables: { [name: string]: unknown };
+  traces: { [name: string]: { row: string; columns: ColumnInfo[] } };
+  tables: { [name: string]: { row: string; columns: ColumnInfo[] } };
 }
 
 /** Answer to `open`. */
@@ -167,16 +159,25 @@ export interface FinishAnswer {
 /** TOML literals by key path; null removes the key. */
 export type Edit = [key: string, literal: string | null];
 
+/** A scenario in a request. */
+export interface ScenarioRequest {
+  text: string;
+  /** File name for messages, from which a scenario without a name gets its own. */
+  name?: string;
+  /** Settings on top of the text, as of `--set`. */
+  settings?: [key: string, value: string][];
+}
+
 /** Every request. */
 export type Request =
   | { do: "describe" }
-  | { do: "check"; text: string }
+  | ({ do: "check" } & ScenarioRequest)
   | { do: "edit"; text: string; set: Edit[] }
-  | { do: "open"; text: string; record?: string[]; settings?: [key: string, value: string][] }
+  | ({ do: "open"; record?: string[] } & ScenarioRequest)
   | { do: "advance"; run: number; until: number | null; events?: number }
   | { do: "finish"; run: number; rows?: boolean }
   | { do: "close"; run: number }
-  | { do: "packets"; text: string; settings?: [string, string][]; from: number; to: number; most: number };
+  | ({ do: "packets"; from: number; to: number; most: number } & ScenarioRequest);
 
 /** The header of the answer to each request. */
 export interface Answers {

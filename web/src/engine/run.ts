@@ -25,12 +25,16 @@ export interface Finished extends FinishAnswer {
   scenario: ScenarioInfo;
 }
 
-const FIRST_STEP = 5_000;
+/** Events of a step that are never too many: about 10 ms of work. Fewer would mostly wait for messages. */
+const LEAST_EVENTS = 20_000;
 const LARGEST_GROWTH = 4;
+
+/** Milliseconds that a step should take. The answers of a server wait longer for their way. */
+const STEP = { wasm: 20, http: 80, kernel: 80 };
 
 /** Runs a scenario to its end; undefined if the signal stopped it. */
 export async function run(engine: Engine, text: string, options: RunOptions = {}): Promise<Finished | undefined> {
-  const { record, settings, onOpen, onRows, onProgress, rows, signal, step = 20 } = options;
+  const { record, settings, onOpen, onRows, onProgress, rows, signal, step = STEP[engine.kind] } = options;
   if (signal?.aborted) return undefined;
   const opened = await engine.ask({
     do: "open",
@@ -42,7 +46,7 @@ export async function run(engine: Engine, text: string, options: RunOptions = {}
   let open = true;
   try {
     onOpen?.(scenario);
-    let events = FIRST_STEP;
+    let events = LEAST_EVENTS;
     for (;;) {
       if (signal?.aborted) return undefined;
       const began = performance.now();
@@ -52,7 +56,7 @@ export async function run(engine: Engine, text: string, options: RunOptions = {}
       onProgress?.(frame.header.time, frame.header.duration);
       if (frame.header.done) break;
       const took = Math.max(performance.now() - began, 0.1);
-      events = Math.max(1000, Math.round(events * Math.min(LARGEST_GROWTH, step / took)));
+      events = Math.max(LEAST_EVENTS, Math.round(events * Math.min(LARGEST_GROWTH, step / took)));
     }
     const finished = await engine.ask({ do: "finish", run: id, ...(rows && { rows }) });
     open = false;

@@ -1,6 +1,187 @@
 // The playground: puts the parts of the page together.
-import { h } from "../dom.ts";
-import { connect } from "../engine/connect.ts";
+import { Charts } from "../charts/group.ts";
+import type { Drawn } from "../charts/curves.ts";
+import { fill, h } from "../dom.ts";
+import { mountEditor } from "../editor/editor.ts";
+import { connect, served } from "../engine/connect.ts";
+import type { Problem } from "../engine/protocol.ts";
+import { mountBasics } from "./basics.ts";
+import { withFlow } from "./flows.ts";
+import { mountKept } from "./keptruns.ts";
+import { knobs } from "./knobs.ts";
+import { type Lab, makeLab, type State } from "./lab.ts";
+import { mountMenus, PLAYGROUND } from "./menus.ts";
+import { mountNumbers } from "./numbers.ts";
+import { mountSliders } from "./sliders.ts";
+import START from "./start.toml";
+import { mountToolbar } from "./toolbar.ts";
 
-const engine = connect();
-document.getElementById("page")!.replaceChildren(h("p", {}, engine ? "Engine found." : "No engine."));
+/** Queues whose buffer is their parameter `limit`. */
+function limited(lab: Lab): (queue: string) => boolean {
+  const queues = lab.describe.parts["queue"] ?? [];
+  return (name) =>
+    queues.find((part) => part.name === name)?.params.some((parameter) => parameter.name === "limit") ?? false;
+}
+
+/** The places of the page, in the order in which a reader of a narrow screen meets them. */
+function layout() {
+  const places = {
+    sliders: h("section", { class: "card sliders", "aria-label": "Path" }),
+    toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
+    error: h("div", { class: "error", role: "alert", hidden: true }),
+    charts: h("section", { class: "charts-place", "aria-label": "Curves" }),
+    kept: h("section", { class: "card kept-place", "aria-label": "Kept runs" }),
+    menus: h("section", { class: "card menus", "aria-label": "Flows and queue" }),
+    editor: h("section", { class: "card editor", "aria-label": "Scenario" }),
+    numbers: h("section", { class: "card numbers", "aria-label": "Key numbers" }),
+    packets: h("section", { class: "card packets", "aria-label": "Packets" }),
+    lessons: h("nav", { class: "lessons", "aria-label": "Lessons" }),
+    share: h("div", { class: "share" }),
+  };
+  const header = h(
+    "header",
+    {},
+    h("h1", {}, h("img", { src: "icon.svg", alt: "", width: 26, height: 26 }), "Ackclock playground"),
+    places.lessons,
+    places.share,
+  );
+  const left = h("div", { class: "left" }, places.sliders, places.menus, places.editor);
+  const right = h(
+    "div",
+    { class: "right" },
+    places.toolbar,
+    places.error,
+    places.charts,
+    places.kept,
+    places.numbers,
+    places.packets,
+  );
+  return { places, header, main: h("main", { class: "layout" }, left, right) };
+}
+
+/** What the page says if it has no engine. */
+function noEngine(page: HTMLElement): void {
+  fill(
+    page,
+    h(
+      "main",
+      { class: "missing" },
+      h("h1", {}, "Ackclock playground"),
+      h("p", {}, "This page has no engine: the file engine.js was not built, and no server answers for it."),
+      h(
+        "p",
+        {},
+        "Build it with ",
+        h("code", {}, "make web"),
+        ", or open the playground with ",
+        h("code", {}, "ackclock serve"),
+        ".",
+      ),
+    ),
+  );
+}
+
+/** All that is wrong, in one place; a problem of the text leads to its line. */
+function showError(place: HTMLElement, { error, problems }: State, show: (problem: Problem) => void): void {
+  place.hidden = error === "";
+  const located = problems.filter(({ line }) => line !== null);
+  fill(
+    place,
+    located.length > 0
+      ? located.map((problem) =>
+          h(
+            "p",
+            {},
+            h("button", { class: "quiet", on: { click: () => show(problem) } }, `Line ${problem.line}`),
+            " ",
+            problem.key && h("code", {}, problem.key),
+            problem.key ? ": " : "",
+            problem.message,
+          ),
+        )
+      : h("pre", {}, error),
+  );
+}
+
+async function start(page: HTMLElement): Promise<void> {
+  const server = served();
+  const makeEngine = connect(server);
+  if (!makeEngine) return noEngine(page);
+  const { places, header, main } = layout();
+  fill(page, header, main);
+  const narrow = matchMedia("(max-width: 60rem)").matches;
+  const lab = await makeLab(
+    makeEngine,
+    server?.text ?? START,
+    narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
+  );
+
+  const charts = new Charts((zoom) => lab.set({ zoom }));
+  fill(places.charts, charts.element);
+  const knobPlace = h("div", { class: "knobs" });
+  const basicsPlace = h("div", { class: "basics" });
+  fill(places.sliders, knobPlace, basicsPlace);
+  const sliders = mountSliders(knobPlace, (edits) => lab.edit(edits));
+  const basics = mountBasics(basicsPlace, (edits) => lab.edit(edits));
+  const menus = mountMenus(
+    places.menus,
+    lab.describe,
+    PLAYGROUND,
+    (edits) => lab.edit(edits),
+    () => {
+      const { checked } = lab.get();
+      if (checked) lab.setText(withFlow(checked.text, checked.values));
+    },
+  );
+  mountToolbar(places.toolbar, lab);
+  mountKept(places.kept, lab);
+  mountNumbers(places.numbers, lab);
+
+  const box = h("div", { class: "editor-box" });
+  fill(places.editor, h("h2", {}, "Scenario"), box);
+  const editor = mountEditor(box, {
+    text: lab.get().text,
+    onChange: (text) => lab.setText(text, true),
+    describe: lab.describe,
+  });
+  const showProblem = (problem: Problem) => {
+    places.editor.scrollIntoView({ block: "nearest" });
+    editor.show(problem);
+  };
+
+  const hasLimit = limited(lab);
+  const show = (state: State, before?: State) => {
+    if (state.checked && state.checked !== before?.checked) {
+      sliders.show(knobs(state.checked.values, hasLimit));
+      basics.show(state.checked.scenario);
+      menus.show(state.checked);
+    }
+    if (state.text !== before?.text) editor.setText(state.text);
+    if (state.problems !== before?.problems) editor.setProblems(state.problems);
+    if (state.error !== before?.error || state.problems !== before?.problems)
+      showError(places.error, state, showProblem);
+    if (state.current) {
+      const labels = lab.labels();
+      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
+        recording,
+        label: labels[index]!,
+      }));
+      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
+    }
+  };
+  lab.subscribe(show);
+  show(lab.get());
+}
+
+const page = document.getElementById("page")!;
+start(page).catch((error: unknown) => {
+  fill(
+    page,
+    h(
+      "main",
+      { class: "missing" },
+      h("h1", {}, "Ackclock playground"),
+      h("p", { class: "error", role: "alert" }, String(error)),
+    ),
+  );
+});

@@ -2,6 +2,7 @@
 
 mod applications;
 mod attempt;
+mod crossings;
 mod driven;
 mod end_host;
 mod error;
@@ -23,6 +24,7 @@ mod warnings;
 
 pub use crate::app::{Page, Transfer};
 pub use attempt::{Attempt, Measures, RunRow};
+pub use crossings::crossings;
 pub use end_host::EndHost;
 pub use error::RunError;
 pub use prepared::{Prepared, bottleneck, run};

@@ -75,7 +75,7 @@ impl<'a> Prepared<'a> {
         }
         let traces = Traces::new(&scenario.record);
         let capture = if places.is_empty() { None } else { Some(Capture::new(&scenario, places).map_err(RunError::Capture)?) };
-        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture })?))))
+        Ok(Self(Kind::On(Box::new(Simulation::new(scenario, Recording { traces, capture, watch: None })?))))
     }
 
     /// Limits the number of events. A run that needs more stops with [`RunError::Events`].
@@ -125,7 +125,7 @@ impl<'a> Prepared<'a> {
         match self.0 {
             Kind::Off(simulation) => Ok(simulation.finish().0),
             Kind::On(simulation) => {
-                let (result, Recording { mut traces, capture }) = simulation.finish();
+                let (result, Recording { mut traces, capture, .. }) = simulation.finish();
                 traces.sort();
                 Ok(RunResult { traces, capture, ..result })
             }

@@ -64,7 +64,7 @@ impl Immediate {
             port.transmitter.in_service_since = now.at;
             port.transmitter.row = now;
             let departure = port.transmitter.send(kind, entering.packet.size(), now.at);
-            port.leave(entering, now.at, recorder);
+            port.leave(entering, departure, recorder);
             return Crossing::Through { arrival: departure.arrives(), marked: false };
         }
         if let Some(at) = port.lost_before(entering, recorder) {
@@ -102,7 +102,7 @@ impl Immediate {
             port.transmitter.in_service_since = start;
             port.transmitter.row = now;
         }
-        port.leave(entering, start, recorder);
+        port.leave(entering, departure, recorder);
         if let Some(at) = port.lost_after(entering, departure.arrival, recorder) {
             return Crossing::Lost(Loss::silent(at));
         }

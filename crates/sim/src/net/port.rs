@@ -241,8 +241,9 @@ impl Port {
         at
     }
 
-    /// Counts the transmission of a packet, which starts at `start`.
-    pub(super) fn leave<R: Recorder>(&mut self, entering: &Entering, start: Instant, recorder: &mut R) {
+    /// Counts the transmission of a packet.
+    pub(super) fn leave<R: Recorder>(&mut self, entering: &Entering, departure: Departure, recorder: &mut R) {
+        let start = departure.start;
         self.counters.busy += self.transmitter.free_at.min(self.end).since(start);
         if start < self.end {
             let sojourn = start.since(entering.now.at);
@@ -253,7 +254,7 @@ impl Port {
                 self.counters.sojourn_max = self.counters.sojourn_max.max(sojourn);
             }
             if R::ON {
-                recorder.sojourn(start, self.index, entering.packet.flow() as u32, sojourn);
+                recorder.departed(start, self.index, entering, departure.arrival);
             }
         }
     }

@@ -134,7 +134,7 @@ impl Scheduled {
         let free = Moment { at: port.transmitter.free_at, since: now.at };
         self.state = State::Sending(free);
         let entering = entering(packet, arrived);
-        port.leave(&entering, now.at, recorder);
+        port.leave(&entering, departure, recorder);
         let mut sent = Some((packet, departure.arrives()));
         if let Some(at) = port.lost_after(&entering, departure.arrival, recorder) {
             lost.push((packet, Loss::silent(at)));

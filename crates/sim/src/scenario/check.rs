@@ -74,7 +74,7 @@ pub(crate) struct Choice {
 static ABSENT: Field = Field { value: Checked::None, origin: Origin::Nowhere, given: false };
 
 /// The kind of distribution that a single quantity stands for; its first key is the quantity.
-const FIXED: &str = "fixed";
+pub(crate) const FIXED: &str = "fixed";
 
 /// Accessors are total. A field of the wrong kind has been reported, so the scenario is rejected whatever they return. Accessors accept
 /// declared names only (in a table of variants: those of its own kind). Any other name is a mistake in the code and panics in tests.

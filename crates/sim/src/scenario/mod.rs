@@ -43,7 +43,7 @@ pub(crate) use drawn::whole_packets;
 pub use error::{Problem, ScenarioError};
 pub use hosts::hosts_json;
 pub use model::*;
-pub use part::{registry_json, shorthand};
+pub use part::{registry_json, relations_json, shorthand};
 pub use schema::schema;
 pub use sweep::{Points, SampleRequest, SweepData, SweepNeeds, TableColumn};
 

@@ -9,7 +9,9 @@ use ackclock_core::{cc, loss, qdisc, registry};
 use ackclock_tcp::{ns2, profile};
 use serde_json::{Value as Json, json};
 
+use crate::scenario::check::FIXED;
 use crate::scenario::model::PartSpec;
+use crate::scenario::spec::{LISTED_BY_LINKS, MODERN_KEYS, NS2_KEYS};
 use crate::scenario::unit::{self, Dimension, Quantity};
 use crate::scenario::value::{Data, Node};
 
@@ -246,6 +248,23 @@ pub fn registry_json() -> Json {
     Json::Object(axes.collect())
 }
 
+/// How axes and keys relate, for menus. Of each axis: its noun, the part of a table without `kind`, the word for none, and the part and
+/// parameter that a quantity alone stands for. The kind of distribution that a quantity alone stands for. Of the profiles: the keys that
+/// only they have. The axes that a whole control replaces, and the keys of a chain that its `links` replace.
+pub fn relations_json() -> Json {
+    let axes = AXES.iter().map(|axis| {
+        let shorthand = axis.shorthand.map(|(_, part, parameter)| json!({ "part": part, "parameter": parameter }));
+        (axis.name.to_owned(), json!({ "noun": axis.noun, "usual": axis.usual, "none": axis.none, "shorthand": shorthand }))
+    });
+    json!({
+        "axes": axes.collect::<serde_json::Map<_, _>>(),
+        "drawn": FIXED,
+        "profiles": { "ns2": NS2_KEYS, "modern": MODERN_KEYS },
+        "replaced": CONTROL_AXES,
+        "listed": LISTED_BY_LINKS,
+    })
+}
+
 /// The keys and texts of the table for which `text`, as the value of `key`, is short; `None`: the key names no part.
 ///
 /// The queue `100 packets` is short for a table with `kind` and `limit`.
@@ -301,3 +320,7 @@ fn describe_param(param: &Param) -> Json {
         "doc": param.doc,
     })
 }
+
+#[cfg(test)]
+#[path = "part_tests.rs"]
+mod tests;

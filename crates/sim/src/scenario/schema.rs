@@ -54,11 +54,18 @@ fn property(key: &Key) -> Json {
     if let Kind::Quantity(_, Bounds { low, above, high }) = key.kind {
         doc = format!("{doc} {} {low}, at most {high}.", if above { "Above" } else { "At least" });
     }
+    let example = if let Fallback::Required(text) = key.fallback { example(text) } else { None };
     if let Json::Object(entries) = &mut schema {
         entries.insert("description".to_owned(), json!(doc));
         entries.extend(default.map(|default| ("default".to_owned(), default)));
+        entries.extend(example.map(|example| ("examples".to_owned(), json!([example]))));
     }
     schema
+}
+
+/// The value that the example of a required key writes; `None` if it describes the value instead.
+fn example(text: &str) -> Option<Json> {
+    toml::from_str::<Map<String, Json>>(&format!("example = {text}")).ok()?.remove("example")
 }
 
 fn value(kind: &Kind) -> Json {

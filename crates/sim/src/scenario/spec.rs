@@ -199,6 +199,12 @@ pub(crate) const NS2_KEYS: [&str; 11] = [
     "max_rto",
 ];
 
+/// Keys of a flow that apply only to a `modern` host.
+pub(crate) const MODERN_KEYS: [&str; 2] = ["host", "modern"];
+
+/// Keys of a chain that its `links` replaces.
+pub(crate) const LISTED_BY_LINKS: [&str; 2] = ["access", "bottleneck"];
+
 /// Bounds of a receive buffer.
 const BUFFER: Bounds = from("1 B", "1 GB");
 

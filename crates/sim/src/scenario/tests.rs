@@ -495,6 +495,8 @@ fn the_schema_knows_every_key_and_part() {
     assert_eq!(flow["properties"]["slow_start"]["oneOf"][0]["enum"], serde_json::json!(slow_starts()));
     assert_eq!(schema["required"], serde_json::json!(["duration", "flow"]));
     assert_eq!(schema["properties"]["topology"]["oneOf"].as_array().map(Vec::len), Some(4));
+    assert_eq!(schema["properties"]["duration"]["examples"], serde_json::json!(["30 s"]));
+    assert!(schema["properties"]["flow"].get("examples").is_none());
     let staged = &flow["properties"]["slow_start"]["oneOf"][4];
     assert_eq!(staged["properties"]["max_ssthresh"]["default"], "100 segments");
     let registry = registry_json();

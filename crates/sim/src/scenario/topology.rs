@@ -10,6 +10,7 @@ use crate::scenario::error::{Origin, Problems};
 use crate::scenario::keys::MAX_LINKS;
 use crate::scenario::memory;
 use crate::scenario::model::{GeneratorSpec, LinkSpec, LossPosition, LossSpec, PartSpec, QueueSpec};
+use crate::scenario::spec::LISTED_BY_LINKS;
 use crate::scenario::text::quoted;
 
 /// One direction of a link. Its queue limit can still be a multiple of the bandwidth-delay product.
@@ -93,7 +94,7 @@ impl Network {
     fn chain(&mut self, topology: &Record, problems: &mut Problems) {
         let mut links: Vec<&Record> = topology.tables("links").collect();
         if topology.field("links").given {
-            for name in ["access", "bottleneck"] {
+            for name in LISTED_BY_LINKS {
                 let field = topology.field(name);
                 if field.given {
                     problems.add(&field.origin, topology.key(name), "cannot be combined with links, which lists all links of the chain");

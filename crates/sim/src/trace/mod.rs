@@ -1,10 +1,13 @@
 //! Recording of traces and captures during a run. The recorder is a type parameter of the engine, so recording nothing costs nothing.
 
 mod capture;
+mod crossings;
 mod ns2_wire;
 mod recording;
 
 pub use capture::Capture;
+pub(crate) use crossings::Watch;
+pub use crossings::{Crossing, Crossings, Span};
 pub(crate) use recording::Recording;
 
 pub use crate::columns::traces::{
@@ -40,8 +43,8 @@ pub(crate) trait Recorder {
     fn dropped(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
     /// The queue of `link` marked a packet.
     fn marked(&mut self, at: Instant, link: u32, packet: &Entering, reason: Reason);
-    /// A packet of `flow` leaves the queue of `link` after `sojourn`.
-    fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration);
+    /// A packet leaves the queue of `link`, and arrives at the other end at `arrival` unless the loss model drops it.
+    fn departed(&mut self, at: Instant, link: u32, packet: &Entering, arrival: Instant);
     /// The discipline of `link` after a packet; `pull` gives its own quantities.
     fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64)));
     /// The backlog of `link` has changed.
@@ -66,7 +69,7 @@ impl Recorder for Off {
     const ON: bool = false;
     fn dropped(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
     fn marked(&mut self, _: Instant, _: u32, _: &Entering, _: Reason) {}
-    fn sojourn(&mut self, _: Instant, _: u32, _: u32, _: Duration) {}
+    fn departed(&mut self, _: Instant, _: u32, _: &Entering, _: Instant) {}
     fn discipline(&mut self, _: Instant, _: u32, _: impl Fn(&mut dyn FnMut(&'static str, f64))) {}
     fn queue(&mut self, _: Instant, _: u32, _: Backlog) {}
     fn window(&mut self, _: Instant, _: u32, _: Window) {}

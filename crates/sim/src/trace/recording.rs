@@ -4,17 +4,19 @@ use ackclock_core::cc::{CongestionControl, Window};
 use ackclock_core::qdisc::{Backlog, Reason};
 use ackclock_core::units::{Duration, Instant};
 
-use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces};
+use super::{Capture, Entering, Point, Recorder, SequenceKind, Traces, Watch};
 use crate::columns::traces::{Fate, Listener};
 use crate::net::packet::{Packet, Payloads};
 
-/// Tables and an optional capture.
+/// Tables, an optional capture, and the optional crossings of a span.
 #[derive(Debug)]
 pub(crate) struct Recording {
     /// The tables of the requested kinds.
     pub(crate) traces: Traces,
     /// The capture.
     pub(crate) capture: Option<Capture>,
+    /// The crossings.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// The fate of a packet that entered a link.
@@ -29,6 +31,9 @@ impl Recorder for Recording {
         if let Some(capture) = &mut self.capture {
             capture.passed(at, point, packet, payloads);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.passed(at, point, packet, payloads);
+        }
     }
 
     fn dropped(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
@@ -36,14 +41,23 @@ impl Recorder for Recording {
         if let Some(capture) = &mut self.capture {
             capture.dropped(at, link, entering, reason);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.dropped(at, link, entering, reason);
+        }
     }
 
     fn marked(&mut self, at: Instant, link: u32, entering: &Entering, reason: Reason) {
         self.traces.marked(at, link, fate(entering, reason));
+        if let Some(watch) = &mut self.watch {
+            watch.marked(link, entering);
+        }
     }
 
-    fn sojourn(&mut self, at: Instant, link: u32, flow: u32, sojourn: Duration) {
-        self.traces.sojourn(at, link, flow, sojourn);
+    fn departed(&mut self, at: Instant, link: u32, entering: &Entering, arrival: Instant) {
+        self.traces.sojourn(at, link, entering.packet.flow() as u32, at.since(entering.now.at));
+        if let Some(watch) = &mut self.watch {
+            watch.departed(at, link, entering, arrival);
+        }
     }
 
     fn discipline(&mut self, at: Instant, link: u32, pull: impl Fn(&mut dyn FnMut(&'static str, f64))) {
@@ -64,6 +78,9 @@ impl Recorder for Recording {
 
     fn segment(&mut self, at: Instant, flow: u32, seq: u32, kind: SequenceKind) {
         self.traces.segment(at, flow, seq, kind);
+        if let Some(watch) = &mut self.watch {
+            watch.segment(kind);
+        }
     }
 
     fn delivered(&mut self, at: Instant, flow: u32, bytes: u64) {

@@ -13,7 +13,7 @@ from ackclock.files import targets
 from ackclock.models import evaluate
 from ackclock.models.compare import COLUMNS, SEED, Measured, measured, theory
 from ackclock.models.registry import Model
-from ackclock.texts.numbers import finite
+from ackclock.texts.numbers import cell, finite
 
 if TYPE_CHECKING:
     import polars
@@ -95,7 +95,7 @@ def _show_parameters(model: Model, used: Mapping[str, Sourced]) -> None:
     lines = []
     for name, found in used.items():
         value = _used(model, name, found)
-        shown = (output.cell(cells.cell(model, name, each)) for each in (value if isinstance(value, list) else [value]))
+        shown = (cell(cells.cell(model, name, each)) for each in (value if isinstance(value, list) else [value]))
         lines.append([cells.title(model, name), ", ".join(shown), found.origin])
     output.table(["parameter", "value", "from"], lines, left=3)
 

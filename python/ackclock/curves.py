@@ -11,7 +11,7 @@ import polars
 from numpy.typing import NDArray
 
 from ackclock.files import checks
-from ackclock.result import AnyResult, frame
+from ackclock.summaries import AnyResult, frame
 
 Results = AnyResult | Sequence[AnyResult] | Mapping[str, AnyResult]
 Floats = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The live plot of a scenario in a notebook."""

@@ -1,0 +1,56 @@
+// The runs that stay in the charts for comparison.
+import { colour } from "../charts/colours.ts";
+import { runColour } from "../charts/curves.ts";
+import { fill, h } from "../dom.ts";
+import type { Lab, Run } from "./lab.ts";
+
+/** Mounts the list: rename, open again, remove. */
+export function mountKept(place: HTMLElement, lab: Lab): void {
+  lab.subscribe((state, before) => {
+    if (state.kept === before.kept && state.current === before.current && state.choice === before.choice) return;
+    place.hidden = state.kept.length === 0;
+    if (place.hidden || place.querySelector(":focus")) return;
+    const labels = lab.labels().slice(1);
+    const change = (kept: Run[]) => {
+      place.querySelector<HTMLElement>(":focus")?.blur();
+      lab.set({ kept });
+    };
+    fill(
+      place,
+      h("h2", {}, "Compared with"),
+      h(
+        "ul",
+        { class: "kept" },
+        state.kept.map((run, index) => {
+          const swatch = h("span", { class: "swatch" });
+          swatch.style.background = state.choice.flows.length === 1 ? colour(runColour(index + 1)) : "var(--soft)";
+          const field = h("input", { type: "text", value: labels[index]!, "aria-label": "Name of the kept run" });
+          field.addEventListener("change", () =>
+            change(
+              state.kept.map((other) =>
+                other === run ? { ...run, name: field.value.trim() || labels[index]! } : other,
+              ),
+            ),
+          );
+          return h(
+            "li",
+            {},
+            swatch,
+            field,
+            h("button", { class: "quiet", on: { click: () => lab.setText(run.text) } }, "Open"),
+            h(
+              "button",
+              {
+                class: "quiet",
+                "aria-label": `Remove ${labels[index]}`,
+                on: { click: () => change(state.kept.filter((other) => other !== run)) },
+              },
+              "Remove",
+            ),
+          );
+        }),
+      ),
+    );
+  });
+  place.hidden = true;
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Knob, knobs, position, STEPS, valueAt } from "./knobs.ts";
+import { format, parse } from "./quantity.ts";
+
+const all = (values: { [key: string]: unknown }) =>
+  Object.fromEntries(knobs(values, (queue) => queue !== "fq_unlimited").map((knob) => [knob.id, knob])) as Record<
+    Knob["id"],
+    Knob
+  >;
+
+test("quantities are read in any unit and written in a fitting one", () => {
+  assert.deepEqual(parse("10 Mbit/s", ["rate"]), { value: 1e7, kind: "rate" });
+  assert.deepEqual(parse("1.5e2us", ["time"]), { value: 1.5e-4, kind: "time" });
+  assert.equal(parse("10", ["rate"]), undefined);
+  assert.equal(parse("10 s", ["rate"]), undefined);
+  assert.deepEqual(
+    [
+      format(1e7, "rate"),
+      format(999_999, "rate"),
+      format(0.0123456, "time"),
+      format(0, "time"),
+      format(1, "packets"),
+      format(0.001, "share"),
+    ],
+    ["10 Mbit/s", "1 Mbit/s", "12.3 ms", "0 s", "1 packet", "0.1 %"],
+  );
+});
+
+test("defaults of a scenario without a topology", () => {
+  const { rate, rtt, buffer, loss } = all({});
+  assert.deepEqual([rate.value, buffer.value, buffer.kind, loss.value], [1e7, 50, "packets", 0]);
+  assert.ok(Math.abs(rtt.value - 0.06) < 1e-12);
+  assert.deepEqual(rate.set(2e7, "rate"), [["topology.bottleneck.rate", '"20 Mbit/s"']]);
+});
+
+test("the round-trip time sets the bottleneck's delay, and a short one also that of the access links", () => {
+  const { rtt } = all({ topology: { access: { delay: "5 ms" }, bottleneck: { delay: "10 ms" } } });
+  assert.ok(Math.abs(rtt.value - 0.04) < 1e-12);
+  assert.deepEqual(rtt.set(0.1, "time"), [["topology.bottleneck.delay", '"40 ms"']]);
+  assert.deepEqual(rtt.set(0.008, "time"), [
+    ["topology.access.delay", '"1 ms"'],
+    ["topology.bottleneck.delay", '"2 ms"'],
+  ]);
+});
+
+test("the round-trip time counts reverse delays and hops", () => {
+  const reverse = { delay: "30 ms" };
+  assert.ok(Math.abs(all({ topology: { bottleneck: { delay: "10 ms", reverse } } }).rtt.value - 0.08) < 1e-12);
+  assert.ok(Math.abs(all({ topology: { kind: "parking-lot", hops: 3 } }).rtt.value - 0.1) < 1e-12);
+});
+
+test("the buffer is the queue's limit in its own unit", () => {
+  const limit = (queue: unknown) => all({ topology: { bottleneck: { queue } } }).buffer;
+  assert.deepEqual(limit("1 BDP").set(2, "bdp"), [["topology.bottleneck.queue", '"2 BDP"']]);
+  assert.deepEqual(limit({ kind: "red", limit: "64 kB" }).set(1e5, "bytes"), [
+    ["topology.bottleneck.queue.limit", '"100 kB"'],
+  ]);
+  assert.deepEqual(limit("codel").set(20, "packets"), [
+    ["topology.bottleneck.queue", '{ kind = "codel", limit = "20 packets" }'],
+  ]);
+  assert.match(limit("fq_unlimited").disabled!, /has no limit/);
+  assert.equal(limit("unlimited").disabled, undefined);
+});
+
+test("no loss is the left end of the slider", () => {
+  const { loss } = all({});
+  assert.equal(position(loss, 0), 0);
+  assert.equal(valueAt(loss, 0), 0);
+  assert.deepEqual(loss.set(0, "share"), [["topology.bottleneck.loss", '"none"']]);
+  assert.deepEqual(
+    all({ topology: { bottleneck: { loss: { kind: "bernoulli", rate: "1 %" } } } }).loss.set(0.02, "share"),
+    [["topology.bottleneck.loss.rate", '"2 %"']],
+  );
+  assert.match(all({ topology: { bottleneck: { loss: { kind: "listed" } } } }).loss.disabled!, /listed/);
+});
+
+test("listed links cannot be slid", () => {
+  assert.match(all({ topology: { kind: "explicit" } }).rate.disabled!, /one by one/);
+});
+
+test("positions and values agree on the logarithmic scale", () => {
+  const { rate } = all({});
+  assert.deepEqual([position(rate, rate.low), position(rate, rate.high)], [0, STEPS]);
+  for (const at of [0, 250, 500, STEPS]) assert.ok(Math.abs(position(rate, valueAt(rate, at)) - at) <= 6);
+});

@@ -1,0 +1,196 @@
+// What the sliders change: rate, round-trip time, buffer and loss of the bottleneck, as keys of the scenario.
+import type { Edit } from "../engine/protocol.ts";
+import { format, type Kind, parse } from "./quantity.ts";
+
+/** A document as JSON. */
+export type Values = { [key: string]: unknown };
+
+/** One slider. */
+export interface Knob {
+  id: "rate" | "rtt" | "buffer" | "loss";
+  label: string;
+  /** Value in the kind's base unit. */
+  value: number;
+  kind: Kind;
+  /** Kinds that a typed text may have. */
+  kinds: readonly Kind[];
+  /** Ends of the slider. */
+  low: number;
+  high: number;
+  /** Whether the left end of the slider means 0. */
+  zero: boolean;
+  /** Why the slider cannot be moved. */
+  disabled?: string;
+  /** The edits that set a value. */
+  set(value: number, kind: Kind): Edit[];
+}
+
+/** Ends of a slider by kind, in base units. */
+const ENDS: { [kind in Kind]: [low: number, high: number] } = {
+  rate: [1e5, 1e9],
+  time: [1e-3, 2],
+  share: [1e-5, 0.2],
+  packets: [1, 10_000],
+  bdp: [0.05, 20],
+  bytes: [1e3, 1e8],
+  number: [1, 1000],
+};
+
+const DEFAULTS = { rate: "10 Mbit/s", delay: "10 ms", queue: "50 packets" };
+const BUFFER: readonly Kind[] = ["packets", "bdp", "bytes"];
+
+/** The sliders for a document; parts of queues whose buffer is a parameter `limit` are given by name. */
+export function knobs(values: Values, limited: (queue: string) => boolean): Knob[] {
+  const topology = table(values["topology"]);
+  const bottleneck = table(topology["bottleneck"]);
+  const other =
+    topology["kind"] === "explicit"
+      ? "This scenario lists its links one by one. Change them in the text."
+      : topology["links"] !== undefined
+        ? "This chain lists its links one by one. Change them in the text."
+        : undefined;
+  return [
+    rateKnob(bottleneck),
+    rttKnob(topology, bottleneck, values),
+    bufferKnob(bottleneck["queue"] ?? DEFAULTS.queue, limited),
+    lossKnob(bottleneck["loss"]),
+  ].map((knob) => (other ? { ...knob, disabled: other } : knob));
+}
+
+function knob(
+  id: Knob["id"],
+  label: string,
+  kind: Kind,
+  value: number,
+  set: Knob["set"],
+  more: Partial<Knob> = {},
+): Knob {
+  const [low, high] = ENDS[kind];
+  return { id, label, kind, kinds: [kind], value, low, high, zero: false, set, ...more };
+}
+
+function rateKnob(bottleneck: Values): Knob {
+  const value = quantity(bottleneck["rate"] ?? DEFAULTS.rate, "rate");
+  return knob("rate", "Bottleneck rate", "rate", value, (rate) => [["topology.bottleneck.rate", quoted(rate, "rate")]]);
+}
+
+/** The round-trip time without queues and transmission; the delay of the bottleneck follows it. */
+function rttKnob(topology: Values, bottleneck: Values, values: Values): Knob {
+  const access = table(topology["access"]);
+  const listed = list(topology["access_delays"]).map((delay) => quantity(delay, "time"));
+  const near = listed.length > 0 ? Math.min(...listed) : quantity(access["delay"] ?? DEFAULTS.delay, "time");
+  const middle = quantity(bottleneck["delay"] ?? DEFAULTS.delay, "time");
+  const back = table(access["reverse"])["delay"];
+  const backMiddle = table(bottleneck["reverse"])["delay"];
+  const hops = topology["kind"] === "parking-lot" ? Number(topology["hops"] ?? 2) : 1;
+  const fixed =
+    2 * near +
+    2 * (back === undefined ? near : quantity(back, "time")) +
+    (backMiddle === undefined ? 0 : hops * quantity(backMiddle, "time"));
+  const share = hops * (backMiddle === undefined ? 2 : 1);
+  const value = fixed + share * middle;
+  // With equal access links, a short round trip is shared out; with listed delays they are its lower bound.
+  const adjustable = listed.length === 0 && back === undefined && backMiddle === undefined;
+  const several = list(values["flow"]).length > 1 && listed.length > 1;
+  const set = (rtt: number): Edit[] => {
+    const rest = (rtt - fixed) / share;
+    if (rest > rtt / 20 || !adjustable) return [["topology.bottleneck.delay", quoted(Math.max(0, rest), "time")]];
+    return [
+      ["topology.access.delay", quoted(rtt / 8, "time")],
+      ["topology.bottleneck.delay", quoted(rtt / 2 / share, "time")],
+    ];
+  };
+  return knob("rtt", several ? "Shortest round-trip time" : "Round-trip time", "time", value, set);
+}
+
+function bufferKnob(queue: unknown, limited: (queue: string) => boolean): Knob {
+  const key = "topology.bottleneck.queue";
+  const label = "Buffer";
+  const disabled = (reason: string) =>
+    knob("buffer", label, "packets", 1, () => [], { kinds: BUFFER, disabled: reason });
+  const adjusted = (limit: unknown, path: string, literal: (text: string) => string): Knob => {
+    const read = typeof limit === "string" ? parse(limit, BUFFER) : undefined;
+    if (!read) return disabled("The text gives no limit of the queue that this slider can read.");
+    return knob("buffer", label, read.kind, read.value, (value, kind) => [[path, literal(format(value, kind))]], {
+      kinds: BUFFER,
+    });
+  };
+  if (queue === "unlimited") {
+    return knob("buffer", label, "packets", ENDS.packets[1], (value, kind) => [[key, quoted(value, kind)]], {
+      kinds: BUFFER,
+    });
+  }
+  if (typeof queue === "string") {
+    if (parse(queue, BUFFER)) return adjusted(queue, key, (text) => JSON.stringify(text));
+    if (!limited(queue)) return disabled(`The queue “${queue}” has no limit.`);
+    return adjusted(
+      DEFAULTS.queue,
+      key,
+      (text) => `{ kind = ${JSON.stringify(queue)}, limit = ${JSON.stringify(text)} }`,
+    );
+  }
+  const kind = String(table(queue)["kind"] ?? "droptail");
+  if (!limited(kind)) return disabled(`The queue “${kind}” has no limit.`);
+  return adjusted(table(queue)["limit"] ?? DEFAULTS.queue, `${key}.limit`, (text) => JSON.stringify(text));
+}
+
+function lossKnob(loss: unknown): Knob {
+  const key = "topology.bottleneck.loss";
+  const label = "Random loss";
+  const at = (path: string, text: unknown): Knob =>
+    knob(
+      "loss",
+      label,
+      "share",
+      text === undefined || text === "none" ? 0 : quantity(text, "share"),
+      (value) => [[path, path === key && value === 0 ? '"none"' : quoted(value, "share")]],
+      { zero: true },
+    );
+  if (loss === undefined || typeof loss === "string") {
+    if (loss === undefined || loss === "none" || parse(loss, ["share"])) return at(key, loss);
+    return {
+      ...at(key, undefined),
+      disabled: `The loss model “${loss}” has settings of its own. Change them in the text.`,
+    };
+  }
+  const kind = String(table(loss)["kind"] ?? "bernoulli");
+  if (kind === "bernoulli") return at(`${key}.rate`, table(loss)["rate"]);
+  return {
+    ...at(key, undefined),
+    disabled: `The loss model “${kind}” has settings of its own. Change them in the text.`,
+  };
+}
+
+/** Positions of a slider from 0 to this. */
+export const STEPS = 1000;
+
+/** Position of a value on the slider's logarithmic scale. */
+export function position({ low, high, zero }: Knob, value: number): number {
+  if (value <= 0) return 0;
+  const share = Math.log(value / low) / Math.log(high / low);
+  return Math.max(zero ? 1 : 0, Math.min(STEPS, Math.round(share * STEPS)));
+}
+
+/** Value at a position, with two significant digits, or three from 10 on. */
+export function valueAt({ low, high, zero, kind }: Knob, at: number): number {
+  if (zero && at <= 0) return 0;
+  const value = low * (high / low) ** (at / STEPS);
+  const rounded = Number(value.toPrecision(2));
+  return kind === "packets" ? Math.max(1, Math.round(rounded)) : rounded;
+}
+
+function table(value: unknown): Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}
+
+function quantity(text: unknown, kind: Kind): number {
+  return typeof text === "string" ? (parse(text, [kind])?.value ?? 0) : 0;
+}
+
+function quoted(value: number, kind: Kind): string {
+  return JSON.stringify(format(value, kind));
+}

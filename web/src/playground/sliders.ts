@@ -1,0 +1,102 @@
+// The sliders of the bottleneck, each with a field for an exact value.
+import { fill, h } from "../dom.ts";
+import type { Edit } from "../engine/protocol.ts";
+import { type Knob, position, STEPS, valueAt } from "./knobs.ts";
+import { format, type Kind, parse } from "./quantity.ts";
+
+interface Row {
+  element: HTMLElement;
+  show(knob: Knob): void;
+}
+
+/** Mounts the sliders. `onEdit` gets the edits of the scenario that a movement means. */
+export function mountSliders(place: HTMLElement, onEdit: (edits: Edit[]) => void): { show(knobs: Knob[]): void } {
+  const rows = new Map<string, Row>();
+  return {
+    show(knobs) {
+      for (const knob of knobs) {
+        let row = rows.get(knob.id);
+        if (!row) {
+          row = makeRow(knob, onEdit);
+          rows.set(knob.id, row);
+        }
+        row.show(knob);
+      }
+      if (place.childElementCount !== rows.size) fill(place, ...[...rows.values()].map(({ element }) => element));
+    },
+  };
+}
+
+const EXAMPLES: { [kind in Kind]: string } = {
+  rate: "10 Mbit/s",
+  time: "40 ms",
+  share: "0.1 %",
+  packets: "50 packets",
+  bdp: "1 BDP",
+  bytes: "64 kB",
+  number: "2",
+};
+
+let made = 0;
+
+function makeRow(first: Knob, onEdit: (edits: Edit[]) => void): Row {
+  let knob = first;
+  // What the scenario does not know yet: the value that the reader gave last.
+  let given: string | undefined;
+  const text = (value: number) => (knob.zero && value === 0 ? "none" : format(value, knob.kind));
+  const id = `knob-${++made}`;
+  const slider = h("input", { type: "range", id, min: "0", max: String(STEPS), step: "1" });
+  const field = h("input", { type: "text", class: "quantity", autocomplete: "off", spellcheck: false });
+  const reason = h("p", { class: "reason", id: `${id}-reason` });
+  field.setAttribute("aria-describedby", reason.id);
+  slider.setAttribute("aria-describedby", reason.id);
+  const label = h("label", { for: slider.id }, first.label);
+
+  function set(value: number, kind: Kind): void {
+    say("");
+    given = knob.zero && value === 0 ? "none" : format(value, kind);
+    onEdit(knob.set(value, kind));
+  }
+  function say(message: string): void {
+    reason.textContent = message;
+    field.setAttribute("aria-invalid", String(message !== "" && !slider.disabled));
+  }
+
+  slider.addEventListener("input", () => {
+    const value = valueAt(knob, Number(slider.value));
+    field.value = text(value);
+    slider.setAttribute("aria-valuetext", field.value);
+    set(value, knob.kind);
+  });
+  field.addEventListener("change", () => {
+    const typed = field.value.trim();
+    const bare = /^[0-9.]+$/.test(typed) ? parse(`${typed} ${field.dataset["unit"]}`, knob.kinds) : undefined;
+    const read = knob.zero && typed === "none" ? { value: 0, kind: knob.kind } : (parse(typed, knob.kinds) ?? bare);
+    if (!read || (read.value <= 0 && !knob.zero)) {
+      say(`“${typed}” is not such a quantity: ${knob.kinds.map((kind) => `“${EXAMPLES[kind]}”`).join(" or ")}`);
+      return;
+    }
+    set(read.value, read.kind);
+  });
+
+  return {
+    element: h("div", { class: "knob" }, label, field, slider, reason),
+    show(next) {
+      knob = next;
+      label.textContent = next.label;
+      field.setAttribute("aria-label", `${next.label}, exact value`);
+      slider.disabled = field.disabled = next.disabled !== undefined;
+      if (next.disabled !== undefined) say(next.disabled);
+      else if (reason.textContent && field.getAttribute("aria-invalid") !== "true") say("");
+      const written = text(next.value);
+      // While the reader drags, older answers must not move the slider back.
+      const dragging = slider.matches(":active");
+      if (dragging && given !== undefined && given !== written) return;
+      given = undefined;
+      field.value = next.disabled === undefined ? written : "–";
+      field.dataset["unit"] = written.split(" ").at(-1) ?? "";
+      slider.value = String(position(next, next.value));
+      slider.setAttribute("aria-valuetext", field.value);
+    },
+  };
+}
