@@ -39,7 +39,7 @@ def share(measured: Rows, _: Result) -> None:
     flows together in bits per second.
     """
     total = sum(row["delivered_bytes"] for row in measured)
-    total_bps = sum(row["goodput_bps"] for row in measured)
+    total_bps = math.fsum(row["goodput_bps"] for row in measured)
     for row in measured:
         row["share"] = row["delivered_bytes"] / total if total else None
         row["total_bps"] = total_bps
@@ -204,14 +204,17 @@ def _merged(rows: Rows) -> dict[str, Any]:
     row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):
         known = [other for other in rows if other["rtt_samples"]]
-        row["rtt_mean"] = sum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
+        row["rtt_mean"] = math.fsum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
     return row
 
 
 def _total(values: Sequence[float | None]) -> float | None:
     """Return the sum of values; None if a value is unknown."""
     known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    if len(known) < len(values):
+        return None
+    # How `sum` rounds floats depends on the version of Python.
+    return sum(known) if all(isinstance(value, int) for value in known) else math.fsum(known)
 
 
 def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:

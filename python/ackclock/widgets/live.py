@@ -22,7 +22,9 @@ _ENGINE = re.compile(r'ackclockEngine\s*=\s*"([A-Za-z0-9+/=]+)"')
 def _front_end() -> str:
     file = PAGE / "widget.js"
     if not file.is_file():
-        raise FileNotFoundError(f"widget: {file} is missing, because this installation was built without the page; run `make page`")
+        raise FileNotFoundError(
+            f"widget: {file} is missing, because this installation was built without the page; run `make page`"
+        )
     return file.read_text(encoding="utf-8")
 
 

@@ -124,7 +124,9 @@ def _slider(scenario: Scenario, key: str, ends: Any) -> dict[str, Any]:  # noqa:
     if unit != other:
         raise ValueError(f"widget: sliders: {key}: both ends need the same kind of unit, not {low!r} and {high!r}")
     if not size < larger:
-        raise ValueError(f"widget: sliders: {key}: the first end must be below the second, but {low!r} is not below {high!r}")
+        raise ValueError(
+            f"widget: sliders: {key}: the first end must be below the second, but {low!r} is not below {high!r}"
+        )
     return {"key": key, "low": low, "high": high}
 
 
@@ -160,7 +162,9 @@ def text_of(scenario: Scenario) -> str:
 
 def setting_of(value: object) -> str:
     """Return a value of a document as TOML."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else setting(value)
+    return (
+        json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else setting(value)
+    )
 
 
 def _key(name: str) -> str:
@@ -168,4 +172,6 @@ def _key(name: str) -> str:
 
 
 def _is_table(value: object) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and all(isinstance(it, Mapping) for it in value))
+    return isinstance(value, Mapping) or (
+        isinstance(value, list) and bool(value) and all(isinstance(it, Mapping) for it in value)
+    )
