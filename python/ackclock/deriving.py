@@ -200,11 +200,14 @@ def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
 
 def _merged(rows: Rows) -> dict[str, Any]:
     """Return one row for several connections."""
-    row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
+    row: dict[str, Any] = {
+        key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()
+    }
     row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):
         known = [other for other in rows if other["rtt_samples"]]
-        row["rtt_mean"] = math.fsum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
+        total = math.fsum(other["rtt_mean"] * other["rtt_samples"] for other in known)
+        row["rtt_mean"] = total / row["rtt_samples"]
     return row
 
 

@@ -1,7 +1,7 @@
 """The live part of a paper's report: what its page needs to run cells again, and to judge claims again.
 
-The page simulates *further* repetitions of a cell: seeds, drawn paths or start times that no plan uses, drawn by the same
-rule (`repetitions.further`). They are planned here, so that only one program draws.
+The page simulates *further* repetitions of a cell: seeds, drawn paths or start times that no plan uses, drawn by the
+same rule (`repetitions.further`). They are planned here, so that only one program draws.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from ackclock.deriving import MEASURES
 from ackclock.experiments.repetitions import Repetition, further
+from ackclock.papers import modelruns
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim
 from ackclock.papers.contents import Chart, Figures, leaves, matches
@@ -134,24 +135,31 @@ class Alive:
             return None
         if label in (None, self._flows):
             return [place, other]
-        partner = self._places.get(tuple(other if name == label else row[name] for name in self._paper.labels))
+        labels = {**row, str(label): other}
+        partner = self._places.get(tuple(labels[name] for name in self._paper.labels))
         return None if partner is None else [partner, flow]
 
     # Claims
 
-    def claims(self, judgements: Sequence[Judgement]) -> list[dict[str, Any]]:
+    def claims(self, judgements: Sequence[Judgement]) -> list[Again]:
         """Return the claims with their stored verdicts, and why the page cannot judge some of them."""
         grouped: dict[str, list[Judgement]] = {}
         for judgement in judgements:
             grouped.setdefault(judgement.claim.id, []).append(judgement)
         return [self._claim(group) for group in grouped.values()]
 
-    def _claim(self, judgements: Sequence[Judgement]) -> dict[str, Any]:
+    def _claim(self, judgements: Sequence[Judgement]) -> Again:
         claim = judgements[0].claim
         cells = [place for place, run in enumerate(self._bases) if _may_belong(claim, run.labels)]
         readings = [
-            {"metric": it.metric, "title": units.name(it.metric), "verdict": it.verdict, "sampling": it.sampling}
-            | {"why": it.why, "reason": self._reason(claim, it.metric, cells)}
+            {
+                "metric": it.metric,
+                "title": units.name(it.metric),
+                "verdict": it.verdict,
+                "why": it.why,
+                "sampling": it.sampling,
+                "reason": self._reason(it, cells),
+            }
             for it in judgements
         ]
         return {
@@ -162,33 +170,38 @@ class Alive:
             "readings": readings,
         }
 
-    def _reason(self, claim: Claim, metric: str, cells: Sequence[int]) -> str:
+    def _reason(self, judgement: Judgement, cells: Sequence[int]) -> str:
         """Return why the page cannot judge a claim on a metric; empty if it can."""
+        claim, metric = judgement.claim, judgement.metric
+        if judgement.verdict == "not run":
+            return "it was not run"
+        if judgement.sampling == "exact":
+            return "it compares formulas, which have no further runs"
         for model in self._outcome.plan.models:
-            if _may_belong(claim, model.point.labels) and model.seeds is not None:
+            there = metric in (*modelruns.outputs(model.point.model), *model.point.columns)
+            if there and model.seeds is not None and _may_belong(claim, model.point.labels):
                 return "its values come from an analytic model with random losses, which the page does not contain"
-        if not cells:
-            return "it has no runs"
         for place in cells:
             for name in self._bases[place].repeat.derived:
                 if metric in MEASURES[name].columns and name not in DERIVED:
                     return f"the page does not derive {metric}"
         return ""
 
-    def _formulas(self, claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _formulas(self, claims: Sequence[Again]) -> list[Again]:
         """Return the values of formulas, with which claims compare runs."""
         labels = self._paper.all_labels
         metrics = [reading["metric"] for claim in claims for reading in claim["readings"]]
         kept = dict.fromkeys((*labels, "sampling", "unit", *metrics))
         exact = [row for row in self._outcome.rows if row["sampling"] == "exact"]
         wanted = [row for row in exact if any(_may_belong(claim, row) for claim in claims)]
-        return finite([{key: row[key] for key in kept if key in row} for row in wanted])
+        return [finite({key: row[key] for key in kept if key in row}) for row in wanted]
 
     # Everything
 
     def data(self, figures: Sequence[Again], judgements: Sequence[Judgement]) -> dict[str, Any]:
         """Return the data of the page: cells, scenarios, measures and claims."""
-        scenarios, measures = Scenarios(), {}
+        scenarios = Scenarios()
+        measures: dict[str, tuple[int, Again]] = {}
         claims = self.claims(judgements)
         metrics = [reading["metric"] for claim in claims for reading in claim["readings"]]
         metrics += [it["metric"] for it in figures if "metric" in it]

@@ -1,7 +1,7 @@
 """Live reports: scenarios that the page of a report runs again, with the engine and the program that it contains.
 
-The engine (``engine.js``) and the program (``report.js``) are built from `crates/web` and `web`. An installation without
-them writes static reports, which say so.
+The engine (``engine.js``) and the program (``report.js``) are built from `crates/web` and `web`. An installation
+without them writes static reports, which say so.
 """
 
 from __future__ import annotations
@@ -115,9 +115,9 @@ class Scenarios:
 
 
 def changed(base: str, text: str) -> Lines | None:
-    """Return the lines of a text that differ from another one, by their number; None if their numbers differ.
+    r"""Return the lines of a text that differ from another one, by their number; None if their numbers differ.
 
-    >>> changed("seed = 1\\nrate = 2", "seed = 7\\nrate = 2")
+    >>> changed("seed = 1\nrate = 2", "seed = 7\nrate = 2")
     [(0, 'seed = 7')]
     """
     own, other = base.split("\n"), text.split("\n")
