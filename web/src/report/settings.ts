@@ -39,9 +39,7 @@ const quoted = (text: string) => JSON.stringify(text);
 export function seconds(text: string): number {
   const found = /^\s*([\d.]+)\s*(ns|us|µs|ms|s)\s*$/.exec(text);
   if (!found) return Number.NaN;
-  return (
-    Number(found[1]) * { ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1 }[found[2] as "ns" | "us" | "µs" | "ms" | "s"]
-  );
+  return Number(found[1]) / { ns: 1e9, us: 1e6, µs: 1e6, ms: 1e3, s: 1 }[found[2] as "ns" | "us" | "µs" | "ms" | "s"];
 }
 
 const ofFlows = (axis: string, label: string): Field => ({
