@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
+import { lessons } from "./src/lessons/plugin.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const out = here("../python/ackclock/data/page/");
@@ -16,6 +17,7 @@ const common: BuildOptions = {
   charset: "utf8",
   legalComments: "inline",
   loader: { ".toml": "text" },
+  plugins: [lessons],
   logLevel: "warning",
 };
 

@@ -79,23 +79,45 @@ class Playground:
         violations = self.page.evaluate("window.violations")
         self.page.context.close()
         own = (self.origin.rsplit("/", 1)[0], "data:", "blob:")
-        assert self.wrong + violations + [url for url in self.requests if not url.startswith(own)] == []
+        wrong = self.wrong + violations + [url for url in self.requests if not url.startswith(own)]
+        assert not wrong, "\n".join(wrong)
 
     def finished(self, before: str = "") -> str:
         """Wait for the end of a run whose key numbers differ from those before, and return its key numbers."""
         self.page.wait_for_function(
             """(before) => {
+              if (document.querySelector(".error")?.checkVisibility()) return true;
               const numbers = document.querySelector(".numbers table")?.innerText ?? "";
               const run = [...document.querySelectorAll(".toolbar button")].some((each) => each.innerText === "Run");
               return run && numbers !== "" && numbers !== before;
             }""",
             arg=before,
         )
+        assert not self.errors(), "\n".join(self.errors())
         return str(self.page.locator(".numbers table").first.inner_text())
+
+    def errors(self) -> list[str]:
+        """Return the errors that the page shows."""
+        return [each.inner_text() for each in self.page.locator(".error").all() if each.is_visible()]
 
     def drawn(self, chart: str) -> str:
         """Return the picture of a chart."""
         return str(self.page.get_by_role("figure", name=chart).locator("canvas").evaluate("(each) => each.toDataURL()"))
+
+    def text(self) -> str:
+        """Return the scenario in the editor."""
+        return str(
+            self.page.get_by_role("textbox", name="Scenario").evaluate(
+                "(each) => each.cmTile.view.state.doc.toString()"
+            )
+        )
+
+    def type(self, text: str) -> None:
+        """Replace the scenario in the editor, by the clipboard."""
+        self.page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+        self.page.get_by_role("textbox", name="Scenario").focus()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.press("Control+V")
 
     def faults(self) -> list[str]:
         """Return what axe finds wrong for readers with a screen reader or a keyboard."""
@@ -118,9 +140,9 @@ def field(name: str) -> re.Pattern[str]:
     return re.compile(rf"^{re.escape(name)}, exact value")
 
 
-def stored(page: Any, text: str, path: Path) -> Path:
+def stored(place: Any, button: str, path: Path) -> Path:
     """Press a button that saves a file, and return the file."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name=text).click()
+    with place.page.expect_download() as download:
+        place.get_by_role("button", name=button, exact=True).click()
     download.value.save_as(path)
     return path

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import polars
 import pytest
+from polars.testing import assert_frame_equal
 
+import ackclock
 from ackclock.serving.page import Setup
 from ackclock.serving.site import export
 
 from . import browser as browsers
-from .playground import AXE, SHORT, Playground, built, field
+from .conftest import Cli
+from .playground import AXE, SHORT, Playground, built, field, stored
 from .serving import serving
 
 pytestmark = [browsers.needed, pytest.mark.xdist_group("playground")]
@@ -56,7 +63,8 @@ def opened(chromium: Any) -> Iterator[Open]:
 
     yield open_page
     for page in pages:
-        page.close()
+        if not page.page.is_closed():
+            page.close()
 
 
 def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> None:
@@ -82,6 +90,53 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     assert playground.finished(numbers) != slower
 
 
+def test_a_fault_is_shown_at_its_line(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    playground.type(SHORT.replace('name = "a"', 'slow_strat = "staged"'))
+    alert = page.get_by_role("alert")
+    alert.get_by_text("slow_start").wait_for()
+    marked = page.locator(".cm-line", has=page.locator(".cm-lintRange-error"))
+    assert marked.all_inner_texts() == ['slow_strat = "staged" # the only flow']
+    alert.get_by_role("button", name="Line 9").click()
+    assert page.get_by_role("textbox", name="Scenario").evaluate("(each) => each.matches(':focus')")
+    # The sliders and the curves stay those of the last text without faults; the next one runs.
+    playground.type(SHORT.replace('name = "a"', 'slow_start = "limited"'))
+    alert.wait_for(state="hidden")
+    assert playground.finished(numbers) != numbers
+    assert page.locator(".cm-lintRange-error").count() == 0
+
+
+def test_the_text_and_the_controls_are_one(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    playground.finished(numbers)
+    text = playground.text()
+    assert 'slow_start = "staged"' in text
+    assert 'name = "a" # the only flow' in text, "comments stay"
+    playground.type(text.replace('"4 Mbit/s"', '"8 Mbit/s"'))
+    rate = page.get_by_role("textbox", name=field("Bottleneck rate"))
+    page.wait_for_function("(each) => each.value === '8 Mbit/s'", arg=rate.element_handle())
+    assert page.get_by_role("combobox", name="Slow start").input_value() == "staged"
+
+
+def test_a_scenario_is_never_part_of_the_page(opened: Open) -> None:
+    mark = "<img src=x onerror='window.hacked = true'><script>window.hacked = true</script>"
+    text = SHORT.replace('name = "short"', f'name = "{mark}"').replace('name = "a"', f'name = "{mark}"')
+    with serving(Setup("native", name=mark, text=text), built()) as started:
+        playground = opened(started.url)
+        assert "onerror" in playground.finished(), "the name is shown as text"
+        playground.page.get_by_role("button", name="Keep this run").click()
+        playground.type(text.replace('duration = "4 s"', 'duration = "<img src=x onerror=alert(1)>"'))
+        playground.page.get_by_role("alert").get_by_text("onerror").wait_for()
+        assert playground.page.evaluate("window.hacked") is None
+        assert playground.page.locator("img[src=x]").count() == 0
+        playground.close()
+
+
 def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     playground = opened(any_server)
     page = playground.page
@@ -99,6 +154,164 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert "short buffer" in playground.finished(both)
     page.get_by_role("button", name="Remove").click()
     assert len(playground.finished().splitlines()) == 2
+
+
+def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    page.get_by_role("button", name="Keep this run").click()
+    page.get_by_role("combobox", name="Slow start").select_option("staged")
+    both = playground.finished(numbers)
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Link copied.").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{server}#s=")
+    other = opened(link)
+    other.page.get_by_text("Compared with").wait_for()
+    other.page.locator(".numbers tbody tr").nth(3).wait_for()
+    assert other.text() == playground.text()
+    assert other.finished() == both
+    damaged = opened(link[:-9])
+    damaged.page.get_by_role("alert").get_by_text("The link is damaged").wait_for()
+    assert damaged.finished() == numbers, "the page opens with its own scenario"
+
+
+def test_the_exports_are_those_of_the_command_line(opened: Open, server: str, cli: Cli, tmp_path: Path) -> None:
+    playground = opened(server)
+    page = playground.page
+    playground.finished()
+    page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog", name="Export")
+    file = stored(dialog, "Scenario", tmp_path / "short.toml")
+    assert file.read_text() == playground.text() == SHORT
+    frozen = stored(dialog, "Scenario with every default", tmp_path / "frozen.toml").read_text()
+    done = cli("run", file, "--record", "cwnd", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert ackclock.load(tmp_path / "frozen.toml").hash == ackclock.load(file).hash
+    assert frozen.count("\n") > SHORT.count("\n")
+    dialog.get_by_role("combobox", name="Trace").select_option("cwnd")
+    csv = polars.read_csv(stored(dialog, "CSV", tmp_path / "cwnd.csv"))
+    (run,) = ackclock.read(tmp_path / "out")
+    trace = polars.DataFrame(run.traces["cwnd"])
+    assert csv.columns == trace.columns
+    assert_frame_equal(csv, trace.cast(dict(zip(csv.columns, csv.dtypes, strict=True))), check_exact=True)
+    # The command repeats the run.
+    command = dialog.get_by_label("Command").inner_text()
+    shell = f'ackclock() {{ {sys.executable} -m ackclock "$@"; }}\n{command}'
+    repeated = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert repeated.returncode == 0, repeated.stderr
+    assert repeated.stdout == cli("run", file).stdout
+    # The pictures.
+    assert stored(dialog, "PNG", tmp_path / "charts.png").read_bytes().startswith(b"\x89PNG")
+    picture = ElementTree.parse(stored(dialog, "SVG", tmp_path / "charts.svg"))
+    assert "Congestion window" in "".join(picture.getroot().itertext())
+    dialog.get_by_role("button", name="Close").click()
+    dialog.wait_for(state="hidden")
+
+
+def test_the_packets_of_a_chosen_time(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    playground.finished()
+    packets = page.get_by_role("region", name="Packets")
+    packets.get_by_label("From, in seconds").fill("0.2")
+    packets.get_by_label("To, in seconds").fill("0.3")
+    packets.get_by_role("button", name="Show packets").click()
+    diagram = packets.locator(".diagram canvas")
+    diagram.wait_for()
+    before = diagram.evaluate("(each) => each.toDataURL()")
+    diagram.scroll_into_view_if_needed()
+    packets.get_by_role("button", name="Animation").click()
+    animation = packets.locator(".animation canvas")
+    animation.wait_for()
+    start = animation.evaluate("(each) => each.toDataURL()")
+    time = packets.get_by_role("slider", name="Time")
+    time.focus()
+    for _ in range(3):
+        page.keyboard.press("PageUp")
+    assert animation.evaluate("(each) => each.toDataURL()") != start
+    packets.get_by_role("button", name="Diagram").click()
+    # Packets of another scenario look different.
+    packets.get_by_label("From, in seconds").fill("2")
+    packets.get_by_label("To, in seconds").fill("2.1")
+    packets.get_by_role("button", name="Show packets").click()
+    page.wait_for_function("([each, before]) => each.toDataURL() !== before", arg=[diagram.element_handle(), before])
+    packets.get_by_label("To, in seconds").fill("1")
+    packets.get_by_role("button", name="Show packets").click()
+    packets.get_by_role("status").get_by_text("from").wait_for()
+
+
+def test_every_lesson_runs_and_has_an_answer(opened: Open, server: str) -> None:
+    playground = opened(server)
+    page = playground.page
+    numbers = playground.finished()
+    lessons = page.get_by_role("combobox", name="Lessons")
+    names = [each for each in lessons.locator("option").all_inner_texts() if each[0].isdigit()]
+    assert len(names) >= 10
+    # Every lesson opens; the first one runs to its end.
+    lessons.select_option(names[0])
+    assert playground.finished(numbers) != numbers
+    for place, name in enumerate(names):
+        title = page.get_by_role("heading", name=name.split(". ")[1], exact=True)
+        title.wait_for()
+        answer = page.locator("#lesson-answer")
+        assert not answer.is_visible()
+        page.get_by_role("button", name="Show the answer").click()
+        assert len(answer.inner_text()) > 40
+        if place + 1 < len(names):
+            page.get_by_role("button", name="Next").click()
+    # A lesson has an address.
+    other = opened(page.url)
+    other.page.get_by_role("heading", name=names[-1].split(". ")[1], exact=True).wait_for()
+
+
+FOCUSED = """() => {
+  let each = document.activeElement;
+  while (each.shadowRoot?.activeElement) each = each.shadowRoot.activeElement;
+  const marked = (element) => {
+    const style = getComputedStyle(element);
+    return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none";
+  };
+  const around = [each, each.parentElement, each.closest(".cm-editor"), each.closest("label")];
+  const name = each.getAttribute("aria-label") || each.labels?.[0]?.innerText || each.innerText || "";
+  return [each.tagName.toLowerCase(), name.split("\\n")[0].trim(), around.some((one) => one && marked(one))];
+}"""
+"""Tag and name of the element with the focus, and whether a reader sees that it has it."""
+
+
+def test_the_keyboard_reaches_everything(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
+    page = playground.page
+    numbers = playground.finished()
+    walked: list[tuple[str, str]] = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        tag, name, seen = page.evaluate(FOCUSED)
+        if tag == "body":
+            break
+        assert seen, f"the focus on {tag} {name!r} is not visible"
+        walked.append((tag, name))
+    else:
+        raise AssertionError(f"the focus never leaves the page: {walked[-3:]}")
+    wanted = [
+        ("input", "Bottleneck rate"), ("select", "Slow start"), ("div", "Scenario"), ("button", "Run"),
+        ("button", "Keep this run"), ("button", "Window"), ("input", "Charts from, seconds"),
+    ]  # fmt: skip
+    assert [each for each in wanted if each not in walked] == []
+    assert any(name.startswith("Charts.") for _, name in walked)
+    # The charts say their values, and the keys of a run work from anywhere.
+    charts = page.get_by_role("group", name="Charts.")
+    charts.focus()
+    page.keyboard.press("ArrowRight")
+    charts.get_by_role("status").last.get_by_text("segments").wait_for()
+    page.keyboard.press("+")
+    page.get_by_role("button", name="Whole run").wait_for()
+    page.keyboard.press("0")
+    page.get_by_role("button", name="Whole run").wait_for(state="hidden")
+    page.get_by_role("combobox", name="Slow start").focus()
+    page.keyboard.type("Staged")
+    assert playground.finished(numbers) != numbers
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

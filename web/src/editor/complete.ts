@@ -51,14 +51,20 @@ export function complete(describe: Describe) {
           ? keys(describe, reading, spot, text)
           : values(describe, reading, spot, typed);
     if (options.length === 0) return null;
-    const to = spot.kind === "value" ? endOfValue(text, spot, context.pos) : Math.max(spot.to, context.pos);
-    return { from, to: typed.trim() === "" && spot.kind !== "value" ? context.pos : to, options, filter: true };
+    return { from, to: context.pos, options: spot.kind === "value" ? options.map(replacing) : options, filter: true };
   };
 }
 
-/** A value that is completed is replaced as a whole, with the quote that closes it. */
-const endOfValue = (text: string, spot: Spot, position: number): number =>
-  /^["']/.test(text.slice(spot.from)) || spot.to > position ? Math.max(spot.to, position) : position;
+/** A value that is completed replaces the whole value, with the quote that closes it. */
+const replacing = (option: Completion): Completion => ({
+  ...option,
+  apply: (view, _, from, to) => {
+    const spot = spotAt(read(view.state.doc.toString()), to);
+    const end = spot?.kind === "value" && spot.from === from ? Math.max(spot.to, to) : to;
+    const changes = { from, to: end, insert: option.label };
+    view.dispatch({ changes, selection: { anchor: from + option.label.length }, userEvent: "input.complete" });
+  },
+});
 
 const canBeTable = (schema: Schema): boolean =>
   forms(schema).some((form) => form.properties !== undefined) || itemsOf(schema)?.properties !== undefined;
@@ -172,7 +178,8 @@ const brief = (schema: Schema): string => {
 
 /** Inserts the key with ` = ` and a first value, which it selects so that typing replaces it. */
 function assign(key: string, schema: Schema, text: string, spot: Spot) {
-  return (view: EditorView, _: Completion, from: number, to: number) => {
+  return (view: EditorView, _: Completion, from: number, cursor: number) => {
+    const to = Math.max(cursor, spot.to);
     if (/^[ \t]*=/.test(text.slice(spot.to))) {
       view.dispatch({
         changes: { from, to, insert: key },

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { CompletionContext } from "@codemirror/autocomplete";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type TransactionSpec } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
 import fc from "fast-check";
 import { type Problem, Refused } from "../engine/protocol.ts";
 import { scenarioFiles } from "../scenario/examples.ts";
@@ -20,6 +21,27 @@ function suggestions(marked: string, explicit = true): string[] {
   const state = EditorState.create({ doc: marked.replace("|", "") });
   const result = complete(describe)(new CompletionContext(state, position, explicit));
   return result?.options.map((option) => option.label) ?? [];
+}
+
+/** The text after the suggestion `label` was taken, with `|` around what is selected. */
+function taken(marked: string, label: string): string {
+  const position = marked.indexOf("|");
+  let state = EditorState.create({ doc: marked.replace("|", "") });
+  const result = complete(describe)(new CompletionContext(state, position, true));
+  const option = result?.options.find((option) => option.label === label);
+  assert.ok(result && option && typeof option.apply === "function", label);
+  const view = {
+    state,
+    dispatch: (change: TransactionSpec) => {
+      state = state.update(change).state;
+    },
+  };
+  option.apply(view as unknown as EditorView, option, result.from, result.to ?? position);
+  const { from, to } = state.selection.main;
+  const text = state.doc.toString();
+  return from === to
+    ? `${text.slice(0, from)}|${text.slice(from)}`
+    : `${text.slice(0, from)}|${text.slice(from, to)}|${text.slice(to)}`;
 }
 
 /** The help at the cursor. */
@@ -86,6 +108,16 @@ test("values are parts, words, truth values and quantities with units", () => {
   assert.ok(suggestions('[sweep]\n"flow.slow_start" = ["standard", |]').includes('"staged"'));
   assert.ok(suggestions("[flow]\nhost = |").includes('"linux"'));
   assert.ok(suggestions("[flow]\ninitial_ssthresh = |").includes('"rwnd"'));
+});
+
+test("a suggestion replaces the key or value at the cursor", () => {
+  assert.equal(taken("[flow]\nsl|", "slow_start"), '[flow]\nslow_start = "|standard|"');
+  assert.equal(taken("[flow]\nslow|_sta = 1", "slow_start"), "[flow]\nslow_start| = 1");
+  assert.equal(taken('[flow]\nslow_start = "h|" # c', '"hystart"'), '[flow]\nslow_start = "hystart"| # c');
+  assert.equal(taken("[flow]\nslow_start = |", '"hystart"'), '[flow]\nslow_start = "hystart"|');
+  assert.equal(taken('[flow]\nslow_start = "sta|ged"', '"standard"'), '[flow]\nslow_start = "standard"|');
+  assert.equal(taken("[flow]\necn = |", "true"), "[flow]\necn = true|");
+  assert.equal(taken('duration = "10 |"', '"10 ms"'), 'duration = "10 ms"|');
 });
 
 test("nothing is suggested in comments, nor unasked in the middle of nothing", () => {

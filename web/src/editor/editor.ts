@@ -78,7 +78,7 @@ export function mountEditor(element: HTMLElement, options: EditorOptions): Edito
         closeBrackets(),
         StreamLanguage.define(toml),
         syntaxHighlighting(colours),
-        autocompletion({ override: [complete(options.describe)], activateOnTyping: true }),
+        autocompletion({ override: [complete(options.describe)], icons: false }),
         hoverTooltip(hover(options.describe)),
         lintGutter(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),

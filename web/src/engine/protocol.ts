@@ -188,7 +188,7 @@ export interface Answers {
   advance: AdvanceAnswer;
   finish: FinishAnswer;
   close: { [key: string]: never };
-  packets: { [key: string]: unknown };
+  packets: import("../packets/packets.ts").PacketsAnswer;
 }
 
 /** An answer that the engine refused, for reasons in the scenario or in the request. */

@@ -16,6 +16,8 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+const CLOSED = "the engine was closed";
+
 let compiled: Promise<WebAssembly.Module> | undefined;
 
 /** Compiles the module once for all workers of the page. */
@@ -28,6 +30,7 @@ async function module(base64: string): Promise<WebAssembly.Module> {
 export function wasmEngine(base64: string): Engine {
   let worker: Worker | undefined;
   let next = 0;
+  let closed = false;
   const waiting = new Map<number, Waiting>();
 
   function fail(message: string): void {
@@ -39,6 +42,7 @@ export function wasmEngine(base64: string): Engine {
 
   async function start(): Promise<Worker> {
     const program = await module(base64);
+    if (closed) throw new EngineFailure(CLOSED);
     if (worker) return worker;
     const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
     const started = new Worker(url);
@@ -68,7 +72,8 @@ export function wasmEngine(base64: string): Engine {
       return decode(frame);
     },
     close() {
-      fail("the engine was closed");
+      closed = true;
+      fail(CLOSED);
     },
   };
 }

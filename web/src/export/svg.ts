@@ -90,13 +90,13 @@ function panel(plot: Plot, { top, width, index, last }: Place): { content: strin
   const high = highest(plot);
   const x = (time: number) => LEFT + ((time - plot.from) / (plot.to - plot.from || 1)) * (right - LEFT);
   const y = (value: number) => bottom - (value / high) * plot.height;
-  for (const value of ticks(0, high, Math.max(2, Math.round(plot.height / 45)))) {
+  for (const value of ticks(0, high, Math.max(2, Math.round(plot.height / 32)))) {
     parts.push(
       line(LEFT, y(value), right, y(value)),
       label(LEFT - 8, y(value) + 4, written(value), { anchor: "end", colour: SOFT }),
     );
   }
-  for (const time of ticks(plot.from, plot.to, Math.max(3, Math.round(width / 110)))) {
+  for (const time of ticks(plot.from, plot.to, Math.max(3, Math.round(width / 90)))) {
     parts.push(
       line(x(time), y0, x(time), bottom),
       label(x(time), bottom + 17, written(time), { anchor: "middle", colour: SOFT }),

@@ -1,10 +1,14 @@
 // The playground: puts the parts of the page together.
 import { Charts } from "../charts/group.ts";
-import type { Drawn } from "../charts/curves.ts";
 import { fill, h } from "../dom.ts";
+import { lessons } from "ackclock:lessons";
 import { mountEditor } from "../editor/editor.ts";
 import { connect, served } from "../engine/connect.ts";
 import type { Problem } from "../engine/protocol.ts";
+import { mountShare } from "../share/controls.ts";
+import { decode } from "../share/share.ts";
+import { mountLessons } from "../lessons/view.ts";
+import { mountPackets } from "../packets/view.ts";
 import { mountBasics } from "./basics.ts";
 import { withFlow } from "./flows.ts";
 import { mountKept } from "./keptruns.ts";
@@ -15,6 +19,7 @@ import { mountNumbers } from "./numbers.ts";
 import { mountSliders } from "./sliders.ts";
 import START from "./start.toml";
 import { mountToolbar } from "./toolbar.ts";
+import { viewOf } from "./view.ts";
 
 /** Queues whose buffer is their parameter `limit`. */
 function limited(lab: Lab): (queue: string) => boolean {
@@ -30,6 +35,7 @@ function layout() {
     toolbar: h("section", { class: "toolbar", "aria-label": "Run and view" }),
     error: h("div", { class: "error", role: "alert", hidden: true }),
     charts: h("section", { class: "charts-place", "aria-label": "Curves" }),
+    lesson: h("section", { class: "card lesson", "aria-label": "Lesson" }),
     kept: h("section", { class: "card kept-place", "aria-label": "Kept runs" }),
     menus: h("section", { class: "card menus", "aria-label": "Flows and queue" }),
     editor: h("section", { class: "card editor", "aria-label": "Scenario" }),
@@ -45,7 +51,7 @@ function layout() {
     places.lessons,
     places.share,
   );
-  const left = h("div", { class: "left" }, places.sliders, places.menus, places.editor);
+  const left = h("div", { class: "left" }, places.lesson, places.sliders, places.menus, places.editor);
   const right = h(
     "div",
     { class: "right" },
@@ -109,10 +115,11 @@ async function start(page: HTMLElement): Promise<void> {
   if (!makeEngine) return noEngine(page);
   const { places, header, main } = layout();
   fill(page, header, main);
+  const link = await decode(location.hash);
   const narrow = matchMedia("(max-width: 60rem)").matches;
   const lab = await makeLab(
     makeEngine,
-    server?.text ?? START,
+    link && "state" in link ? link.state.text : (server?.text ?? START),
     narrow ? ["cwnd", "queue", "throughput"] : ["cwnd", "queue", "throughput", "delay"],
   );
 
@@ -149,6 +156,13 @@ async function start(page: HTMLElement): Promise<void> {
     editor.show(problem);
   };
 
+  const chosen = ({ current, text, zoom }: State) => {
+    const duration = current?.recording.scenario.duration ?? 1;
+    const [from, to] = zoom ?? [0, Math.min(1, duration)];
+    return { text, from, to };
+  };
+  const packets = mountPackets(places.packets, lab.engine, chosen(lab.get()));
+
   const hasLimit = limited(lab);
   const show = (state: State, before?: State) => {
     if (state.checked && state.checked !== before?.checked) {
@@ -157,20 +171,18 @@ async function start(page: HTMLElement): Promise<void> {
       menus.show(state.checked);
     }
     if (state.text !== before?.text) editor.setText(state.text);
+    packets.show(chosen(state));
     if (state.problems !== before?.problems) editor.setProblems(state.problems);
     if (state.error !== before?.error || state.problems !== before?.problems)
       showError(places.error, state, showProblem);
-    if (state.current) {
-      const labels = lab.labels();
-      const runs: Drawn[] = [state.current, ...state.kept].map(({ recording }, index) => ({
-        recording,
-        label: labels[index]!,
-      }));
-      charts.show({ runs, choice: state.choice, visible: state.visible, zoom: state.zoom });
-    }
+    places.charts.hidden = places.numbers.hidden = !state.current;
+    const view = viewOf(lab);
+    if (view) charts.show(view);
   };
   lab.subscribe(show);
   show(lab.get());
+  mountShare(places.share, lab, makeEngine, link);
+  mountLessons(places.lessons, places.lesson, lessons, lab);
 }
 
 const page = document.getElementById("page")!;

@@ -1,0 +1,41 @@
+// What a lesson is. Its text is a tree made when the page is built, so that the page shows it without HTML.
+import type { Edit } from "../engine/protocol.ts";
+
+/** A piece of a line. */
+export type Inline =
+  | string
+  | { kind: "em" | "strong" | "code"; children: Inline[] }
+  | { kind: "link"; href: string; children: Inline[] };
+
+/** A paragraph or a list. */
+export type Block = { kind: "paragraph"; children: Inline[] } | { kind: "list"; items: Inline[][] };
+
+/** A run that the lesson compares with its scenario. */
+export interface Compared {
+  name: string;
+  /** Changes of the scenario's text. */
+  edits: Edit[];
+}
+
+/** A lesson. */
+export interface Lesson {
+  /** Name of its folder, and of its link: `#lesson=ID`. */
+  id: string;
+  title: string;
+  text: Block[];
+  question: Block[];
+  answer: Block[];
+  /** The scenario, as TOML. */
+  scenario: string;
+  /** Name of the scenario's own run beside those compared with it. */
+  base: string;
+  compare: Compared[];
+  /** The charts to show. */
+  charts: string[];
+}
+
+/** The lesson that a fragment such as `#lesson=slow-start` names. */
+export function named(lessons: Lesson[], fragment: string): Lesson | undefined {
+  const id = new URLSearchParams(fragment.replace(/^#/, "")).get("lesson");
+  return lessons.find((lesson) => lesson.id === id);
+}

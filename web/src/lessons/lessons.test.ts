@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lexer } from "marked";
+import type { Inline } from "./lesson.ts";
+import { named } from "./lesson.ts";
+import { block, literal, readLessons } from "./read.ts";
+
+const lessons = readLessons();
+
+const plain = (pieces: Inline[]): string =>
+  pieces.map((piece) => (typeof piece === "string" ? piece : plain(piece.children))).join("");
+
+test("every lesson has a text, a question, an answer and a scenario", () => {
+  assert.equal(lessons.length, 12);
+  for (const lesson of lessons) {
+    for (const tree of [lesson.text, lesson.question, lesson.answer]) assert.ok(tree.length > 0, lesson.id);
+    assert.match(lesson.scenario, /^duration = /m);
+    assert.ok(lesson.title && lesson.base && lesson.charts.length > 0);
+    for (const { name, edits } of lesson.compare) assert.ok(name && edits.length > 0, lesson.id);
+  }
+});
+
+test("the text is plain: no entities, no marks of Markdown", () => {
+  for (const { id, text, question, answer } of lessons)
+    for (const tree of [...text, ...question, ...answer]) {
+      const words = tree.kind === "paragraph" ? plain(tree.children) : tree.items.map(plain).join(" ");
+      assert.doesNotMatch(words, /&[a-z#0-9]+;|\*\*|\n/, id);
+    }
+});
+
+test("an address names a lesson", () => {
+  assert.equal(named(lessons, "#lesson=slow-start")?.id, "slow-start");
+  assert.equal(named(lessons, "#lesson=none"), undefined);
+  assert.equal(named(lessons, "#s=abc"), undefined);
+});
+
+test("HTML, images and links that are not https are refused", () => {
+  for (const text of ["<b>x</b>", "a <img src=x onerror=alert(1)> b", "![x](y.png)", "[x](javascript:alert(1))", "# x"])
+    assert.throws(() => block(lexer(text)[0]!, "test"), text);
+});
+
+test("Markdown becomes a tree", () => {
+  assert.deepEqual(block(lexer("a *b* `c < d` & **e**")[0]!, "test"), {
+    kind: "paragraph",
+    children: [
+      "a ",
+      { kind: "em", children: ["b"] },
+      " ",
+      { kind: "code", children: ["c < d"] },
+      " & ",
+      { kind: "strong", children: ["e"] },
+    ],
+  });
+  assert.deepEqual(block(lexer("- a\n  b\n- *c*")[0]!, "test"), {
+    kind: "list",
+    items: [["a b"], [{ kind: "em", children: ["c"] }]],
+  });
+});
+
+test("values become TOML on one line", () => {
+  assert.equal(literal("10 ms"), '"10 ms"');
+  assert.equal(
+    literal({ kind: "staged", on: true, list: [1, "x"], "a b": 2 }),
+    '{ kind = "staged", on = true, list = [1, "x"], "a b" = 2 }',
+  );
+});

@@ -1,0 +1,34 @@
+// How packets look in the diagram and in the animation.
+import { colour } from "../charts/colours.ts";
+import { themeColour } from "../charts/panel.ts";
+import { h } from "../dom.ts";
+import type { Packet } from "./packets.ts";
+
+/** Colour of a packet in the diagram of one flow. Retransmissions are dashed as well, and losses are crosses. */
+export function ink(packet: Packet, place: Element): string {
+  if (packet.retransmission) return colour(1);
+  if (packet.ecn === "marked") return colour(3);
+  return packet.kind === "ack" ? themeColour("--soft", place) : colour(0);
+}
+
+/** Draws a cross. */
+export function cross(context: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  context.strokeStyle = themeColour("--bad", context.canvas);
+  context.lineWidth = 2;
+  context.setLineDash([]);
+  context.beginPath();
+  context.moveTo(x - size, y - size);
+  context.lineTo(x + size, y + size);
+  context.moveTo(x - size, y + size);
+  context.lineTo(x + size, y - size);
+  context.stroke();
+}
+
+/** A legend: signs drawn by the style sheet, and their meaning. */
+export function legend(entries: [sign: string, text: string][]): HTMLElement {
+  return h(
+    "ul",
+    { class: "signs", "aria-label": "Signs" },
+    entries.map(([sign, text]) => h("li", {}, h("span", { class: `sign ${sign}`, "aria-hidden": true }), text)),
+  );
+}
