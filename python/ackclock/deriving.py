@@ -99,10 +99,14 @@ def estimate(measured: Rows, result: Result) -> None:
     ``bwe_ratio``, that rate in bits of data over the goodput. A flow without an estimate has None.
     """
     table = frame(result.trace("internals")).filter(polars.col("name").cast(polars.String) == "bwe")
-    lasts = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
-    mean = (polars.col("value") * polars.col("lasts")).sum() / polars.col("lasts").sum()
-    grouped = table.with_columns(lasts.alias("lasts")).group_by(polars.col("flow").cast(polars.String)).agg(mean)
-    means, payloads = dict(grouped.iter_rows()), _payloads(result)
+    table = table.with_columns(polars.col("flow").cast(polars.String))
+    spans = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
+    lasts = table.select(spans).to_series().to_numpy()
+    # bincount sums from the first row to the last, on every machine.
+    names, flows = np.unique(table["flow"].to_numpy().astype(str), return_inverse=True)
+    sums, totals = np.bincount(flows, table["value"].to_numpy() * lasts), np.bincount(flows, lasts)
+    means = {str(name): float(sums[i] / totals[i]) if totals[i] else None for i, name in enumerate(names)}
+    payloads = _payloads(result)
     for row in measured:
         row["bwe_mean"] = means.get(row["flow"])
         row["bwe_ratio"] = None

@@ -1,7 +1,6 @@
 // What a paper measures in a run: the table of flows, and the measures of `ackclock.deriving` and `ackclock.experiments.spans`.
 //
-// Every sum has the order of the Python code, so that a stored run gives the stored numbers again, bit by bit. Only `estimate` is
-// summed in another order there.
+// Every sum has the order of the Python code, so that a stored run gives the stored numbers again, bit by bit.
 import type { Measures } from "./data.ts";
 import { mean, sum } from "./statistics.ts";
 
@@ -160,7 +159,7 @@ function estimate(rows: Measured[], run: Ran): Measured[] {
       total += Number(trace!["value"]![at]) * lasts;
       lasting += lasts;
     });
-    const found = own.length ? total / lasting : null;
+    const found = lasting ? total / lasting : null;
     const ratio =
       found !== null && row["delivered_packets"]
         ? (found * 8 * run.payload(row.flow)) / number(row, "goodput_bps")
