@@ -10,7 +10,7 @@ PYTHON_FILES := python benches docs requirements
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
+.PHONY: help core page web demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -30,6 +30,9 @@ core: $(VENV)/.ready page  ## build the compiled core (release) into the virtual
 page: $(VENV)/.ready  ## build the pages that run the engine: playground, live reports, widget
 	@web/run.sh build
 
+web: page  ## compile the engine for browsers, so that the pages need no server
+	@$(BIN)/python web/engine.py
+
 demo: core  ## reproduce the paper `ass`: figures, verdicts, a report
 	$(BIN)/ackclock paper ass --out out/ass
 	@echo 'Open out/ass/report.html in a browser.'
@@ -43,7 +46,7 @@ test: core  ## run every test
 pages: core
 	$(BIN)/python docs/generate.py --check
 
-check: core lint types pages docs test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+check: core web lint types pages docs test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
