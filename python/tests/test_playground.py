@@ -75,8 +75,7 @@ def test_a_slider_and_a_menu_change_the_curves(opened: Open, server: str) -> Non
     window = playground.drawn("Congestion window")
     # A slider, by the keyboard.
     page.get_by_role("slider", name="Bottleneck rate").focus()
-    for _ in range(3):
-        page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
     slower = playground.finished(numbers)
     assert float(slower.split("\t")[7]) < float(numbers.split("\t")[7])
     assert playground.drawn("Congestion window") != window
@@ -164,10 +163,10 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     page = playground.page
     numbers = playground.finished()
     page.get_by_role("button", name="Keep this run").click()
+    twice = playground.finished(numbers)
     page.get_by_role("slider", name="Buffer").focus()
     page.keyboard.press("PageUp")
-    page.keyboard.press("PageUp")
-    both = playground.finished(numbers)
+    both = playground.finished(twice)
     rows = both.splitlines()[1:]
     assert len(rows) == 2, "the flow of each run"
     assert numbers.splitlines()[1] in rows[1], "the kept run has the same numbers"
@@ -183,17 +182,17 @@ def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None
     page = playground.page
     numbers = playground.finished()
     page.get_by_role("button", name="Keep this run").click()
+    twice = playground.finished(numbers)
     page.get_by_role("combobox", name="Slow start").select_option("staged")
-    both = playground.finished(numbers)
+    both = playground.finished(twice)
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Link copied.").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{server}#s=")
     other = opened(link)
-    other.page.get_by_text("Compared with").wait_for()
-    other.page.locator(".numbers tbody tr").nth(3).wait_for()
+    # The kept run comes last.
+    other.page.wait_for_function("(both) => document.querySelector('.numbers table')?.innerText === both", arg=both)
     assert other.text() == playground.text()
-    assert other.finished() == both
     damaged = opened(link[:-9])
     damaged.page.get_by_role("alert").get_by_text("The link is damaged").wait_for()
     assert damaged.finished() == numbers, "the page opens with its own scenario"
@@ -313,7 +312,8 @@ def test_the_keyboard_reaches_everything(opened: Open, any_server: str) -> None:
         tag, name, seen = page.evaluate(FOCUSED)
         if tag == "body":
             break
-        assert seen, f"the focus on {tag} {name!r} is not visible"
+        if not seen:  # the editor marks its focus a moment later
+            page.wait_for_function(f"() => ({FOCUSED})()[2]", timeout=2000)
         walked.append((tag, name))
     else:
         raise AssertionError(f"the focus never leaves the page: {walked[-3:]}")
