@@ -83,7 +83,7 @@ bench: core  ## measure speed, also of ns-2 if installed; writes target/bench.js
 	$(BIN)/python benches/bench.py
 	cargo bench --workspace --quiet
 
-wheel: $(VENV)/.ready page  ## build the source distribution, and from it the wheel, into dist/
+wheel: $(VENV)/.ready web  ## build the source distribution, and from it the wheel, into dist/
 	@rm -rf dist
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) CARGO_TARGET_DIR=$(CURDIR)/target $(BIN)/maturin build --release --sdist --quiet --out dist
 	@ls dist/*

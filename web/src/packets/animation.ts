@@ -28,12 +28,12 @@ export function mountAnimation(place: HTMLElement): { show(packets: Packets): vo
   const play = h("button", { class: "primary", on: { click: () => (playing ? pause() : start()) } }, "Play");
   const stepBack = h(
     "button",
-    { "aria-label": "Previous event", title: "Previous event", on: { click: () => step(false) } },
+    { "aria-label": "Step back to the previous event", title: "Previous event", on: { click: () => step(false) } },
     "◂ Step",
   );
   const stepOn = h(
     "button",
-    { "aria-label": "Next event", title: "Next event", on: { click: () => step(true) } },
+    { "aria-label": "Step to the next event", title: "Next event", on: { click: () => step(true) } },
     "Step ▸",
   );
   const slider = h("input", { type: "range", "aria-label": "Time", min: "0", max: "1000", step: "1" });
