@@ -27,7 +27,7 @@
 //!
 //! | request | members | header of the answer |
 //! |---|---|---|
-//! | `describe` | | `version`; `build`, the processor for which the engine was compiled; `schema`, the JSON Schema of scenarios; `parts`, a list for each axis, as `ackclock list --json`; `hosts`; `traces` and `tables`: for each name, `row`, the meaning of a row, and `columns` with `name`, `unit`, `kind` and `doc` |
+//! | `describe` | | `version`; `build`, the processor for which the engine was compiled; `schema`, the JSON Schema of scenarios; `parts`, a list for each axis, as `ackclock list --json`; `hosts`; `relations`, how parts and profiles exclude each other; `traces` and `tables`: for each name, `row`, the meaning of a row, and `columns` with `name`, `unit`, `kind` and `doc` |
 //! | `check` | a [scenario](#scenarios) | `scenario`; `values`, what is written in the text, as JSON; `frozen`, the scenario as TOML with every default; `hash` |
 //! | `edit` | `text`; `set`, a list of pairs of a dotted path and a TOML value, or null to remove the key | `text`, with comments and layout as before. The result is TOML, but is not checked as a scenario |
 //! | `open` | a scenario; `record`, names of traces instead of the scenario's | `run`, the number of the run; `scenario` |
