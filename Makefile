@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The pinned versions in requirements/dev.txt need Python 3.11; an older Python gets the newest compatible versions.
 PINS := $(shell $(PYTHON) -c 'import sys; print("-c requirements/dev.txt" if sys.version_info >= (3, 11) else "")')
 RUST_FILES = $(shell git ls-files '*.rs')
-PYTHON_FILES := python benches docs requirements
+PYTHON_FILES := python benches docs requirements web/engine.py
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help

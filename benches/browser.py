@@ -1,7 +1,8 @@
 """Measures the speed of the engine as WebAssembly, in Node, against the native engine.
 
-Both run the same workloads of `benches/workloads` alternately, three times each, and record nothing; the least CPU time of the run counts,
-without its set-up. `--engine FILE` names another `engine.js`. Arguments name workloads and limit the measurement to them.
+Both run the same workloads of `benches/workloads` alternately, three times each, and record nothing; the least CPU
+time of the run counts, without its set-up. `--engine FILE` names another `engine.js`. Arguments name workloads and
+limit the measurement to them.
 """
 
 from __future__ import annotations

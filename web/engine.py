@@ -1,8 +1,8 @@
 """Compiles the engine to WebAssembly and writes it as a script that pages can embed.
 
-The standard library for the target comes from rustup (``rustup target add wasm32-unknown-unknown``) or, built with the engine, from Debian's
-packages. Without either, the program says what is missing and ends with exit code 0: everything else works without the engine in the
-page. ``--required`` makes that an error.
+The standard library for the target comes from rustup (``rustup target add wasm32-unknown-unknown``) or, built with the
+engine, from Debian's packages. Without either, the program says what is missing and ends with exit code 0: everything
+else works without the engine in the page. ``--required`` makes that an error.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ def compiled(toolchain: Toolchain) -> bytes:
     home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     sysroot = output(toolchain.rustc, "--print", "sysroot")
     # Messages of panics name source files: no folder of this machine, and the same bytes on every machine.
-    remap = [f"--remap-path-prefix={folder}={name}" for folder, name in ((home, "cargo"), (sysroot, "rust"), (str(ROOT), "."))]
+    remap = [
+        f"--remap-path-prefix={folder}={name}"
+        for folder, name in ((home, "cargo"), (sysroot, "rust"), (str(ROOT), "."))
+    ]
     command = [toolchain.cargo, "rustc", "--quiet", "--package", "ackclock-web", "--lib", "--crate-type", "cdylib"]
     command += ["--target", TARGET, "--profile", PROFILE, "--target-dir", str(target), *toolchain.options]
     settings = {**os.environ, **toolchain.settings, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(remap)}

@@ -1,4 +1,4 @@
-"""Thirty short scenarios that together use hosts, controls, queues, losses, applications, topologies and random draws."""
+"""Thirty short scenarios that together use hosts, controls, queues, losses, applications, topologies and draws."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ size = "300 kB"
 start = "1 s"
 HOST
 """
-ALL = "cwnd delivered queue drops marks sojourn discipline sequence rtt internals".split()
+ALL = ["cwnd", "delivered", "queue", "drops", "marks", "sojourn", "discipline", "sequence", "rtt", "internals"]
 
 
 def shared(queue: str = '"1 BDP"', host: str = "", seconds: int = 4) -> str:

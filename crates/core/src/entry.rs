@@ -63,10 +63,10 @@ pub struct Description {
 }
 
 impl<P: ?Sized> Entry<P> {
-    /// Describes this entry; `source` is the text of its file.
-    pub fn describe(&self, source: &'static str) -> Description {
+    /// Describes this entry; `header` is the opening comment of its file.
+    pub fn describe(&self, header: &'static str) -> Description {
         let Self { name, summary, reference, params, quantities, .. } = *self;
-        Description { name, summary, reference, params, quantities, header: header(source) }
+        Description { name, summary, reference, params, quantities, header }
     }
 }
 
@@ -75,10 +75,28 @@ pub fn find<P: ?Sized>(entries: &'static [&'static Entry<P>], name: &str) -> Opt
     entries.iter().copied().find(|entry| entry.name == name)
 }
 
-/// The opening comment of a file.
-pub(crate) fn header(source: &'static str) -> &'static str {
-    let end = source.lines().take_while(|line| line.starts_with("//!")).map(|line| line.len() + 1).sum();
-    &source[..end]
+/// The length in bytes of the opening comment of a file.
+pub const fn header_length(source: &str) -> usize {
+    let bytes = source.as_bytes();
+    let mut end = 0;
+    while end + 2 < bytes.len() && bytes[end] == b'/' && bytes[end + 1] == b'/' && bytes[end + 2] == b'!' {
+        while end < bytes.len() && bytes[end] != b'\n' {
+            end += 1;
+        }
+        end += 1;
+    }
+    end
+}
+
+/// The first `N` bytes of a file. A copy, because with a slice the program would contain the whole file.
+pub const fn start<const N: usize>(source: &str) -> [u8; N] {
+    let mut copy = [0; N];
+    let mut at = 0;
+    while at < N {
+        copy[at] = source.as_bytes()[at];
+        at += 1;
+    }
+    copy
 }
 
 /// Declares the parts of a folder, each a file with an `ENTRY`: the modules, the table of entries, and the descriptions.
@@ -93,9 +111,14 @@ macro_rules! entries {
 
         /// Describes every entry of this folder.
         pub fn describe() -> Vec<$crate::entry::Description> {
-            let sources = [$(include_str!(concat!(stringify!($file), ".rs"))),+];
-            let described = ENTRIES.iter().zip(sources);
-            described.map(|(entry, source)| entry.describe(source)).collect()
+            let headers = [$({
+                const SOURCE: &str = include_str!(concat!(stringify!($file), ".rs"));
+                static HEADER: [u8; $crate::entry::header_length(SOURCE)] = $crate::entry::start(SOURCE);
+                // It ends at the end of a line.
+                std::str::from_utf8(&HEADER).unwrap_or_default()
+            }),+];
+            let described = ENTRIES.iter().zip(headers);
+            described.map(|(entry, header)| entry.describe(header)).collect()
         }
     };
 }

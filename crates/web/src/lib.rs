@@ -5,20 +5,21 @@
 //!
 //! # Frames
 //!
-//! A frame is: the length of its header in bytes (`u32`), the header (JSON, UTF-8), zeros up to a multiple of 8, and the columns, each padded
-//! with zeros to a multiple of 8. Numbers are little-endian. A header names its columns with a type (`f64`, `u32` or `u8`) and an `offset`
-//! in bytes from the first column; the number of rows gives the length.
+//! A frame is: the length of its header in bytes (`u32`), the header (JSON, UTF-8), zeros up to a multiple of 8, and the columns, each
+//! padded with zeros to a multiple of 8. Numbers are little-endian. A header names its columns with a type (`f64`, `u32` or `u8`) and an
+//! `offset` in bytes from the first column; the number of rows gives the length.
 //!
 //! # Errors
 //!
 //! The header of an error is
 //! `{"error": {"problems": [{"line", "column", "setting", "key", "message"}], "text"}}`. `text` is the whole message, as the command line shows
-//! it. `line` and `column` count from 1 and concern the scenario's text; `setting` is the setting that is wrong, as `--set seed=x`; `key` is the
-//! dotted path of the key, empty for the text as a whole. Missing members are null. An error changes nothing, except that a run that
+//! it. `line` and `column` count from 1 and concern the scenario's text; `setting` is the setting that is wrong, as `--set seed=x`; `key`
+//! is the dotted path of the key, empty for the text as a whole. Missing members are null. An error changes nothing, except that a run that
 //! fails is closed.
 //!
-//! A fault of the engine itself (a panic) is an error whose text begins with `internal error`, and closes the run. In WebAssembly, such a fault traps: the
-//! instance is then lost with all its runs, and the page makes a new one ([the exports](#exports-of-the-webassembly-module)).
+//! A fault of the engine itself (a panic) is an error whose text begins with `internal error`, and closes the run. In WebAssembly, such a
+//! fault traps: the instance is then lost with all its runs, and the page makes a new one ([the
+//! exports](#exports-of-the-webassembly-module)).
 //!
 //! # Requests
 //!
@@ -37,22 +38,23 @@
 //!
 //! # Scenarios
 //!
-//! The members of a scenario are `text`, TOML; `name`, a file name for messages, from which a scenario without `name` gets its name (default `scenario.toml`); and
-//! `settings`, a list of pairs of a dotted path and a value, as of `--set`. `[sweep]` is checked, but a run is of the scenario without it. A
-//! key that names a file (`har`) is an error, also where the engine could read files.
+//! The members of a scenario are `text`, TOML; `name`, a file name for messages, from which a scenario without `name` gets its name
+//! (default `scenario.toml`); and `settings`, a list of pairs of a dotted path and a value, as of `--set`. `[sweep]` is checked, but a run
+//! is of the scenario without it. A key that names a file (`har`) is an error, also where the engine could read files.
 //!
-//! `scenario` in an answer has `name`, `duration` (seconds), `seed`, `flows` (names), `links` (each with `name`, `from`, `to`, `rate` in bit/s, `delay` in seconds,
-//! and `queue`, the name of its discipline or null), `bottleneck` (the name of the slowest link of the first flow) and `record`. `open`
-//! answers the traces that it records.
+//! `scenario` in an answer has `name`, `duration` (seconds), `seed`, `flows` (names), `links` (each with `name`, `from`, `to`, `rate` in
+//! bit/s, `delay` in seconds, and `queue`, the name of its discipline or null), `bottleneck` (the name of the slowest link of the first
+//! flow) and `record`. `open` answers the traces that it records.
 //!
 //! # Rows
 //!
-//! `advance` processes the events before `until`, at most `events` of them, and answers with `run`, `time` (all events before it are processed), `duration`, `events` (processed
-//! so far), `done`, and `tables`: for each trace, `rows` and `columns` with the rows that the run has recorded since the last answer. No
-//! division into calls changes a run or the order of its rows.
+//! `advance` processes the events before `until`, at most `events` of them, and answers with `run`, `time` (all events before it are
+//! processed), `duration`, `events` (processed so far), `done`, and `tables`: for each trace, `rows` and `columns` with the rows that the
+//! run has recorded since the last answer. No division into calls changes a run or the order of its rows.
 //!
-//! Rows are in the order in which the engine records them. Rows of one link, and of one flow, are in the order of time, but links write theirs ahead of time: a row can be later than `time`. Rows of
-//! different links and flows are not sorted. A stable sort by time gives the trace of the finished run.
+//! Rows are in the order in which the engine records them. Rows of one link, and of one flow, are in the order of time, but links write
+//! theirs ahead of time: a row can be later than `time`. Rows of different links and flows are not sorted. A stable sort by time gives the
+//! trace of the finished run.
 //!
 //! | values | type |
 //! |---|---|
@@ -63,9 +65,10 @@
 //!
 //! # Packets
 //!
-//! `packets` runs the scenario from its begin until the packets of a part of it have left their queues, and forgets the run. The answer has `scenario`, `from`, `to`, `packets` (`rows` and `columns`) and
-//! `missing_from`: null, or, if there were more than `most` rows, the time before which the rows are complete. A row is a packet on one link that
-//! is there, in its queue or on its way, between `from` and `to`. Rows are in the order in which packets entered links.
+//! `packets` runs the scenario from its begin until the packets of a part of it have left their queues, and forgets the run. The answer has
+//! `scenario`, `from`, `to`, `packets` (`rows` and `columns`) and `missing_from`: null, or, if there were more than `most` rows, the time
+//! before which the rows are complete. A row is a packet on one link that is there, in its queue or on its way, between `from` and `to`.
+//! Rows are in the order in which packets entered links.
 //!
 //! | column | type | meaning |
 //! |---|---|---|
@@ -84,13 +87,14 @@
 //!
 //! # Runs
 //!
-//! A run takes memory until it is closed, by `finish` or `close`: that of its network and of all its rows. At most [`MOST_RUNS`] runs can be open. `finish` runs what is left of the scenario. To stop a run, a page bounds the work of each
-//! `advance` by `events`, and closes the run.
+//! A run takes memory until it is closed, by `finish` or `close`: that of its network and of all its rows. At most [`MOST_RUNS`] runs can
+//! be open. `finish` runs what is left of the scenario. To stop a run, a page bounds the work of each `advance` by `events`, and closes the
+//! run.
 //!
 //! # Exports of the WebAssembly module
 //!
-//! The module imports nothing. `allocate(length)` gives the address of memory for a request of this length; `handle()` answers it and gives the
-//! address of the frame, and `result_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
+//! The module imports nothing. `allocate(length)` gives the address of memory for a request of this length; `handle()` answers it and gives
+//! the address of the frame, and `result_length()` its length. The frame is valid until the next call; `release()` frees it. After a trap,
 //! `failure()` and `failure_length()` give the message.
 #![deny(unsafe_code)]
 

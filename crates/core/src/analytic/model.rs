@@ -1,6 +1,6 @@
 //! A model: a function from parameters to named numbers.
 
-use crate::entry::{Description, Quantity, header, quantity};
+use crate::entry::{Description, Quantity, quantity};
 use crate::params::{Param, Params};
 
 /// A record of every step of a model's run.
@@ -102,9 +102,9 @@ pub(crate) fn columns<const N: usize>(rows: impl Iterator<Item = [f64; N]>) -> V
 }
 
 impl Model {
-    /// Describes this model from its file's text, `source`.
-    pub fn describe(&self, source: &'static str) -> Description {
+    /// Describes this model; `header` is the opening comment of its file.
+    pub fn describe(&self, header: &'static str) -> Description {
         let Self { name, summary, reference, params, outputs: quantities, .. } = *self;
-        Description { name, summary, reference, params, quantities, header: header(source) }
+        Description { name, summary, reference, params, quantities, header }
     }
 }
