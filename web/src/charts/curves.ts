@@ -131,11 +131,7 @@ export function curves(chart: Chart, runs: Drawn[], choice: Choice, window: numb
                   : base
                 : faint(base, 0.55),
           width: style === "alarm" ? 5 : kind === "dots" ? 3 : style === "main" && number === 0 ? 2 : 1.25,
-          ...(style === "dashed"
-            ? { dash: [4, 4] }
-            : number > 0 && !alone
-              ? { dash: DASHES[(number - 1) % DASHES.length]! }
-              : {}),
+          ...(style === "dashed" ? { dash: [4, 4] } : number > 0 && !alone ? { dash: dashOf(number) } : {}),
           scaled: style !== "dashed",
           named: style === "main" || place === 0,
           valued: style !== "alarm",
@@ -155,6 +151,11 @@ export function runColour(number: number): number {
 export function note({ id, unit }: Chart, choice: Choice, window: number): string {
   if (id === "throughput") return `${unit}, over ${Number(window.toPrecision(4))} s`;
   return id === "queue" ? `${unit} at ${choice.link}` : unit;
+}
+
+/** Dashes of a kept run among several flows, from 1 on. */
+export function dashOf(number: number): number[] {
+  return DASHES[(number - 1) % DASHES.length]!;
 }
 
 /** Seconds over which throughput is measured: about a hundredth of the run, as a round number. */

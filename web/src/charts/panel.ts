@@ -47,6 +47,13 @@ export function shown(value: number | null | undefined): string {
     : number.format(value).replace("-", "−");
 }
 
+/** A line as the background of a swatch. */
+export function stroke(colour: string, dash?: number[]): string {
+  if (!dash) return colour;
+  const [on = 4, off = 2] = dash;
+  return `repeating-linear-gradient(90deg, ${colour} 0 ${on}px, transparent ${on}px ${on + off}px)`;
+}
+
 /** A colour of the page around an element, which uPlot needs as a value. */
 export function themeColour(name: string, element: Element): string {
   return getComputedStyle(element).getPropertyValue(name).trim();
@@ -152,9 +159,7 @@ export class Panel {
       this.#legend,
       named.map((curve, index) => {
         const swatch = h("span", { class: "swatch" });
-        swatch.style.background = curve.dash
-          ? `repeating-linear-gradient(90deg, ${curve.colour} 0 4px, transparent 4px 6px)`
-          : curve.colour;
+        swatch.style.background = stroke(curve.colour, curve.dash);
         if (curve.kind === "dots") swatch.classList.add("dot");
         return h("span", { class: "entry" }, swatch, `${curve.label} `, this.#values[index]!);
       }),

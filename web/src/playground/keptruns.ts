@@ -1,6 +1,7 @@
 // The runs that stay in the charts for comparison.
 import { colour } from "../charts/colours.ts";
-import { runColour } from "../charts/curves.ts";
+import { dashOf, runColour } from "../charts/curves.ts";
+import { stroke } from "../charts/panel.ts";
 import { fill, h } from "../dom.ts";
 import type { Lab, Run } from "./lab.ts";
 
@@ -23,7 +24,10 @@ export function mountKept(place: HTMLElement, lab: Lab): void {
         { class: "kept" },
         state.kept.map((run, index) => {
           const swatch = h("span", { class: "swatch" });
-          swatch.style.background = state.choice.flows.length === 1 ? colour(runColour(index + 1)) : "var(--soft)";
+          swatch.style.background =
+            state.choice.flows.length === 1
+              ? stroke(colour(runColour(index + 1)))
+              : stroke("var(--soft)", dashOf(index + 1));
           const field = h("input", { type: "text", value: labels[index]!, "aria-label": "Name of the kept run" });
           field.addEventListener("change", () =>
             change(
