@@ -10,7 +10,7 @@ PYTHON_FILES := python benches docs requirements
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .DEFAULT_GOAL := help
-.PHONY: help core page web demo test check format lint types pages fuzz fuzz-ns2 bench docs wheel clean
+.PHONY: help core page web demo test check format lint types pages fuzz fuzz-ns2 bench docs site wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## */\1|/' | while IFS='|' read -r name text; do printf '  %-8s %s\n' "$$name" "$$text"; done
@@ -46,7 +46,7 @@ test: core  ## run every test
 pages: core
 	$(BIN)/python docs/generate.py --check
 
-check: core web lint types pages docs test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
+check: core web lint types pages docs site test fuzz  ## run all checks of CI: format, lints, types, documentation, tests, a short fuzz run
 
 format: $(VENV)/.ready  ## format all code
 	@rustfmt --edition 2024 $(RUST_FILES)
@@ -72,6 +72,13 @@ types: core
 docs: core  ## generate the reference pages from the program, and the Rust documentation
 	$(BIN)/python docs/generate.py
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+$(VENV)/.site: $(VENV)/.ready requirements/site.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check $(PINS) $(if $(PINS),-c requirements/site.txt) furo myst-parser
+	@touch $@
+
+site: core web $(VENV)/.site  ## build the documentation site with its playground into target/site
+	$(BIN)/python docs/site/build.py
 
 fuzz:  ## fuzz the readers of scenarios and scripts, and the engine, each for 20 seconds
 	bash fuzz/run.sh 20

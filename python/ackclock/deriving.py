@@ -39,7 +39,7 @@ def share(measured: Rows, _: Result) -> None:
     flows together in bits per second.
     """
     total = sum(row["delivered_bytes"] for row in measured)
-    total_bps = sum(row["goodput_bps"] for row in measured)
+    total_bps = math.fsum(row["goodput_bps"] for row in measured)
     for row in measured:
         row["share"] = row["delivered_bytes"] / total if total else None
         row["total_bps"] = total_bps
@@ -99,10 +99,14 @@ def estimate(measured: Rows, result: Result) -> None:
     ``bwe_ratio``, that rate in bits of data over the goodput. A flow without an estimate has None.
     """
     table = frame(result.trace("internals")).filter(polars.col("name").cast(polars.String) == "bwe")
-    lasts = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
-    mean = (polars.col("value") * polars.col("lasts")).sum() / polars.col("lasts").sum()
-    grouped = table.with_columns(lasts.alias("lasts")).group_by(polars.col("flow").cast(polars.String)).agg(mean)
-    means, payloads = dict(grouped.iter_rows()), _payloads(result)
+    table = table.with_columns(polars.col("flow").cast(polars.String))
+    spans = (polars.col("time").shift(-1) - polars.col("time")).over("flow").fill_null(0.0)
+    lasts = table.select(spans).to_series().to_numpy()
+    # bincount sums from the first row to the last, on every machine.
+    names, flows = np.unique(table["flow"].to_numpy().astype(str), return_inverse=True)
+    sums, totals = np.bincount(flows, table["value"].to_numpy() * lasts), np.bincount(flows, lasts)
+    means = {str(name): float(sums[i] / totals[i]) if totals[i] else None for i, name in enumerate(names)}
+    payloads = _payloads(result)
     for row in measured:
         row["bwe_mean"] = means.get(row["flow"])
         row["bwe_ratio"] = None
@@ -200,18 +204,24 @@ def _columns(result: Result, table: str, *names: str) -> list[list[Any]]:
 
 def _merged(rows: Rows) -> dict[str, Any]:
     """Return one row for several connections."""
-    row = {key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()}
+    row: dict[str, Any] = {
+        key: value if all(other[key] == value for other in rows) else None for key, value in rows[0].items()
+    }
     row |= {key: _total([other[key] for other in rows]) for key in SUMS if key in row}
     if row.get("rtt_samples"):
         known = [other for other in rows if other["rtt_samples"]]
-        row["rtt_mean"] = sum(other["rtt_mean"] * other["rtt_samples"] for other in known) / row["rtt_samples"]
+        total = math.fsum(other["rtt_mean"] * other["rtt_samples"] for other in known)
+        row["rtt_mean"] = total / row["rtt_samples"]
     return row
 
 
 def _total(values: Sequence[float | None]) -> float | None:
     """Return the sum of values; None if a value is unknown."""
     known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    if len(known) < len(values):
+        return None
+    # How `sum` rounds floats depends on the version of Python.
+    return sum(known) if all(isinstance(value, int) for value in known) else math.fsum(known)
 
 
 def _loads(pages: Sequence[tuple[int, float | None]]) -> dict[str, Any]:

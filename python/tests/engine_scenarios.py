@@ -174,4 +174,3 @@ SCENARIOS: dict[str, str] = {
     "lossy": LOSSY,
     "satellite": SATELLITE,
 }
-

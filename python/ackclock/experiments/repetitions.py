@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ackclock.experiments import draws, freeze
@@ -13,6 +13,7 @@ from ackclock.scenario import Scenario
 
 Sampling = Literal["seed", "path", "offset"]
 COMMON = 1_000_000  # the first of the seeds that all cells share
+FURTHER = 2_000_000  # the first of the seeds that no plan uses
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,40 @@ def repetitions(rule: Rule, scenario: Scenario, first: int, counts: Mapping[str,
     ]
 
 
+def further(rule: Rule, scenario: Scenario, first: int, count: int) -> list[Repetition]:
+    """Repeat a scenario by a rule, beyond all its repetitions: other seeds, drawn paths or start times.
+
+    Start times lie in the middle between those of the rule, so there are at most as many as the rule has.
+
+    Parameters
+    ----------
+    rule, scenario, first
+        As in `repetitions`.
+    count
+        Number of repetitions, of each kind of seeds.
+    """
+    if rule.sampling == "offset":
+        return _started(scenario, rule.spread, rule.count, min(count, rule.count), None, shift=0.5)
+    if rule.sampling == "path":
+        return _drawn_paths(rule, scenario, range(rule.count + 1, rule.count + 1 + count))
+    # Cells have seeds of their own, as in the plan.
+    seed = FURTHER + (first - 1) // rule.count * count
+    if rule.jitter is not None:
+        return _seeded_on_paths(replace(rule, exact=0), rule.jitter, scenario, seed, count)
+    own: Literal["own"] | None = "own" if rule.common else None
+    units = range(COMMON + rule.common, COMMON + rule.common + count) if rule.common else ()
+    return [
+        *(Repetition("seed", index + 1, _seeded(scenario, seed + index), own) for index in range(count)),
+        *(Repetition("seed", unit, _seeded(scenario, unit), "common") for unit in units),
+    ]
+
+
 def _started(
-    scenario: Scenario, spread: str, steps: int, count: int, paths: Literal["exact"] | None
+    scenario: Scenario, spread: str, steps: int, count: int, paths: Literal["exact"] | None, shift: float = 0.0
 ) -> list[Repetition]:
-    """Repeat at the first `count` of `steps` start times, evenly spaced over `spread`."""
+    """Repeat at the first `count` of `steps` start times, evenly spaced over `spread`; `shift` is a part of a step."""
     amount, word = spread.split()
-    starts = [f"{float(amount) * index / steps:.12g} {word}" for index in range(count)]
+    starts = [f"{float(amount) * (index + shift) / steps:.12g} {word}" for index in range(count)]
     given = Frozen(scenario)
     return [
         Repetition("offset", index, freeze.replaced(scenario, _later(given, start)), paths=paths)
@@ -123,10 +152,15 @@ def _later(given: Frozen, offset: str) -> dict[str, str]:
 
 def _on_paths(rule: Rule, scenario: Scenario, count: int, counts: Mapping[str, int]) -> list[Repetition]:
     """Repeat on drawn paths at drawn start times, and on the exact path at evenly spaced start times."""
-    steps, spread = rule.exact, draws.nanoseconds(rule.spread)
+    steps = rule.exact
     made = _started(scenario, rule.spread, steps, min(steps, counts.get("offset", steps)), "exact")
-    given = Frozen(scenario)
-    for draw in range(1, count + 1):
+    return made + _drawn_paths(rule, scenario, range(1, count + 1))
+
+
+def _drawn_paths(rule: Rule, scenario: Scenario, numbers: Iterable[int]) -> list[Repetition]:
+    """Repeat on drawn paths at drawn start times."""
+    made, given, spread = [], Frozen(scenario), draws.nanoseconds(rule.spread)
+    for draw in numbers:
         later = _later(given, draws.start(draw, spread))
         drawn = freeze.replaced(scenario, {**later, **draws.like(given, draw, rule.jitter or Jitter())})
         made.append(Repetition("path", draw, drawn, paths="like"))

@@ -42,12 +42,18 @@ class PlannedRun(Point[Measured]):
         The repetition of the cell.
     repeat : Repeat
         The ``[[repeat]]`` of the cell.
+    given : Scenario
+        The scenario of the cell, before its repetition.
+    first : int
+        The first seed of the cell.
     """
 
     measurement: FlowTable
     labels: Mapping[str, str]
     repetition: Repetition
     repeat: Repeat
+    given: Scenario
+    first: int
 
     @property
     def cell(self) -> tuple[str, ...]:
@@ -251,10 +257,11 @@ def _repetitions(
     paper: Paper, labels: Mapping[str, str], scenario: Scenario, values: Values, counts: Mapping[str, int]
 ) -> list[PlannedRun]:
     repeat = _repeat(paper, labels)
-    repeated = repetitions(repeat.rule, scenario, _first_seed(repeat, labels, values), counts)
+    first = _first_seed(repeat, labels, values)
+    repeated = repetitions(repeat.rule, scenario, first, counts)
     measured, curves, drawn = measures(repeat), _curves_of(paper, labels), _drawn(repeated)
     return [
-        PlannedRun(it.scenario, FlowTable(measured, _curves(curves, drawn, index)), labels, it, repeat)
+        PlannedRun(it.scenario, FlowTable(measured, _curves(curves, drawn, index)), labels, it, repeat, scenario, first)
         for index, it in enumerate(repeated)
     ]
 

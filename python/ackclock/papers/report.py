@@ -20,6 +20,7 @@ from ackclock import _core, plot
 from ackclock.drawing import bands
 from ackclock.files import storage
 from ackclock.papers import answers, charts, library, reproduction, tables
+from ackclock.papers.alive import Alive
 from ackclock.papers.charts import Picture
 from ackclock.papers.claims import Claim, bounds
 from ackclock.papers.contents import Figures, leaves, matches
@@ -30,6 +31,8 @@ from ackclock.papers.reproduction import Outcome, manifest
 from ackclock.papers.verdicts import WHYS, Judgement, judge_all
 from ackclock.reports import Axis, Panel, from_lines, grids, units
 from ackclock.reports import Figure as Interactive
+from ackclock.reports.live import STATIC, Live, built
+from ackclock.reports.live import live as make_live
 from ackclock.reports.rendering import render
 from ackclock.statistics.intervals import Interval, rounded
 from ackclock.texts.names import in_file
@@ -186,13 +189,22 @@ def write(outcome: Outcome, directory: Path) -> Report:
     (directory / "figures").mkdir(exist_ok=True)
     drawn = _draw(outcome, paper.contents.figures, directory / "figures") if paper.contents.figures else []
     charted = charts.draw_all(outcome, directory / "figures")
+    live = None
+    if outcome.plan.runs and built():
+        drawn, charted, live = _alive(outcome, judgements, drawn, charted)
     compared = tables.compare(outcome.plan.tables, outcome.rows)
     tables.write(compared, directory)
     shown: dict[str, list[dict[str, Any]]] = {}
     for item in compared:
         heading = f"Table {item.table.number}: {item.table.title}"
         shown.setdefault(heading, []).append({**tables.shown(item), "reading": item.reading})
-    context = {**_context(outcome, judgements, (drawn, charted), table), "tables": shown}
+    static = STATIC if outcome.plan.runs and live is None else ""
+    context = {
+        **_context(outcome, judgements, (drawn, charted), table),
+        "tables": shown,
+        "live": live,
+        "static": static,
+    }
     for ending in ("md", "html"):
         storage.write_text(directory / f"report.{ending}", render(f"report.{ending}.j2", context))
     storage.write_manifest(directory, "paper", {**manifest(outcome.plan), "state": "complete"})
@@ -218,6 +230,21 @@ def _draw(outcome: Outcome, figures: Figures, folder: Path) -> list[Drawn]:
         plot.save(plot.panels(grid, title=sheet.title), path)
         drawn.append((sheet, path, Interactive(sheet.title, [_interactive(panel) for panel in grid], sheet.name)))
     return drawn
+
+
+def _alive(
+    outcome: Outcome, judgements: Sequence[Judgement], drawn: Sequence[Drawn], charted: Sequence[Picture]
+) -> tuple[list[Drawn], list[Picture], Live | None]:
+    """Return the figures with their runs, and the live part of the report."""
+    alive, figures = Alive(outcome), outcome.plan.paper.contents.figures
+    sheets = []
+    for sheet, path, figure in drawn:
+        assert figures is not None
+        panels = [{**sheet.where, figures.panel: value} for _, value in sheet.panels]
+        sheets.append((sheet, path, replace(figure, again=alive.sheet(figures, sheet.kind, panels))))
+    pictures = [replace(it, shown=replace(it.shown, again=alive.chart(it))) for it in charted]
+    again = [figure.again for figure in (*(it for _, _, it in sheets), *(it.shown for it in pictures)) if figure.again]
+    return sheets, pictures, make_live(alive.data([dict(it) for it in again], judgements))
 
 
 def _panel(outcome: Outcome, figures: Figures, sheet: Sheet, panel: tuple[int | None, str]) -> plot.Panel:

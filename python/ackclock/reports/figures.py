@@ -184,6 +184,8 @@ class Figure:
         A second line of the caption.
     stacked : bool
         Whether the panels are below each other also on a wide page.
+    again : mapping or None
+        What a live report shows of the runs that it repeats: `web/src/report/data.ts` describes it. None: no runs.
     """
 
     title: str
@@ -192,6 +194,7 @@ class Figure:
     numbers: Table | None = None
     note: str = ""
     stacked: bool = False
+    again: Mapping[str, Any] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -203,10 +206,11 @@ class Figure:
         owners = {series.name: series.like or series.name for panel in self.panels for series in panel.series}
         colours = {owner: index for index, owner in enumerate(dict.fromkeys(owners.values()))}
         legend = [{"name": shown(name), "colour": colours[owners[name]]} for name in self.names]
-        return {
+        drawn: Spec = {
             "legend": _with_styles(legend, self.panels),
             "panels": [_panel(panel, colours) for panel in self.panels],
         }
+        return drawn if self.again is None else {**drawn, "again": dict(self.again)}
 
 
 def from_lines(lines: Iterable[Line]) -> list[Series]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ackclock import _core
 from ackclock.reports.figures import Figure
 from ackclock.reports.grids import Table
+from ackclock.reports.live import Live
 from ackclock.reports.rendering import render
 
 
@@ -95,7 +96,16 @@ class Section:
     printed: bool = False
 
 
-def page(title: str, answer: Answer, sections: Sequence[Section], *, about: str = "", footer: str = "") -> str:
+def page(
+    title: str,
+    answer: Answer,
+    sections: Sequence[Section],
+    *,
+    about: str = "",
+    footer: str = "",
+    live: Live | None = None,
+    static: str = "",
+) -> str:
     """Return a report as one HTML file, which needs no other file and no network.
 
     Parameters
@@ -110,6 +120,10 @@ def page(title: str, answer: Answer, sections: Sequence[Section], *, about: str 
         A line below the title: what was run.
     footer
         The last line, beside the version of Ackclock: hashes, for example.
+    live
+        The live part; None: the report is static.
+    static
+        Why a report that could be live is static; one line.
 
     Returns
     -------
@@ -124,5 +138,7 @@ def page(title: str, answer: Answer, sections: Sequence[Section], *, about: str 
         "sections": sections,
         "footer": footer,
         "version": _core.__version__,
+        "live": live,
+        "static": static,
     }
     return render("page.html.j2", context)

@@ -1,8 +1,12 @@
-"""Rendering of reports: fills templates with escaped text, and embeds the library and the data of all figures."""
+"""Rendering of reports: fills templates with escaped text, and embeds the library and the data of all figures.
+
+A Content-Security-Policy lets a report run its own programs only, named by their hashes, and make no request.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import zlib
@@ -15,12 +19,14 @@ from typing import Any
 from markupsafe import Markup
 
 from ackclock.reports.figures import Figure, Spec
+from ackclock.reports.live import Live
 from ackclock.texts.names import shown_text
 
 LIBRARY = "package_data/plotly.min.js"
 """The drawing library inside the package `plotly`, which reports contain so that they need no network."""
 LICENCE = "licenses/LICENSE.txt"
 TEMPLATES = Path(__file__).parent / "templates"
+PROGRAM = TEMPLATES / "report.js"
 LEVEL = 9
 
 
@@ -51,13 +57,40 @@ def packed(text: str) -> str:
 
 
 @cache
+def _library() -> str:
+    return resources.files("plotly").joinpath(LIBRARY).read_text(encoding="utf-8")
+
+
+@cache
 def library() -> str:
     """Return the drawing library as `packed` does."""
-    return packed(resources.files("plotly").joinpath(LIBRARY).read_text(encoding="utf-8"))
+    return packed(_library())
+
+
+@cache
+def _hash(program: str) -> str:
+    """Return the hash of a program for the policy."""
+    return "'sha256-" + base64.b64encode(hashlib.sha256(program.encode()).digest()).decode() + "'"
+
+
+def policy(live: Live | None) -> str:
+    """Return the Content-Security-Policy of a report; only a live one compiles WebAssembly and starts workers."""
+    programs = [PROGRAM.read_text(encoding="utf-8"), _library(), *([live.program] if live else [])]
+    sources = [*map(_hash, programs), *(["'wasm-unsafe-eval'"] if live else [])]
+    rules = {
+        "default-src": ["'none'"],
+        "script-src": sources,
+        "style-src": ["'unsafe-inline'"],
+        "img-src": ["data:", "blob:"],
+        **({"worker-src": ["blob:"]} if live else {}),
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(f"{rule} {' '.join(allowed)}" for rule, allowed in rules.items())
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
-    """Fill a template."""
+    """Fill a template; ``live`` in the context makes a report live, and ``static`` is the reason why it is not."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -69,6 +102,7 @@ def render(name: str, context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(collected=Collected(), library=library, licence=_licence, own=_own, kind=_kind)
+    environment.globals.update(policy=policy, packed=packed, live=None, static="")
     environment.filters["anchor"] = anchor
     return environment.get_template(name).render(context)
 

@@ -23,11 +23,14 @@ from ackclock.reports import (
     Text,
     Verbatim,
     from_lines,
+    live,
     page,
 )
+from ackclock.reports.live import Live
 from ackclock.reports.pages import Sentence
 from ackclock.statistics.fairness import jain_index
 from ackclock.stored import StoredResult
+from ackclock.texts.names import shown as shown_name
 from ackclock.texts.numbers import counted, number
 
 MOST_BARS = 40
@@ -46,6 +49,7 @@ def stored_run(directory: Path) -> str:
     """
     result = stored.read(directory)[0]
     flows, links = result.flows, result.links
+    alive, static = _live(result)
     drawn = _curves(result)
     lead = drawn.pop("throughput", None) or drawn.pop("cwnd", None) or _bars(flows)
     sections = [
@@ -58,7 +62,26 @@ def stored_run(directory: Path) -> str:
     about = f"seed {result.manifest['seed']}, {number(result.duration)} s, {counted(flows.height, 'flow')}"
     answer = Answer([_answer(flows, links), *_warnings(result)], lead)
     footer = f"scenario {result.manifest['hash'][:16]}, run {result.manifest['trace_hash'][:16]}"
-    return page(result.name, answer, [section for section in sections if section.items], about=about, footer=footer)
+    shown = [section for section in sections if section.items]
+    return page(result.name, answer, shown, about=about, footer=footer, live=alive, static=static)
+
+
+def _live(result: StoredResult) -> tuple[Live | None, str]:
+    """Return the live part of the report, or why it is static."""
+    if result.manifest["python_controls"]:
+        return None, live.PYTHON
+    table = result.flows
+    kept = [name for name, kind in table.schema.items() if kind.is_numeric()]
+    rows = {str(row["name"]): {name: row[name] for name in kept} for row in table.iter_rows(named=True)}
+    trips = table["path_rtt"].to_list() if "path_rtt" in table.columns else []
+    seed = f"seed {result.manifest['seed']}"
+    found = live.live(live.of_run(result.to_toml(), rows, trips[0] if trips else None, seed))
+    return found, "" if found else live.STATIC
+
+
+def _again(kind: str, runs: Sequence[Sequence[object]], **more: object) -> dict[str, object]:
+    """Return what a live report shows of the run in a figure."""
+    return {"kind": kind, "bin": None, "end": None, "runs": [[0, *run] for run in runs], **more}
 
 
 def _answer(flows: polars.DataFrame, links: polars.DataFrame) -> str:
@@ -107,18 +130,28 @@ def _bars(flows: polars.DataFrame) -> Figure | None:
     rates = (shown["goodput_bps"].fill_null(0.0).cast(polars.Float64) / 1e6).to_numpy()
     panel = Panel([Series("goodput", names, rates, "bars")], x=Axis("flow", names=names), y=Axis("goodput (Mbit/s)"))
     note = f"The first {MOST_BARS} of {flows.height:,} flows." if flows.height > MOST_BARS else ""
-    return Figure("Goodput of each flow", [panel], note=note)
+    bars = [[name, 0, shown_name(name), "goodput"] for name in names]
+    again = _again("values", bars, metric="goodput_bps", title="goodput", factor=1e-6, equals=None)
+    return Figure("Goodput of each flow", [panel], note=note, again=again)
 
 
 def _curves(result: StoredResult) -> dict[str, Figure]:
     """Return the figures of the recorded traces, by name."""
     time, made = Axis("time (s)"), {}
 
-    def add(name: str, title: str, axis: str, lines: Sequence[curves.Line]) -> None:
+    def add(name: str, title: str, axis: str, lines: Sequence[curves.Line], quantity: str = "") -> None:
         if lines:
             note = f"The first {MOST_CURVES} of {len(lines):,} curves." if len(lines) > MOST_CURVES else ""
-            panel = Panel(from_lines(lines[:MOST_CURVES]), x=time, y=Axis(axis))
-            made[name] = Figure(title, [panel], name, note=note)
+            drawn = lines[:MOST_CURVES]
+            panel = Panel(from_lines(drawn), x=time, y=Axis(axis))
+            # Curves of internals are named by flow and quantity, or by the quantity if there is one flow.
+            owners = [line.label.removesuffix(quantity).removesuffix(": ") or None for line in drawn]
+            runs = [
+                [owner, 0, shown_name(line.label), *([quantity] if quantity else [])]
+                for owner, line in zip(owners, drawn, strict=True)
+            ]
+            again = _again("internals" if quantity else name, runs)
+            made[name] = Figure(title, [panel], name, note=note, again=again)
 
     if "delivered" in result.traces:
         add("throughput", "Throughput of each flow", "throughput (Mbit/s)", curves.throughput_lines(result))
@@ -138,7 +171,7 @@ def _curves(result: StoredResult) -> dict[str, Figure]:
         add("queue", "Queue of each link", "queue (packets)", [line for line in lines if line.y.max(initial=0.0) > 1])
     if "internals" in result.traces and result.trace("internals").height:
         for name, lines in curves.internal_lines(result).items():
-            add(f"internals-{name}", f"Internal quantity {name}", name, lines)
+            add(f"internals-{name}", f"Internal quantity {name}", name, lines, name)
     return made
 
 

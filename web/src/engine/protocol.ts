@@ -151,6 +151,8 @@ export interface Summary {
 /** Answer to `finish`. */
 export interface FinishAnswer {
   summary: Summary;
+  /** All rows of applications, if they were wanted. */
+  rows?: { transfers: { [column: string]: unknown }[]; pages: { [column: string]: unknown }[] };
   digest: string;
 }
 
@@ -173,7 +175,7 @@ export type Request =
   | { do: "edit"; text: string; set: Edit[] }
   | ({ do: "open"; record?: string[] } & ScenarioRequest)
   | { do: "advance"; run: number; until: number | null; events?: number }
-  | { do: "finish"; run: number }
+  | { do: "finish"; run: number; rows?: boolean }
   | { do: "close"; run: number }
   | ({ do: "packets"; from: number; to: number; most: number } & ScenarioRequest);
 

@@ -3,7 +3,7 @@
 import type { Describe } from "./describe.ts";
 import { fileKey, flowKey } from "./keys.ts";
 import { type Menu, type Option, sharedKeys } from "./menus.ts";
-import { kinds, type Schema, schemaAt, tableOf, written } from "./schema.ts";
+import { kinds, type Schema, schemaAt, written } from "./schema.ts";
 import { decode, flowsOf, type MenuState, place, profileOf, shorthand, wholeControl } from "./state.ts";
 import { dotted, isTable, type Path, type Table, type Value, valueAt } from "./toml.ts";
 
@@ -126,12 +126,3 @@ const parametersOf = (state: MenuState): Record<string, unknown> =>
       .filter(({ parameter, value }) => JSON.stringify(value) !== JSON.stringify(parameter.default))
       .map(({ parameter, value }) => [parameter.name, value]),
   );
-
-/** The keys that an option needs and a schema shows no example of, which only the author can write. */
-export function needsMore(menu: Menu, option: Option, describe: Describe, values: Table, index = 0): string[] {
-  const schema = schemaAt(describe.schema, place(menu.path, values, index), values);
-  const table = schema && (kinds(schema).find((kind) => kind.name === option.name)?.table ?? tableOf(schema));
-  if (!table || menu.form !== "table") return [];
-  const ready = examples(table);
-  return (table.required ?? []).filter((key) => key !== "kind" && !Object.hasOwn(ready, key));
-}

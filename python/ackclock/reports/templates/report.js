@@ -17,6 +17,7 @@
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const coarse = matchMedia("(pointer: coarse)").matches;
   let printing = false;
+  let redraw = () => {};
 
   const theme = () => {
     const name = darkness.matches && !printing ? "dark" : "light";
@@ -39,8 +40,16 @@
     }
     return lines.map(plain).join("<br>");
   };
+  // A program that the page contains, compressed; the policy knows its hash.
+  const execute = async (id) => {
+    const script = document.createElement("script");
+    script.textContent = await unpack(id);
+    document.head.append(script);
+  };
   const colourOf = (index, look) => look.palette[index % look.palette.length];
   const dashOf = (index, look) => DASHES[Math.floor(index / look.palette.length) % DASHES.length];
+  // Each press of "Run" in a live report has its dashes.
+  const dashed = ({ colour, again }, look) => again ? ["dot", "dash", "dashdot"][(again - 1) % 3] : dashOf(colour, look);
   const faded = (colour, share) =>
     `rgba(${[1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16)).join(",")},${share})`;
   const shortened = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
@@ -51,7 +60,7 @@
     const place = series.x ? { x: series.x } : { x0: series.x0, dx: series.dx };
     const shape = series.style === "step" ? "hv" : "linear";
     const common = { ...place, meta: series.name, name: plain(series.name), showlegend: false };
-    const line = { color: colour, width, dash: dashOf(series.colour, look), shape };
+    const line = { color: colour, width: series.again ? 2.4 : width, dash: dashed(series, look), shape };
     const curve = series.style === "line" || series.style === "step";
     const traces = [];
     if (curve && series.low) {
@@ -84,6 +93,7 @@
       main.marker = hollow
         ? { symbol: "diamond", size: 10, color: look.paper, line: { color: colour, width: 2 } }
         : { symbol: SYMBOLS[series.colour % SYMBOLS.length], size: 7, color: colour };
+      if (series.again) main.marker = { symbol: "star-diamond", size: 12, color: colour, line: { color: look.ink, width: 1.4 } };
       if (series.hollow) {
         main.marker.color = series.hollow.map((hollow) => (hollow ? look.paper : colour));
         main.marker.line = { color: colour, width: 1.6 };
@@ -198,15 +208,17 @@
     const look = theme();
     figure.legend.replaceChildren();
     if (figure.spec.legend.length < 2) return;
-    for (const { name, colour, style, faint } of figure.spec.legend) {
+    for (const { name, colour, style, faint, again } of figure.spec.legend) {
       const button = document.createElement("button");
       button.type = "button";
       button.title = "Click: show or hide. Double-click: show alone, or show all.";
       button.setAttribute("aria-pressed", String(!figure.hidden.has(name)));
-      const paint = colourOf(colour, look), dashes = { solid: "", dash: "5 3", dot: "2 2", dashdot: "5 2 2 2" }[dashOf(colour, look)];
+      const paint = colourOf(colour, look), dash = dashed({ colour, again }, look);
+      const dashes = { solid: "", dash: "5 3", dot: "2 2", dashdot: "5 2 2 2" }[dash];
       const marks = {
         bars: `<rect x="4" y="2" width="12" height="8" fill="${paint}"/>`,
         points: `<circle cx="10" cy="6" r="4" fill="${paint}"/>`,
+        again: `<path d="M10 0l2 4 4 2-4 2-2 4-2-4-4-2 4-2z" fill="${paint}" stroke="${look.ink}"/>`,
         printed: `<path d="M10 1l5 5-5 5-5-5z" fill="none" stroke="${paint}" stroke-width="2"/>`,
       };
       const stroke = `<path d="M0 6h20" stroke="${paint}" stroke-width="${faint ? 1.2 : 2.5}" stroke-dasharray="${dashes}"/>`;
@@ -239,11 +251,8 @@
 
   async function figures() {
     const elements = [...document.querySelectorAll("figure[data-figure]")];
-    if (!elements.length) return;
-    const [code, data] = await Promise.all([unpack("library"), unpack("data")]);
-    const script = document.createElement("script");
-    script.textContent = code;
-    document.head.append(script);
+    if (!elements.length) return [];
+    const [data] = await Promise.all([unpack("data"), execute("library")]);
     const specs = JSON.parse(data);
     const all = elements.map((element) => {
       const spec = specs[Number(element.dataset.figure)], panels = element.querySelector(".panels");
@@ -279,6 +288,11 @@
     all.forEach((figure) => watch.observe(figure.element));
     const again = () => all.filter((figure) => figure.drawn).forEach((figure) => { showLegend(figure); draw(figure); });
     darkness.addEventListener("change", again);
+    redraw = (figure) => {
+      if (!figure.drawn) return;
+      showLegend(figure);
+      draw(figure);
+    };
     let width = innerWidth, waiting;
     addEventListener("resize", () => {
       if (printing || innerWidth === width) return;
@@ -306,6 +320,7 @@
       all.forEach((figure) => { figure.element.style.width = ""; });
       again();
     });
+    return all;
   }
 
   // Tables: a click on a heading sorts; a long table has a field that filters its rows.
@@ -365,5 +380,10 @@
   tables();
   reveal();
   addEventListener("hashchange", reveal);
-  figures();
+  figures().then((all) => {
+    // A live report goes on with a program of its own: web/src/report.
+    if (!document.getElementById("program")) return;
+    globalThis.ackclockReport = { figures: all, redraw: (figure) => redraw(figure), unpack };
+    execute("program");
+  });
 })();
