@@ -177,8 +177,8 @@ def test_a_kept_run_stays_in_the_charts(opened: Open, any_server: str) -> None:
     assert len(playground.finished().splitlines()) == 2
 
 
-def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None:
-    playground = opened(server)
+def test_a_link_holds_all_that_the_page_shows(opened: Open, any_server: str) -> None:
+    playground = opened(any_server)
     page = playground.page
     numbers = playground.finished()
     page.get_by_role("button", name="Keep this run").click()
@@ -188,7 +188,7 @@ def test_a_link_holds_all_that_the_page_shows(opened: Open, server: str) -> None
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Link copied.").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link.startswith(f"{server}#s=")
+    assert link.startswith(f"{any_server}#s=")
     other = opened(link)
     # The kept run comes last.
     other.page.wait_for_function("(both) => document.querySelector('.numbers table')?.innerText === both", arg=both)

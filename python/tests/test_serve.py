@@ -471,14 +471,20 @@ def run(folder: Path, *arguments: str | Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_ctrl_c_ends_the_server_and_its_processes(built: Path, first: Path) -> None:
+def test_ctrl_c_ends_the_server_and_its_processes(built: Path, first: Path, tmp_path: Path) -> None:
     before = first.stat()
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n')
+    browser.chmod(0o755)
     process = subprocess.Popen(
-        command(built, first, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        command(built, first, "--port", "0", "--open"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "BROWSER": str(browser)},
+    )  # fmt: skip
     assert process.stdout is not None
-    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())
+    printed = process.stdout.readline()
+    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", printed)
     assert found is not None
+    eventually(lambda: opened.exists() and opened.read_text() == printed)
     remote: Any = SimpleNamespace(port=int(found[1]))
     assert setup_of(ask(remote, "GET", "/").body)["text"] == FIRST
     token = session(remote)

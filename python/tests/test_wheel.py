@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import re
 import shutil
@@ -148,7 +149,8 @@ def test_the_installed_program_serves_the_page_or_says_what_is_missing(installed
             page = client.getresponse().read().decode()
             (session,) = re.findall(r"session&quot;: &quot;([\w-]+)&quot;", page)
             headers = {"Content-Type": "application/json", "Ackclock-Session": session}
-            client.request("POST", "/engine", '{"do": "check", "text": "[[flow]]"}', headers)
+            request = json.dumps({"do": "check", "text": 'duration = "5 s"\n[[flow]]'})
+            client.request("POST", "/engine", request, headers)
             assert b'"flow0"' in client.getresponse().read()
             client.close()
         finally:
